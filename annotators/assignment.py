@@ -1,6 +1,6 @@
-"""Who rates what, in which order: dealt from a seed, so that the same study is dealt the same everywhere.
+"""Assignment of units to raters and their order, drawn from a seed so that a study is dealt the same everywhere.
 
-Chance is a hash of the study's id and seed and of what is drawn: no version of Python or of this program draws anew.
+Chance is a hash of the study's id, its seed and what is drawn: no version of Python or of this program changes a draw.
 """
 
 from __future__ import annotations
@@ -20,59 +20,62 @@ T = TypeVar("T")
 
 
 def chance(study: Study, *of: object) -> int:
-    """A number drawn for `of`, the same in every run of this program and in every version of the study."""
-    return _drawn((study.id, study.seed), *of)
+    """Return a number drawn for `of`, the same in every run of this program and in every version of the study."""
+    return _draw_number((study.id, study.seed), *of)
 
 
 def shuffled(seeds: tuple[str, int], values: Sequence[str], *of: object) -> list[str]:
-    """In an order drawn for `of` from a study's name and seed, whatever order they come in."""
-    return sorted(values, key=lambda value: _drawn(seeds, *of, value))
+    """Return values in an order drawn for `of` from a study's name and seed, independent of their given order."""
+    return sorted(values, key=lambda value: _draw_number(seeds, *of, value))
 
 
-def _drawn(seeds: tuple[str, int], *of: object) -> int:
+def _draw_number(seeds: tuple[str, int], *of: object) -> int:
+    # The separator keeps ("a", "bc") and ("ab", "c") apart.
     text = "\x1f".join(map(str, (*seeds, *of)))
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 
 def portion(share: float, of: int) -> int:
-    """So many of `of` as a share of them comes to, half up."""
+    """Return a share of a count, rounded half up."""
+    # Decimal from repr, because a float such as 0.35 * 10 rounds the wrong way.
     return int((Decimal(repr(float(share))) * of).quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
-    """Every assignment of a study, rater by rater in their order; `at` is empty.
+    """Return every assignment of a study, rater by rater in their order, with an empty `at`.
 
-    Calibration units come first and go to all, each other unit to `overlap` raters in an order of each rater's own,
-    `repeats` of them late once more with the sides the other way round. Loads differ by one at most. What belongs to an
-    owner goes to nobody else, what a rule has answered, raters practise on, or a model or a script plays, to nobody.
-    Plays are counterbalanced over tasks, conditions and order. Where there is no going back, the units of one cluster
-    keep the order that they were made in: a later one may tell what an earlier one asks.
+    Calibration units come first and go to everyone. Each other unit goes to `overlap` raters, in an order of each
+    rater's own. A share `repeats` of them returns late with the sides swapped. Loads differ by one at most. A unit with
+    an owner goes to no one else. A unit that a rule has answered, that raters practise on, or that a model or a script
+    plays goes to nobody. Plays are counterbalanced over tasks, conditions and order. In protocols without going back,
+    the units of one cluster retain the order in which they were made, because a later one may reveal the answer to an
+    earlier one.
     """
     units_to_rate = [unit for unit in units if not unit.mechanical and not unit.practice]
     check_raters(study, units_to_rate)
     raters = _shuffled(study, study.raters, "rater")
     if study.protocol.unit == "task to play":
         turns = counterbalanced(study, units_to_rate, raters, chance)
-        return [one for rater in study.raters for one in _played(study, rater, turns[rater])]
+        return [one for rater in study.raters for one in _play_assignments(study, rater, turns[rater])]
     pilot = [unit.id for unit in units_to_rate if unit.pilot or unit.gold]
     main = {rater: list[str]() for rater in raters}
     free = [unit for unit in units_to_rate if not (unit.pilot or unit.gold)]
     for unit in free:
         if unit.owner:
             main[unit.owner].append(unit.id)
-    for id, people in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
+    for id, people in dealt_apart(_rater_counts(study, [unit.id for unit in free if not unit.owner]), raters):
         for rater in people:
             main[rater].append(id)
     after = (
         {unit.id: (unit.clustered, place) for place, unit in enumerate(units_to_rate)} if study.protocol.forward else {}
     )
-    return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
+    return [one for rater in study.raters for one in _rater_assignments(study, rater, pilot, main[rater], after)]
 
 
 def deal_in_order(study: Study, units: Iterable[Unit], order: Sequence[str]) -> list[Assignment]:
-    """Assignments as `deal` makes them, each person's in one order for all: the pilot, then `order`, then repeats.
+    """Return the assignments of `deal` in one order for all people: the pilot, then `order`, then repeats.
 
-    Raises `LabError` where an order cannot be given: to plays, and where there is no going back.
+    Raise `LabError` if the protocol has its own order: plays, and protocols without going back.
     """
     if study.protocol.unit == "task to play" or study.protocol.forward:
         raise LabError(f"study {study.name}", f"{study.protocol.id} has an order of its own.")
@@ -92,17 +95,17 @@ def deal_in_order(study: Study, units: Iterable[Unit], order: Sequence[str]) -> 
 def deal_more(
     study: Study, units: Iterable[Unit], people: Sequence[str], behind: Mapping[str, int]
 ) -> list[Assignment]:
-    """Assignments of units that were added to a study, by its own rules, to the people who are there now.
+    """Return assignments of units added to a study, by its own rules, to the people who are present now.
 
-    Each person's come after the place that they are dealt up to (`behind`, by code). Raises `LabError` where there are
-    fewer people than rate a unit.
+    Each person's new positions follow their last one (`behind`, by code). Raise `LabError` if there are fewer people
+    than raters per unit.
     """
     present = replace(study, raters=tuple(people))
     return [replace(one, position=one.position + behind.get(one.rater, -1) + 1) for one in deal(present, units)]
 
 
 def check_raters(study: Study, units: Iterable[Unit]) -> None:
-    """Raises `LabError` where the study cannot be dealt to these people."""
+    """Raise `LabError` if the study cannot be dealt to these people."""
     what = f"study {study.name}"
     if not study.raters:
         raise LabError(what, "field raters: there is none")
@@ -123,26 +126,28 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
             raise LabError(what, f"field raters: {unit.owner!r}, whose unit {unit.id} is, is not among them")
 
 
-def _wanted(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
-    """Units in the order in which they are dealt, each with how many people it goes to."""
+def _rater_counts(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
+    """Return units in the order of dealing, each with its number of raters."""
     shuffled_ids = _shuffled(study, ids, "unit")
+    # The order is random, so the first units are a random sample of the shared share.
     several = portion(study.shared, len(shuffled_ids))
     return [(id, study.overlap if place < several else 1) for place, id in enumerate(shuffled_ids)]
 
 
-def _ordered(
+def _rater_assignments(
     study: Study, rater: str, pilot: Sequence[str], main: Sequence[str], after: Mapping[str, tuple[str, int]]
 ) -> list[Assignment]:
-    """One rater's assignments: the pilot, the rest, and late among these what they rate once more."""
-    pilot_ids = _in_turn(_shuffled(study, pilot, "order", rater), after)
+    """Return one rater's assignments: the pilot, then the rest, with repeats mixed into its end."""
+    pilot_ids = _keep_cluster_order(_shuffled(study, pilot, "order", rater), after)
     order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in pilot_ids]
-    main_ids = _in_turn(_shuffled(study, main, "order", rater), after)
+    main_ids = _keep_cluster_order(_shuffled(study, main, "order", rater), after)
     first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in main_ids]
     count = portion(study.repeats, len(first))
     half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
     again: list[tuple[str, Stage, int]] = [
         (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
     ]
+    # Repeats are mixed with as many first ratings, not put at the end as a block.
     late_start = max(half, len(first) - count)
     late = _shuffled(study, [*first[late_start:], *again], "late", rater) if again else first[late_start:]
     order += [*first[:late_start], *late]
@@ -162,32 +167,37 @@ def _ordered(
     ]
 
 
-def _in_turn(ids: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
-    """Units in the places that were drawn, those of one cluster in their own order; as drawn where `after` is empty."""
+def _keep_cluster_order(ids: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
+    """Return units at the drawn positions, with those of one cluster in their own order.
+
+    They are as drawn if `after` is empty.
+    """
     if not after:
         return list(ids)
     of_cluster: dict[str, list[str]] = {}
     for id in sorted(ids, key=lambda id: after[id][1], reverse=True):
+        # Each cluster is a stack with its earliest unit on top.
         of_cluster.setdefault(after[id][0], []).append(id)
     return [of_cluster[after[id][0]].pop() for id in ids]
 
 
 def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
-    """Whether this rater sees the sides of a pair the other way round; when they see it again, as they did not."""
+    """Return True if this rater sees a pair with its sides swapped. A repeat shows them the other way."""
     if not any(field.sided for field in study.protocol.fields):
         return False
+    # The run number shifts the draw, so that a repeat always shows the other order.
     return bool((chance(study, "side", rater, unit) + run - 1) % 2)
 
 
 def prelabelled(study: Study, rater: str, unit: str, stage: Stage) -> bool:
-    """Whether this rater sees the judge's answers of a unit before they answer: half of them, drawn for each anew.
+    """Return True if this rater sees the judge's answers before their own: half of the units, drawn for each rater.
 
-    Never in the pilot, which calibrates people, nor where a unit is rated once more.
+    Never in the pilot, which calibrates people, and never in a repeat.
     """
     return bool(study.prelabel) and stage == "main" and chance(study, "prelabel", rater, unit) % 2 == 0
 
 
-def _played(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
+def _play_assignments(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
     return [
         Assignment(study.id, study.version, rater, at, turn.unit, condition=turn.condition)
         for at, turn in enumerate(turns)
@@ -195,7 +205,7 @@ def _played(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignm
 
 
 def _shuffled(study: Study, values: Sequence[T], *of: object) -> list[T]:
-    """In an order drawn for `of`, whatever order they come in."""
+    """Return values in an order drawn for `of`, independent of their given order."""
     return sorted(values, key=lambda value: chance(study, *of, *(value if isinstance(value, tuple) else (value,))))
 
 
@@ -210,11 +220,11 @@ def redealt(
     theirs: Sequence[Assignment],
     tasks: Mapping[str, str] = {},
 ) -> list[Assignment]:
-    """What `by` is dealt in place of a rater who leaves: all that was not handed in, in that rater's order.
+    """Return the assignments of `by` in place of a rater who leaves: all that was not handed in, in that rater's order.
 
-    `handed_in` are the (unit, run) that were: they stay the other's, and so does what would only repeat one.
-    Calibration is each rater's own: it is dealt whole, and first. What `by` has already (`theirs`), or a play of a
-    task that they play already (`tasks` by unit), is not dealt again.
+    `handed_in` are the (unit, run) that were: the leaver retains them, and a repeat of one is not dealt. Each rater
+    needs their own calibration, so it is dealt completely and first. Units that `by` has already (`theirs`), and plays
+    of a task that they already play (`tasks` by unit), are not dealt again.
     """
     has = {tasks.get(one.unit, one.unit) for one in theirs}
     begun_units = {unit for unit, _ in handed_in}
@@ -223,6 +233,7 @@ def redealt(
         again = one.stage == "repeat"
         if tasks.get(one.unit, one.unit) not in has and (one.stage == "pilot" or one.unit not in begun_units):
             rest.setdefault((one.unit, 1 + again), one)
+    # Behind everything that the successor has already.
     start = max((one.position for one in theirs), default=-1) + 1
     return [
         Assignment(
@@ -242,7 +253,7 @@ def redealt(
 
 
 def played_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignment]) -> Assignment:
-    """An interrupted play, dealt to the same participant once more, after all that they have."""
+    """Return an interrupted play as a new assignment of the same participant, after all their others."""
     run = max(one.run for one in theirs if one.unit == interrupted.unit) + 1
     end = max(one.position for one in theirs) + 1
     return Assignment(
@@ -251,7 +262,7 @@ def played_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignm
 
 
 def loads(assignments: Iterable[Assignment]) -> Mapping[str, int]:
-    """How many units each rater has, those that they only repeat and the pilot left out."""
+    """Return the number of units of each rater, without repeats and the pilot."""
     counts: dict[str, int] = {}
     for one in assignments:
         counts[one.rater] = counts.get(one.rater, 0) + (one.stage == "main" and one.run == 1)

@@ -1,4 +1,4 @@
-"""A rater's answers beside gold: what a pilot teaches, and whether a rater meets the study's bar."""
+"""Comparison of a rater's answers with gold: the lessons of a pilot, and the bar of a study."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from lab.core.rating_sheet import MISSING, FieldReference, Sheet
 from lab.core.study import Gold
 
 NEAR = 0.05
-"""How far from gold a number may be and still be right, as a share of its field's range: 5 of 100."""
+"""Largest distance of a right number from gold, as a share of its field's range: 5 of 100."""
 
 
 class CalibrationAnswer(NamedTuple):
-    """One place of a calibration unit: what the rater said (in words where it is a reason), and what is right.
+    """One place of a calibration unit: the rater's answer (a reason in words), and the right one.
 
-    `near` is how far a number may be from gold and still be right.
+    `near` is the largest distance from gold at which a number is right.
     """
 
     spot: FieldReference
@@ -33,7 +33,7 @@ class CalibrationAnswer(NamedTuple):
 
 
 class PilotLine(NamedTuple):
-    """How one rater's pilot stands: units handed in of those dealt, places with gold, those of them that are right."""
+    """One rater's pilot: units handed in, units dealt, places with gold, and right answers."""
 
     rater: str
     done: int
@@ -43,12 +43,12 @@ class PilotLine(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """The share that is right; None where nothing with gold is handed in."""
+        """Share of right answers; None if no unit with gold is handed in."""
         return self.right / self.places if self.places else None
 
 
 class Pairwise(NamedTuple):
-    """Two raters beside each other: of the places of one field that both rated, those at which they said the same."""
+    """Agreement of two raters on one field: places that both rated, and those with the same answer."""
 
     field: str
     one: str
@@ -58,16 +58,19 @@ class Pairwise(NamedTuple):
 
     @property
     def percent(self) -> float | None:
-        """The percent of places with the same answer; None where they have none in common."""
+        """Percentage of places with the same answer; None if there are no shared places."""
         return 100 * self.same / self.places if self.places else None
 
 
 def same(answer: Any, right: Any, near: float = 0.0) -> bool:
-    """Whether two answers are the same: numbers within `near`, texts but for case and spaces, a flag not raised as one
-    that was lowered."""
+    """Return True if two answers are equal.
+
+    Numbers may differ by `near`, texts in case and white space. A flag not raised equals a lowered one.
+    """
     if isinstance(answer, bool) or isinstance(right, bool):
         return bool(answer) is bool(right) if answer in (None, True, False) and right in (None, True, False) else False
     if isinstance(answer, int | float) and isinstance(right, int | float):
+        # The tolerance absorbs rounding of decimals at the edge of `near`.
         return abs(answer - right) <= near + 1e-9
     if isinstance(answer, str) and isinstance(right, str):
         return " ".join(answer.casefold().split()) == " ".join(right.casefold().split())
@@ -77,20 +80,20 @@ def same(answer: Any, right: Any, near: float = 0.0) -> bool:
 
 
 def nearness(field: Field | None) -> float:
-    """How far from gold an answer to a field may be; 0 where its values are no numbers, or have no range."""
+    """Return how far a right answer to a field may be from gold; 0 if its values are not numbers or have no range."""
     if field is None or field.kind != "interval" or field.least is None or field.most is None:
         return 0.0
     return NEAR * (field.most - field.least)
 
 
 def answer_at(sheet: Sheet, spot: FieldReference) -> Any:
-    """What stands at a place, a reason for having no answer in words; None where nothing does."""
+    """Return the answer at a place, a reason in words; None if there is none."""
     head = sheet.head(spot)
     return None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
 
 
 def compared(sheet: Sheet) -> list[CalibrationAnswer]:
-    """Each place of a calibration unit that has gold, in the order in which gold is declared."""
+    """Return each place of a calibration unit that has gold, in the order of the gold."""
     answers = []
     for gold in sheet.unit.gold:
         spot = FieldReference(gold.target, gold.field)
@@ -101,22 +104,22 @@ def compared(sheet: Sheet) -> list[CalibrationAnswer]:
 
 
 def share_right(sheets: Iterable[Sheet]) -> float | None:
-    """The share of gold places at which a rater said what is right, over all units; None where there is no gold."""
+    """Return the share of gold places with the right answer over all units; None if there is no gold."""
     all_of = [one.right for sheet in sheets for one in compared(sheet)]
     return sum(all_of) / len(all_of) if all_of else None
 
 
 def pilot_line(rater: str, sheets: Sequence[Sheet]) -> PilotLine:
-    """How a rater's pilot stands by their sheets of all pilot units; only what is handed in counts."""
+    """Return a rater's pilot from their sheets of all pilot units. Only sheets that are handed in count."""
     committed_sheets = [sheet for sheet in sheets if sheet.committed]
     rights = [one.right for sheet in committed_sheets for one in compared(sheet)]
     return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights))
 
 
 def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
-    """For each field how often (gold, said) came together, over the sheets that are handed in.
+    """Return for each field the frequency of (gold, answer) over the sheets that are handed in.
 
-    Numbers that are right count as gold itself, so that what is off the diagonal is wrong.
+    Numbers near gold count as gold itself, so that everything off the diagonal is wrong.
     """
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for sheet in sheets:
@@ -128,10 +131,10 @@ def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
 
 
 def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
-    """Percent agreement of each two raters by field, over pilot units that both handed in; reasons count as answers.
+    """Return the percent agreement of each pair of raters by field, over pilot units that both handed in.
 
-    A place that neither was asked is none, one that a single one answered counts as different; a flag that nobody
-    raised is one that was lowered.
+    Reasons count as answers. A place that neither rater was asked does not count. A place that only one answered counts
+    as different. A flag not raised equals a lowered one.
     """
     pairs = []
     for one, other in combinations(sorted(sheets), 2):
@@ -144,6 +147,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
                 field = mine.protocol.field(spot.field)
                 values = [answer_at(sheet, spot) for sheet in (mine, other_sheet)]
                 if field is not None and field.kind == "flag":
+                    # Not raising a flag is an answer.
                     values = [False if value is None else value for value in values]
                 if field is None or values == [None, None]:
                     continue
@@ -154,7 +158,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
 
 
 def answer_word(value: Any) -> str:
-    """An answer in a word, as tables name it."""
+    """Return an answer as a word for tables."""
     if value is None:
         return "(no answer)"
     if isinstance(value, bool):

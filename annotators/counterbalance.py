@@ -1,4 +1,4 @@
-"""Spreading units over people evenly, and plays over tasks, conditions and order so that none stands for another."""
+"""Even spread of units over people, and of plays over tasks, conditions and order, so that none is confounded."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ Chance = Callable[..., int]
 
 
 class PlayTurn(NamedTuple):
-    """A unit that a participant plays, and its condition in a word."""
+    """A unit that a participant plays, and its condition."""
 
     unit: str
     condition: str
 
 
 def dealt_apart(unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each unit with the people it goes to, so many as it wants; loads differ by one at most.
+    """Yield each unit with its people, as many as it needs. Loads differ by one at most.
 
-    Among those with the least to do come those who have least been together, so that every pair of raters is compared.
+    Among the people with the smallest load, those who have shared the fewest units come first, so that every pair of
+    raters is compared.
     """
     load = [0] * len(raters)
     together = [[0] * len(raters) for _ in raters]
@@ -32,6 +33,7 @@ def dealt_apart(unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str])
                 min(
                     (who for who in range(len(raters)) if who not in members),
                     key=lambda who: (
+                        # The last part rotates the order of ties, so that the first rater is not always preferred.
                         load[who], sum(together[who][other] for other in members), (who - turn) % len(raters)
                     ),
                 )
@@ -46,53 +48,64 @@ def dealt_apart(unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str])
 def counterbalanced(
     study: Study, units: Sequence[Unit], raters: Sequence[str], chance: Chance
 ) -> dict[str, list[PlayTurn]]:
-    """What each participant plays, in their order: each task at most once, `overlap` people a task.
+    """Return what each participant plays, in their order: each task at most once, with `overlap` people per task.
 
-    How often a participant, and how often a task, has each condition differs by one at most. The order is a row of a
-    Latin square in which, where it can be, every task follows every other equally often; and each condition stands at
-    each place as equally often as a search of bounded length finds it.
+    The counts of conditions differ by one at most for each participant and for each task. The order is a row of a Latin
+    square in which, if possible, every task follows every other equally often. A search of bounded length spreads the
+    conditions over positions.
     """
     tasks: dict[str, dict[str, Unit]] = {}
     for unit in units:
         if unit.play is not None and unit.play.user == "person":
+            # Sorted by condition and id later, so the draw does not depend on the order of units.
             tasks.setdefault(unit.play.task.id, {})[f"{unit.play.condition}\x1f{unit.id}"] = unit
     names = sorted(tasks, key=lambda name: (chance(study, "task", name), name))
     task_overlaps = [(name, study.overlap) for name in names]
     edges = [(name, who) for name, some in dealt_apart(task_overlaps, raters) for who in some]
-    ways = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
-    most = max(map(len, ways.values()), default=1)
-    if any(len(options) < most for options in ways.values()):  # a task that lacks a condition has the next one in turn
-        ways = {name: [options[at % len(options)] for at in range(most)] for name, options in ways.items()}
-    colours = dict(zip(edges, evenly_coloured(edges, most), strict=True))
-    theirs = {who: [name for name in names if (name, who) in colours] for who in raters}
-    orders = evenly_placed(theirs, colours, most, lambda *of: chance(study, "place", *of))
-    return {who: [_turn(ways[name][colours[name, who]]) for name in order] for who, order in orders.items()}
+    options_by_task = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
+    condition_count = max(map(len, options_by_task.values()), default=1)
+    # A task that lacks a condition has the next one in turn.
+    if any(len(options) < condition_count for options in options_by_task.values()):
+        options_by_task = {
+            name: [options[at % len(options)] for at in range(condition_count)]
+            for name, options in options_by_task.items()
+        }
+    colours = dict(zip(edges, evenly_coloured(edges, condition_count), strict=True))
+    tasks_by_rater = {who: [name for name in names if (name, who) in colours] for who in raters}
+    orders = evenly_placed(tasks_by_rater, colours, condition_count, lambda *of: chance(study, "place", *of))
+    return {
+        who: [_play_turn(options_by_task[name][colours[name, who]]) for name in order] for who, order in orders.items()
+    }
 
 
-def _turn(unit: Unit) -> PlayTurn:
+def _play_turn(unit: Unit) -> PlayTurn:
     return PlayTurn(unit.id, unit.play.condition if unit.play else "")
 
 
 def evenly_placed(
     theirs: Mapping[str, Sequence[str]], colours: dict[tuple[str, str], int], count: int, chance: Chance
 ) -> dict[str, list[str]]:
-    """Each one's things in the order of a row of the square over them; `colours` are traded until each stands at each
-    place about equally often.
+    """Return each person's things in the order of their row of the square, with colours spread evenly over positions.
 
-    Two trades leave every count at every end as it is: two people trade the colours of two things that both have, and
-    two people trade their rows, or one takes a row that nobody has. They are drawn and kept where they do no harm,
-    until nothing is left to be won.
+    `colours` is changed in place. Two kinds of trade preserve all counts at both ends: two people trade the colours of
+    two things that both have, or two people trade rows (one of them may be unused). Trades are drawn and accepted if
+    they do no harm, until no improvement is possible.
     """
-    rows = {who: row for row, who in enumerate([*theirs, *_spare(theirs)])}
-    orders = {who: _in_row(things, rows[who]) for who, things in theirs.items()}
+    rows = {who: row for row, who in enumerate([*theirs, *_unused_rows(theirs)])}
+    orders = {who: _order_of_row(things, rows[who]) for who, things in theirs.items()}
     if count < 2 or not colours:
         return orders
-    least = sum(_least(sum(len(order) > place for order in orders.values()), count) for place in range(len(colours)))
+    # The lowest possible unevenness, at which the search can stop.
+    least = sum(
+        _least_unevenness(sum(len(order) > place for order in orders.values()), count) for place in range(len(colours))
+    )
     uneven = _unevenness(orders, colours, count)
     best = (uneven, dict(orders), dict(colours))
     for turn in range(max(200, _EFFORT // len(colours))):
         if best[0] == least:
             break
+        # The low bits of one draw decide on the kind of trade and on a step uphill; `// 16` leaves fresh bits for the
+        # rest.
         draw = chance(turn)
         undo = (
             _trade_rows(theirs, rows, orders, draw // 16) if draw % 2 else _trade_colours(theirs, colours, draw // 16)
@@ -108,35 +121,36 @@ def evenly_placed(
     return best[1]
 
 
-def _spare(theirs: Mapping[str, Sequence[str]]) -> list[str]:
-    """Rows that nobody has, by names that nobody has: no more than there are where all have the same things.
+def _unused_rows(theirs: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return names for unused rows: as many as complete the square if all people have the same things.
 
-    Then each thing stands at each place once; where people have different things, there is no such square to keep.
+    Then each thing occurs at each position once. If people have different things there is no such square to preserve.
     """
     most = max(map(len, theirs.values()), default=0)
+    # The zero character cannot occur in a rater's code.
     same = len({tuple(things) for things in theirs.values()}) == 1
     return [f"\x00{row}" for row in range(len(theirs), most if same else len(theirs) + 2 * most)]
 
 
 _UPHILL = 4
-"""How much worse a trade may be that is kept now and then, as a way out of a hollow."""
+"""Largest deterioration that is sometimes accepted, as a way out of a local minimum."""
 _EFFORT = 100_000
-"""About how many things are looked at in the search for an even placing: some tenths of a second's work."""
+"""Approximate number of things that the search for an even placing inspects: some tenths of a second."""
 
 
-def _in_row(things: Sequence[str], row: int) -> list[str]:
+def _order_of_row(things: Sequence[str], row: int) -> list[str]:
     square = latin_square(len(things))
     return [things[at] for at in square[row % len(square)]] if things else []
 
 
-def _least(total: int, count: int) -> int:
-    """The least sum of squares by which a number falls into so many parts."""
+def _least_unevenness(total: int, count: int) -> int:
+    """Return the smallest sum of squares of `count` integers with this total."""
     whole, over = divmod(total, count)
     return over * (whole + 1) ** 2 + (count - over) * whole**2
 
 
 def _unevenness(orders: Mapping[str, Sequence[str]], colours: Mapping[tuple[str, str], int], count: int) -> int:
-    """The sum of squares of how often each colour stands at each place."""
+    """Return the sum of squares of the frequency of each colour at each position."""
     counts: dict[tuple[int, int], int] = defaultdict(int)
     for who, order in orders.items():
         for place, thing in enumerate(order):
@@ -147,14 +161,14 @@ def _unevenness(orders: Mapping[str, Sequence[str]], colours: Mapping[tuple[str,
 def _trade_rows(
     theirs: Mapping[str, Sequence[str]], rows: dict[str, int], orders: dict[str, list[str]], draw: int
 ) -> Callable[[], None]:
-    """Two people trade rows, or one and nobody; gives what takes it back."""
+    """Let two people trade rows, or one take an unused row. Return a function that undoes it."""
     people = list(rows)
     one, other = people[draw % len(people)], people[draw // len(people) % len(people)]
 
     def trade() -> None:
         rows[one], rows[other] = rows[other], rows[one]
         for who in {one, other} & theirs.keys():
-            orders[who] = _in_row(theirs[who], rows[who])
+            orders[who] = _order_of_row(theirs[who], rows[who])
 
     trade()
     return trade
@@ -163,7 +177,7 @@ def _trade_rows(
 def _trade_colours(
     theirs: Mapping[str, Sequence[str]], colours: dict[tuple[str, str], int], draw: int
 ) -> Callable[[], None]:
-    """Two people who have two things in opposite colours trade these; gives what takes it back."""
+    """Let two people with two things in opposite colours trade these. Return a function that undoes it."""
     people = [who for who, things in theirs.items() if things]
     draw, one = draw // len(people), people[draw % len(people)]
     mine = theirs[one]
@@ -184,11 +198,12 @@ def _trade_colours(
 
 
 def latin_square(size: int) -> list[list[int]]:
-    """Rows in which each of `size` things stands at each place equally often, and follows each other equally often.
+    """Return rows in which each of `size` things occurs at each position, and follows each other thing, equally often.
 
-    For odd sizes that takes twice as many rows. Source: Williams, Experimental designs balanced for the estimation of
-    residual effects of treatments, 1949.
+    Odd sizes need twice as many rows. Source: Williams, Experimental designs balanced for the estimation of residual
+    effects of treatments, 1949.
     """
+    # Williams' zigzag 0, 1, n-1, 2, n-2, ...: its successive differences are all distinct.
     first = [0]
     for at in range(1, size):
         first.append((at + 1) // 2 if at % 2 else size - at // 2)
@@ -197,20 +212,21 @@ def latin_square(size: int) -> list[list[int]]:
 
 
 def evenly_coloured(edges: Sequence[tuple[str, str]], colours: int) -> list[int]:
-    """A colour for each edge of a two-sided graph; at each end, and over all, their counts differ by one at most.
+    """Return a colour for each edge of a bipartite graph, spread evenly.
 
-    Colours are made even two by two: along closed walks that alternate between the two. Source: de Werra, 1971.
+    The counts of colours differ by one at most at each end, and overall. Colours are balanced in pairs, along closed
+    walks that alternate between the two. Source: de Werra, 1971.
     """
     colours_given = [at % colours for at in range(len(edges))]
-    while pair := _uneven(edges, colours_given, colours):
+    while pair := _uneven_colours(edges, colours_given, colours):
         both = [at for at, colour in enumerate(colours_given) if colour in pair]
-        for at, second in zip(both, _halved([edges[at] for at in both]), strict=True):
+        for at, second in zip(both, _halve_edges([edges[at] for at in both]), strict=True):
             colours_given[at] = pair[second]
     return colours_given
 
 
-def _uneven(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
-    """Two colours whose counts differ by more than one, at an end or over all; the rarer first."""
+def _uneven_colours(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours: int) -> tuple[int, int] | None:
+    """Return two colours whose counts differ by more than one, at an end or overall, the rarer first; else None."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * colours)
     for ends, colour in zip(edges, colouring, strict=True):
         for side, end in ((0, ends[0]), (1, ends[1]), (2, "")):
@@ -222,11 +238,11 @@ def _uneven(edges: Sequence[tuple[str, str]], colouring: Sequence[int], colours:
     return None
 
 
-def _halved(edges: Sequence[tuple[str, str]]) -> list[int]:
-    """0 or 1 for each edge, so that at each end and over all the two are as many, or differ by one.
+def _halve_edges(edges: Sequence[tuple[str, str]]) -> list[int]:
+    """Return 0 or 1 for each edge, such that at each end and overall the counts are equal or differ by one.
 
-    Ends of odd degree are joined to a further end on the other side, and the two of these to one another, so that
-    every walk closes; walks that alternate halve every degree, and a two-sided graph has no closed walk of odd length.
+    Ends of odd degree get a link to an extra end on the other side, and the two extra ends one to each other, so that
+    every walk closes. Alternating walks halve every degree, and a bipartite graph has no closed walk of odd length.
     """
     extra = ((0, "\x00"), (1, "\x00"))
     links = [((0, a), (1, b)) for a, b in edges]
@@ -247,7 +263,7 @@ def _halved(edges: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def _closed_walks(links: Sequence[tuple[tuple[int, str], tuple[int, str]]]) -> Iterator[list[int]]:
-    """The links in closed walks that use each once (Hierholzer); every end has an even number of them."""
+    """Yield closed walks that together use each link once (Hierholzer). Every end must have an even number of links."""
     at_end: dict[tuple[int, str], list[int]] = defaultdict(list)
     for at, (one, other) in enumerate(links):
         at_end[one].append(at)

@@ -1,4 +1,4 @@
-"""What follows from a rater's answers, and is never typed: paths, rates and scores; hidden until a unit is handed in.
+"""Values that follow from a rater's answers: paths, rates and scores, hidden until a unit is handed in.
 
 Source: PSPA-Bench 2.3 and Prompt 2 (P*, APR, PPR, the dependency rule), MemGUI-Bench Prompt 8 (IRR), DAC-Bench 2.6.
 """
@@ -25,10 +25,10 @@ NOT_COMPLETED = "not_completed"
 
 
 class TdgDerived(NamedTuple):
-    """What a sheet of node answers comes to. `aligned` is None where `why` says so.
+    """Result of a sheet of node answers. `aligned` is None if `why` gives a reason.
 
-    `before` are the answers as they were given, `after` what stands once the dependency rule and the path are applied
-    (`not_applicable` for nodes on ways that were not taken); a reason stands where there is one in place of an answer.
+    `before` are the answers as given. `after` are those after the dependency rule and the path (`not_applicable` for
+    nodes on paths that were not taken). A reason replaces an answer that was not given.
     """
 
     aligned: PathAlignment | None
@@ -38,7 +38,7 @@ class TdgDerived(NamedTuple):
 
 
 class DecisionCount(NamedTuple):
-    """Of `told` decisions that were rated, and of which it is known what is right, `right` ones."""
+    """Number of right decisions among the `told` rated ones for which the right option is known."""
 
     right: int
     told: int
@@ -57,10 +57,10 @@ def derived(
     right: Mapping[str, Collection[str]] | None = None,
     in_words: bool = False,
 ) -> list[tuple[str, str]]:
-    """What follows from a sheet, as (name, words); nothing before it is handed in.
+    """Return the derived values of a sheet as (name, words); empty before it is handed in.
 
-    With `in_words` as a person reads it: things by what they say and not by their ids, and why a rate is what it is.
-    `done` says whether the run succeeded, as it is settled elsewhere; `right` which options its demonstrations took.
+    With `in_words` they are for a person: names in place of ids, and explanations of rates. `done` is True if the run
+    succeeded, as settled elsewhere. `right` are the options that its demonstrations took.
     """
     if not sheet.committed:
         return []
@@ -84,7 +84,7 @@ def derived(
 
 
 def names_of(unit: Unit) -> dict[str, str]:
-    """What each target of a unit says, by its id."""
+    """Return the text of each target of a unit, by id."""
     return {target.id: " ".join(target.says.split()) or target.id for target in unit.targets}
 
 
@@ -99,7 +99,7 @@ def _by_rule(study: Study, gold: Gold, *, in_words: bool) -> tuple[str, str]:
 
 
 def tdg_derived(unit: Unit, sheet: Sheet, field: str = "state") -> TdgDerived:
-    """The best path through a unit's graph, by what a rater said of its nodes."""
+    """Return the best path through a unit's graph for a rater's node answers."""
     heads = {target.id: sheet.head(FieldReference(target.id, field)) for target in unit.targets}
     labels = {id: label for id, label in heads.items() if label is not None}
     before = {id: label.reason_missing or str(label.value) for id, label in labels.items()}
@@ -107,12 +107,12 @@ def tdg_derived(unit: Unit, sheet: Sheet, field: str = "state") -> TdgDerived:
 
 
 def graph_of(unit: Unit) -> Tdg:
-    """A unit's graph: its own, or its task's."""
+    """Return a unit's own graph, or its task's."""
     return unit.tdg if unit.tdg.nodes or unit.task is None else unit.task.tdg
 
 
 def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
-    """What node answers come to; `steps` are those of the nodes that were rated."""
+    """Return the result of node answers. `steps` are those of the rated nodes."""
     path = path_taken(tdg, steps)
     fulfilled_ids = fulfilled(tdg, steps)
     after: dict[str, str] = {}
@@ -126,9 +126,9 @@ def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
 
 
 def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
-    """For each node that was rated the step (from 0) of its completion, None where it is not completed.
+    """Return for each rated node the step (from 0) of its completion, None if it is not completed.
 
-    A completion whose step is not told is as late as the latest that is, so that it never decides between paths.
+    A completion without a step counts as late as the latest known one, so that it never decides between paths.
     """
     steps_by_id = {id: step_of(label) for id, label in labels.items() if label.value == COMPLETED}
     latest = max((step for step in steps_by_id.values() if step is not None), default=0)
@@ -137,7 +137,7 @@ def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
 
 
 def step_of(label: Label) -> int | None:
-    """The step (from 0) that a label points at."""
+    """Return the step (from 0) that a label cites; None if it cites none."""
     number = whole_number((label.evidence or "").rpartition("@")[2])
     return number - 1 if number else None
 
@@ -171,25 +171,26 @@ def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tu
 
 
 def succeeded(score: float | None) -> bool | None:
-    """Whether a run of that score did what was asked; None where it has none."""
+    """Return True if a run with this score succeeded; None if it has no score."""
     return None if score is None else score > DONE
 
 
 def irr_derived(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") -> Irr:
-    """The share of a run's information that was used correctly: all of it where the run succeeded (`done`)."""
+    """Return the share of a run's information that was used correctly: all of it if the run succeeded (`done`)."""
     if done:
         return Irr(1.0)
     marks: dict[str, Any] = {}
     for target in unit.targets:
         if (value := sheet.value(FieldReference(target.id, field))) is not None:
             marks[target.id] = value
+    # Without an outcome the rule for successes and that for failures give different rates.
     if done is None:
         return Irr(None, "not judged")
     return rate(information_units(unit), marks) if unit.targets else Irr(None, "without information units")
 
 
 def _irr_words(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") -> str:
-    """Why a rate is what it is, whatever each unit was marked."""
+    """Return words that explain a rate."""
     wrong = sum(sheet.value(FieldReference(one.id, field)) not in (None, "correct") for one in unit.targets)
     if done:
         exception = f", also the {wrong} that {'is' if wrong == 1 else 'are'} marked otherwise" if wrong else ""
@@ -202,7 +203,10 @@ def _irr_words(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") 
 
 
 def information_units(unit: Unit) -> list[InformationUnit]:
-    """A unit's targets as a task declares them; whether they are explicit is the whole task's, if it is not each's."""
+    """Return a unit's targets as a task declares them.
+
+    Targets without a kind of their own are explicit if the whole task is.
+    """
     whole = unit.explicit is not False
     explicit = {"explicit": True, "implicit": False}
     return [InformationUnit(one.id, one.says, explicit=explicit.get(one.kind, whole)) for one in unit.targets]
@@ -212,7 +216,7 @@ def information_units(unit: Unit) -> list[InformationUnit]:
 
 
 def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
-    """The weighted mean of all criteria, 0 to 1; None where one has no number."""
+    """Return the weighted mean of all criteria, 0 to 1; None if one has no number."""
     field = next((one for one in sheet.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None or not unit.targets:
         return None
@@ -221,7 +225,7 @@ def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
 
 
 def weighted_mean(unit: Unit, field: Field, values: Mapping[str, float]) -> float | None:
-    """The mean of a unit's criteria by their weights, 0 to 1; None where one has no value, or nothing has weight."""
+    """Return the weighted mean of a unit's criteria, 0 to 1; None if one has no value or the weights sum to 0."""
     whole = sum(one.weight for one in unit.targets)
     if not whole or any(one.id not in values for one in unit.targets):
         return None
@@ -232,7 +236,10 @@ def weighted_mean(unit: Unit, field: Field, values: Mapping[str, float]) -> floa
 def decisions_derived(
     unit: Unit, sheet: Sheet, right: Mapping[str, Collection[str]] | None = None, field: str = ""
 ) -> DecisionCount:
-    """How many branches went the right way, of those rated where a demonstration or the task tells which that is."""
+    """Return how many branches went the right way.
+
+    Only rated branches count for which a demonstration or the task gives the right way.
+    """
     task_ways = {branch.id: {branch.right} for branch in (unit.task.branches if unit.task else ()) if branch.right}
     decisions = {**(right or {}), **task_ways}
     name = field or next((one.id for one in sheet.protocol.fields if one.per == "target" and one.kind == "nominal"), "")

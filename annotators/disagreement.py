@@ -1,6 +1,6 @@
-"""How often people differ so far, question by question and one against the rest: counts alone, in milliseconds.
+"""Counts of disagreement so far, by question and for one rater against the others: fast, without coefficients.
 
-Places are those that adjudication settles, the rest are those of `hitlab raters`; intervals and coefficients are in
+Places are those of adjudication, the others' majority is that of `hitlab raters`. Intervals and coefficients are in
 `annotators.agreement`.
 """
 
@@ -16,9 +16,9 @@ from lab.core.study_progress import FieldDisagreement, Share
 
 
 def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
-    """Each question of the study but those answered in words of one's own, in its order.
+    """Return the disagreement on each question but free text, in the study's order.
 
-    An optional flag that nobody raised is an item at which all say the same; `answered` leaves such items out.
+    An optional flag that nobody raised is an item with full agreement. `answered` leaves such items out.
     """
     places, columns = answered_places(study_data), study_data.columns
     twice = places.voices >= 2
@@ -36,16 +36,17 @@ def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
 
 
 def apart_from_rest(study_data: StudyData, rater: int) -> Share:
-    """How many answers of a rater (an index of the columns') are not what more than half of the other people say.
+    """Return how many of a rater's answers differ from the majority of the other people.
 
-    Of answers that are options, at which the rest say anything; a judge is held against all people.
+    The rater is an index into the columns. Only options count, at items with such a majority. A judge is compared with
+    all people.
     """
     own = sequence_of(study_data, rater).compared
     return Share(int((own.code != own.rest).sum()), len(own.code))
 
 
 def flags_raised(study_data: StudyData) -> dict[int, int]:
-    """How many flags each rater (an index of the columns') raised on what they handed in; only who raised any."""
+    """Return the number of flags raised by each rater (an index into the columns), without zeros."""
     columns = study_data.columns
     flags = [at for at, one in enumerate(study_data.study.protocol.fields) if one.kind == "flag"]
     raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)

@@ -1,8 +1,8 @@
-"""What is right at places of a study's units, and why: a calibration file of JSON lines, laid into the units.
+"""Gold: right answers and their reasons, read from a calibration file of JSON lines and added to the units.
 
 One line is about one place: `{"unit": ID, "target": "open", "field": "state", "value": "completed", "reason": "..."}`.
-`unit` is a unit's id or its beginning, `run` in its stead a run's; `target` is left out where the unit as a whole is
-meant, `field` where the protocol has one alone (or one alone that is required).
+`unit` is a unit's id or its beginning. `run` may name one of its runs instead. A line without `target` is about the
+unit as a whole. `field` may be left out if only one field is asked there, or only one of them is required.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lab.core.task import Actor
 
 
 class GoldLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of a calibration file; one of `unit` and `run` is told."""
+    """One line of a calibration file. It names either a `unit` or a `run`."""
 
     value: Any
     unit: str = ""
@@ -37,7 +37,7 @@ class GoldLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 def read_gold(path: Path) -> list[tuple[str, GoldLine]]:
-    """Each line and where it stands; a `LabError` names the line and the field that is wrong."""
+    """Return each line with its location. Raise `LabError`, with the line and the field, if one is invalid."""
     what = f"gold file {path}"
     golds = []
     for where, value in json_lines(read_file(path, what), what):
@@ -49,10 +49,10 @@ def read_gold(path: Path) -> list[tuple[str, GoldLine]]:
 
 
 def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[str, GoldLine]]) -> list[Unit]:
-    """The units in their order, those that a line is about with its gold, and as pilot units.
+    """Return the units in order, those with gold as pilot units.
 
-    Raises `LabError` where a line is about no unit or several, a place is not asked, a value does not fit its field,
-    or two lines are about one place.
+    Raise `LabError` if a line matches no unit or several, a place is not asked, a value does not fit its field, or two
+    lines are about one place.
     """
     golds: dict[str, dict[tuple[str, str], Gold]] = {}
     for where, line in lines:
@@ -72,29 +72,37 @@ def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[s
 
 
 def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -> Field:
-    """The field that is meant at a place; without an `id` the only one there, or the only one that is required."""
-    whole = protocol.targets == "unit"
-    if target and whole:
+    """Return the field of a place. Without an `id` it is the only one there, or the only required one.
+
+    Raise `LabError` if there is no such field, or more than one.
+    """
+    is_whole_unit = protocol.targets == "unit"
+    if target and is_whole_unit:
         raise LabError(where, f"field target: {target!r} is told, and the unit as a whole is asked; leave it out")
     if target and target_of(unit, target) is None:
         names = ", ".join(one.id for one in unit.targets) or "none"
         raise LabError(where, f"field target: {target!r} is none of {names}")
-    there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
+    asked_fields = [field for field in protocol.fields if is_whole_unit or (field.per == "target") == bool(target)]
     if id:
-        field_there = next((field for field in there if field.id == id), None)
+        field_there = next((field for field in asked_fields if field.id == id), None)
         if field_there is None:
-            names = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
+            names = ", ".join(field.id for field in asked_fields) or (
+                "none without a target" if not target else "none there"
+            )
             raise LabError(where, f"field field: {id!r} is none of {names}")
         return field_there
-    required_fields = [field for field in there if field.required]
-    if len(there) == 1 or len(required_fields) == 1:
-        return there[0] if len(there) == 1 else required_fields[0]
-    if not there:
+    required_fields = [field for field in asked_fields if field.required]
+    if len(asked_fields) == 1 or len(required_fields) == 1:
+        return asked_fields[0] if len(asked_fields) == 1 else required_fields[0]
+    if not asked_fields:
         raise LabError(where, "field target: is not told, and nothing is asked of the unit as a whole")
-    raise LabError(where, f"field field: is not told, and {', '.join(field.id for field in there)} are asked there")
+    raise LabError(
+        where, f"field field: is not told, and {', '.join(field.id for field in asked_fields)} are asked there"
+    )
 
 
 def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:
+    # A full id wins over ids that begin with it.
     if line.run:
         matches = [unit for unit in units if line.run in unit.runs]
         matches = matches or [unit for unit in units if any(run.startswith(line.run) for run in unit.runs)]

@@ -1,4 +1,4 @@
-"""One rater's answers beside what is right: what the plan says of calibration items, and what was settled."""
+"""Comparison of one rater's answers with right ones: the plan's calibration gold, and settled answers."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from lab.core.agreement import Agreement
 from lab.core.rating_sheet import MISSING, FieldReference
 
 ALL = "all answers"
-"""What numbers over several fields are of."""
+"""Name in place of a field for numbers over several fields."""
 
 RightValues = dict[tuple[str, FieldReference], tuple[Any, float]]
-"""What is right at a place, and how far from it a number may be."""
+"""The right value of each place, and the largest distance from it at which a number is right."""
 _MISSING: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
 
 
 def as_gold(study_data: StudyData, rater: int) -> Agreement:
-    """The share of calibration places with gold at which a rater (an index of the columns') said what is right."""
+    """Return a rater's share of right answers at calibration places. `rater` is an index into the columns."""
     right_values: RightValues = {}
     for unit in study_data.units:
         for gold in unit.gold:
             near = nearness(study_data.study.protocol.field(gold.field))
             right_values[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
-    return _right(study_data, rater, "as gold", right_values, "no gold")
+    return _share_right(study_data, rater, "as gold", right_values, "no gold")
 
 
 def as_settled(study_data: StudyData, rater: int) -> Agreement:
-    """The share of settled places at which a rater had said what was settled; they may have had a say in it."""
+    """Return a rater's share of answers that equal the settled ones. They may have taken part in settling."""
     right_values: RightValues = {}
     for place, settlement in study_data.settled.items():
         reason = settlement.what.reason_missing
+        # Settled answers are exact: the tolerance is for gold alone.
         right_values[place] = (_MISSING[reason] if reason else settlement.what.value, 0.0)
-    return _right(study_data, rater, "as settled", right_values, "nothing settled")
+    return _share_right(study_data, rater, "as settled", right_values, "nothing settled")
 
 
-def _right(study_data: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
+def _share_right(study_data: StudyData, rater: int, name: str, right_values: RightValues, none: str) -> Agreement:
     columns = study_data.columns
     unit_ids = {unit for unit, _ in right_values}
     units = [i for i, id in enumerate(columns.units) if id in unit_ids]
@@ -66,7 +67,7 @@ def _right(study_data: StudyData, rater: int, name: str, right_values: RightValu
 
 
 def _label_value(study_data: StudyData, row: int) -> Any:
-    """What a label says, a reason for having no answer in words."""
+    """Return a label's value, or its reason in words."""
     columns = study_data.columns
     if columns.value[row] >= 0:
         return columns.values[columns.value[row]]
@@ -74,5 +75,5 @@ def _label_value(study_data: StudyData, row: int) -> Any:
 
 
 def counted_of(unit: npt.NDArray[np.int32], trace: npt.NDArray[np.int32], places: int) -> SampleCounts:
-    """The n of a number about one rater."""
+    """Return the n of a number about one rater."""
     return SampleCounts(places, len(np.unique(unit)), len(np.unique(trace)), 1, 0.0, {})

@@ -1,4 +1,4 @@
-"""Who was shown a study's guide and keys before their first item, and how they did in practice."""
+"""Introductions of raters: the guide and keys shown before their first item, and their results in practice."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 from lab.core.label import INTRODUCTION_ACTS, Act
 from lab.core.screen_clock import seconds_passed
 
-_LAST = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
-"""Acts by which an introduction is over, where nothing else of it comes behind them."""
+_ENDING_ACTS = ("practice_done", "introduction_skipped", "keys_read", "guide_read")
+"""Acts that end an introduction if no other part of it follows."""
 
 
 class IntroductionLine(msgspec.Struct, frozen=True):
-    """One rater's introduction: when the guide was shown and when practice was handed in, empty where that never was.
+    """One rater's introduction: times of the guide and of finished practice, empty if there were none.
 
-    `right` of `places` practice answers were right, `passed` where all of them were; of several times the last counts.
-    `seconds` went by from the first thing shown to the last; None where nothing but the beginning is there.
-    `skipped`: they passed over what was left.
+    `right` of `places` practice answers were right, `passed` is True if all were. If practice was done several times,
+    the last counts. `seconds` is the time from the first thing shown to the last, None if only its beginning is
+    recorded. `skipped` is True if they skipped the rest.
     """
 
     rater: str
@@ -32,8 +32,9 @@ class IntroductionLine(msgspec.Struct, frozen=True):
 
 
 def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[IntroductionLine]:
-    """Everybody's introduction by their acts, by code; of one person alone where one is named."""
+    """Return introductions from acts, sorted by code. If `rater` is given, return only theirs."""
     by_rater: dict[str, list[Act]] = {}
+    # By time and id, so that the order in which acts come does not matter.
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
         if act.act in INTRODUCTION_ACTS and rater in ("", act.rater.id):
             by_rater.setdefault(act.rater.id, []).append(act)
@@ -41,6 +42,7 @@ def introduction_lines(acts: Iterable[Act], rater: str = "") -> list[Introductio
 
 
 def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
+    # Of several acts of one kind the last one wins.
     last = {act.act: act for act in acts}
     practice_act, guide_act = last.get("practice_done"), last.get("guide_shown")
     right, places = (
@@ -53,6 +55,6 @@ def _line(code: str, acts: Sequence[Act]) -> IntroductionLine:
         right,
         places,
         practice_act is not None and right == places,
-        seconds_passed(acts[0].at, acts[-1].at) if last.keys() & {*_LAST} else None,
+        seconds_passed(acts[0].at, acts[-1].at) if last.keys() & {*_ENDING_ACTS} else None,
         "introduction_skipped" in last,
     )

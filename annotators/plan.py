@@ -1,4 +1,4 @@
-"""A study before it is frozen: a preset, a file or both, with what the command line adds to them."""
+"""A study before it is frozen: a preset, a plan file or both, with overrides from the command line."""
 
 from __future__ import annotations
 
@@ -29,29 +29,36 @@ STATISTICS = (
     "accuracy", "precision", "recall", "f1", "majority", "side bias", "consistency", "wilson", "intra-rater",
     "edit rate", "similarity", "causes", "paired bootstrap",
 )  # fmt: skip
-"""What a report can hold, by name; which of them a study's does is settled when it is frozen."""
+"""Names of the statistics that a report can hold. A study's own are fixed when it is frozen."""
 _FILES = ("items", "gold", "protocol", "profiles")
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What `hitlab study new` freezes. A file holds any of it; what it leaves out is its preset's, or as here.
+    """The input of `hitlab study new`.
 
-    `protocol` is a built-in one's name or a file; `protocols` in its stead one for each kind of task. `runs` are ids,
-    `all`, or words as `hitlab runs` takes them; `tasks` are played, or judged themselves; `items` a JSON-lines file.
-    `overlap` is how many people rate a run (`all`: every rater), `shared` the share of runs to which that applies,
-    `repeats` the share that one person rates twice. `pilot` runs come first and go to all; with `main`, the paper's
-    number of others, a smaller sample keeps their proportion. `gold` is a JSON-lines file of what is right, and why;
-    `bar` the share right by which one passes. `only` leaves out runs that are not so. `reference` is the run beside
-    which others are rated, or one for each (default: its task's demonstration). `conditions` are those of plays.
-    `profiles` is a folder of KnowU-Bench profiles, for runs that name a person and do not hold them; `log` is which of
-    their histories is shown. `consent` is a text by locale, or a file. `width` is how wide a judge's corrected interval
-    is to be at most: who watches is told when it is reached. `prelabel` is a judge whose answers are shown first on a
-    half of the sheets. `shadows` are models (`model:NAME`) that are silently asked what a participant is asked;
-    `shadow_replies` asks about their replies, too, where replies are asked about; whose they are is hidden. File names
-    are relative to the plan's folder.
-    `introduction` is what comes before a rater's first item: guide, keys and practice (`full`), the same with a key
-    that passes it over (`skippable`), or nothing (`none`). `practice` names one of the runs with gold (or its unit) on
-    which raters try the sheet in place of the protocol's own practice; it counts nowhere.
+    A file holds some of it. A missing field has its preset's value, or the default.
+
+    `protocol` is the name of a built-in protocol or a file. `protocols` names one for each kind of task instead. `runs`
+    are ids, `all`, or filters as in `hitlab runs`. `tasks` are played, or rated themselves. `items` is a JSON-lines
+    file.
+
+    `overlap` is the number of people per run (`all`: every rater), `shared` the share of runs to which it applies,
+    `repeats` the share that one person rates twice. `pilot` runs come first and go to everyone. `main` is the
+    paper's number of other runs: a smaller sample has a pilot in the same proportion. `gold` is a JSON-lines file
+    of right answers with reasons, `bar` the share of right answers that passes the pilot. `only` selects failed or
+    succeeded runs, or demonstrations. `reference` is the run beside which others are rated, or one for each
+    (default: the demonstration of its task). `conditions` are those of plays.
+
+    `profiles` is a folder of KnowU-Bench profiles, for runs that name a person without their profile. `log` selects the
+    person's history that is shown. `consent` is a text by locale, or a file. `width` is the target width of a judge's
+    corrected interval, whose watchers are notified when it is reached. `prelabel` is a judge whose answers half of the
+    sheets show first. `shadows` are models (`model:NAME`) that silently answer a participant's questions. With
+    `shadow_replies`, protocols about replies also ask about theirs, without their source. File names are relative to
+    the plan's folder.
+
+    `introduction` comes before a rater's first item: guide, keys and practice (`full`), the same with a key to skip it
+    (`skippable`), or nothing (`none`). `practice` names one of the runs with gold (or its unit) on which raters try the
+    sheet instead of the protocol's own practice. Its answers count nowhere.
     """
 
     preset: str = ""
@@ -100,14 +107,14 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class SampledUnits(NamedTuple):
-    """Units with the pilot among them marked, and what people are told of it."""
+    """Units with the pilot marked, and messages about it for people."""
 
     units: list[Unit]
     told: list[str]
 
 
 def plan_of(name: str, overrides: Mapping[str, Any]) -> Plan:
-    """A preset, a built-in protocol's name, or a plan's file, with `overrides` in place of its own."""
+    """Return the plan of a preset, a built-in protocol or a plan file, with `overrides` in place of its own values."""
     if name.endswith((".yaml", ".yml")):
         return _plan_file(Path(name), overrides)
     if name in {path.stem for path in PROTOCOLS.glob("*.yaml")}:
@@ -116,7 +123,7 @@ def plan_of(name: str, overrides: Mapping[str, Any]) -> Plan:
 
 
 def preset_named(name: str) -> str:
-    """A preset's whole name, where it is that or the only one that ends with it; else a `LabError`."""
+    """Return a preset's full name from the name or its unique ending. Raise `LabError` if there is none."""
     preset_names = presets()
     names = [one for one in preset_names if one == name] or [one for one in preset_names if one.endswith(f"-{name}")]
     if len(names) == 1:
@@ -129,7 +136,7 @@ def preset_named(name: str) -> str:
 
 
 def preset_document(name: str) -> dict[str, Any]:
-    """What a preset's file says of a plan."""
+    """Return the contents of a preset's file."""
     path = HERE / f"{preset_named(name)}.yaml"
     document = read_yaml(read_file(path), f"preset {path.stem}").value
     return {"name": path.stem, **document}
@@ -142,6 +149,7 @@ def _plan_file(path: Path, overrides: Mapping[str, Any]) -> Plan:
         raise LabError(what, "holds no mapping of fields")
     if "fields" in value:
         raise LabError(what, "field fields: this is a protocol, no plan", "--protocol FILE takes it, beside a preset.")
+    # Checked before it is changed, so that a fault is reported in the file's own terms.
     convert(value, Plan, what)
     for field in _FILES:
         if isinstance(value.get(field), str) and (field != "protocol" or value[field].endswith((".yaml", ".yml"))):
@@ -156,6 +164,7 @@ def _plan_file(path: Path, overrides: Mapping[str, Any]) -> Plan:
 
 
 def _plan(base: Mapping[str, Any], overrides: Mapping[str, Any], what: str) -> Plan:
+    # Options of the command line win. A single protocol replaces the preset's protocols by kind of task.
     whole = {**base, **overrides}
     if overrides.get("protocol"):
         whole.pop("protocols", None)
@@ -167,7 +176,7 @@ def _plan(base: Mapping[str, Any], overrides: Mapping[str, Any], what: str) -> P
 
 
 def consent_in(path: Path) -> dict[str, str]:
-    """The text that people agree to, by locale: a YAML mapping, or any other file as it stands, in English."""
+    """Return the consent text by locale from a YAML mapping, or from any other text file as English."""
     what = f"consent file {path}"
     data = read_file(path, what, most=limits.CONSENT_BYTES)
     if path.suffix in (".yaml", ".yml"):
@@ -183,7 +192,7 @@ def consent_in(path: Path) -> dict[str, str]:
 
 
 def check_plan(plan: Plan, what: str) -> None:
-    """Raises `LabError` naming `what` and the field where a plan asks for what cannot be."""
+    """Raise `LabError`, with `what` and the field, if a plan is invalid."""
     check_code(plan.name, what, "name")
     if not plan.raters:
         raise LabError(what, "field raters: there is none", "--raters P1,P2,P3 names them by study codes.")
@@ -219,7 +228,7 @@ def check_plan(plan: Plan, what: str) -> None:
 
 
 def overlap_of(plan: Plan, what: str) -> int:
-    """How many people rate a run: as planned, else two, or one where there is no second."""
+    """Return the number of raters per run: as planned, else two, or one if there is only one person."""
     people = len(plan.raters)
     if plan.overlap is None:
         return min(2, people)
@@ -231,9 +240,10 @@ def overlap_of(plan: Plan, what: str) -> int:
 
 
 def plan_like(study: Study, overrides: Mapping[str, Any]) -> Plan:
-    """A plan on the terms of a study that is there, to make more units for it: what it froze, and its preset's.
+    """Return a plan with the terms of an existing study, to make more units for it.
 
-    What a study does not hold (`steps`, `reference`, `profiles`, ...) is its preset's, or is in `overrides` again.
+    Terms come from the study and its preset. Values that a study does not store (`steps`, `reference`, `profiles`, ...)
+    are the preset's, or must be in `overrides` again.
     """
     base = preset_document(study.preset) if study.preset in presets() else {"protocol": study.protocol.id}
     terms: dict[str, Any] = {
@@ -248,7 +258,7 @@ def plan_like(study: Study, overrides: Mapping[str, Any]) -> Plan:
 
 
 def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by: Actor, at: str) -> Study:
-    """The plan over these units as a study's first version."""
+    """Return the first version of a study from a plan and its units."""
     assert isinstance(plan.consent, dict)
     study = Study(
         name,
@@ -287,11 +297,11 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
 
 
 def extended(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Actor, at: str) -> Study:
-    """A study's next version, which has the units that it has here and `more`, and is otherwise as it was frozen.
+    """Return a study's next version with `more` units, otherwise unchanged.
 
-    Raises `LabError` where units cannot be added to such a study: where order and conditions are counterbalanced over
-    all tasks that are played, where units were made of another study's answers, and where there is no going back and
-    one of these belongs among others that were asked before it.
+    Raise `LabError` if such a study cannot grow: played ones, because order and conditions are balanced over all tasks;
+    those about another study's answers; and those without going back, if a new unit belongs to a cluster that was
+    already asked.
     """
     what = f"study {study.name}"
     if study.protocol.unit == "task to play":
@@ -315,16 +325,17 @@ def extended(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Acto
 
 
 def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
-    """The units with as many of them as the plan asks for marked as the pilot, drawn from the seed by whole clusters.
+    """Return the units with the planned pilot marked, drawn from the seed by whole clusters.
 
-    Those with gold are among them. Where there are fewer than the paper's, the pilot is as large in proportion; an
-    `exact` number is taken as it is, and raises `LabError` where it leaves nothing. The one that raters practise on is
-    apart from these.
+    Units with gold are part of it. If there are fewer units than in the paper, the pilot shrinks in proportion. An
+    `exact` number is used as it is. Raise `LabError` if it leaves nothing to rate. The practice unit is not part of the
+    pilot.
     """
     units = with_practice(plan, units) if plan.practice else units
     units_to_rate = [unit for unit in units if not unit.mechanical and not unit.practice]
     golden = [unit for unit in units_to_rate if unit.pilot or unit.gold]
     pilot_size, pilot = plan.pilot, list[str]()
+    # An exact number comes from the person, who must hear of it. A preset's number shrinks below instead.
     if exact and pilot_size >= len(units_to_rate) > 0:
         raise LabError(
             f"study {plan.name}", f"field pilot: {pilot_size} of {len(units_to_rate)} leaves nothing to rate after it"
@@ -347,6 +358,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     clusters: dict[str, list[str]] = {}
     for unit in units_to_rate:
         clusters.setdefault(unit.clustered, []).append(unit.id)
+    # Whole clusters, so that the pilot reveals nothing about the rest of a cluster.
     for cluster in shuffled((plan.name, plan.seed), list(clusters), "pilot"):
         if len(pilot_ids) >= pilot_size:
             break
@@ -355,7 +367,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
 
 
 def with_practice(plan: Plan, units: Sequence[Unit]) -> list[Unit]:
-    """The units with the one marked that raters practise on; `LabError` where it is none, or has no gold."""
+    """Return the units with the practice unit marked. Raise `LabError` if it is not found or has no gold."""
     what, name = f"study {plan.name}", plan.practice
     fitting = [unit for unit in units if name in (unit.id, *unit.runs)]
     fitting = fitting or [unit for unit in units if any(id.startswith(name) for id in (unit.id, *unit.runs))]
@@ -371,10 +383,11 @@ def with_practice(plan: Plan, units: Sequence[Unit]) -> list[Unit]:
 
 
 def differences(old: Study, new: Study) -> list[str]:
-    """What differs between two versions, a phrase each."""
+    """Return the differences between two versions, one phrase each."""
     words: list[str] = []
     for name in Study.__struct_fields__:
         before, after = getattr(old, name), getattr(new, name)
+        # These differ in every version.
         if before == after or name in ("id", "version", "at", "by", "extends", "v"):
             continue
         if name == "protocol":

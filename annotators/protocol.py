@@ -1,4 +1,4 @@
-"""A protocol as a file: read, checked, and given its keys. Its version is the hash of what it holds."""
+"""Reading and checking of protocol files, and their keys. A protocol's version is the hash of its contents."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _OPTION_ID = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
 _LOCALE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 _CHOICES = ("nominal", "ordinal")
 _KEYED = 9
-"""How many options have a digit each."""
+"""Number of options that can have a digit each."""
 
 
 def load_protocol(path: Path) -> Protocol:
-    """A protocol from a YAML file; a `LabError` names the file and the field that is wrong."""
+    """Return a protocol from a YAML file. Raise `LabError`, with the file and the field, if it is invalid."""
     what = f"protocol file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict):
@@ -33,11 +33,11 @@ def load_protocol(path: Path) -> Protocol:
     value.setdefault("id", path.stem)
     protocol_read: Protocol = convert(value, Protocol, what)
     check_protocol(protocol_read, what)
-    return replace(protocol_read, fields=tuple(map(_keyed, protocol_read.fields)))
+    return replace(protocol_read, fields=tuple(map(_with_digit_keys, protocol_read.fields)))
 
 
-def _keyed(field: Field) -> Field:
-    """Options that name no key have their number among those that people are asked for, so that digits suffice."""
+def _with_digit_keys(field: Field) -> Field:
+    """Give options without a key their number as a digit. Options that only a rule sets have none and do not count."""
     number = 0
     options = []
     for option in field.options:
@@ -47,12 +47,12 @@ def _keyed(field: Field) -> Field:
 
 
 def check_protocol(protocol: Protocol, what: str) -> None:
-    """The rules a schema cannot say; raises `LabError` naming `what` and the field."""
+    """Check the rules that a schema cannot express. Raise `LabError`, with `what` and all invalid fields."""
     ids = [field.id for field in protocol.fields]
     checks: list[Callable[[], None]] = [
         lambda: _check_names(protocol, what),
-        lambda: _once(what, "fields", ids),
-        lambda: _once(what, "shows", protocol.shows),
+        lambda: _check_unique(what, "fields", ids),
+        lambda: _check_unique(what, "shows", protocol.shows),
         lambda: _check_targets(protocol, what),
         lambda: _check_sides(protocol, what),
         *(partial(_check_field, protocol, field, what) for field in protocol.fields),
@@ -71,7 +71,7 @@ def check_protocol(protocol: Protocol, what: str) -> None:
 
 
 def _all_hold(checks: Iterable[Callable[[], None]], what: str) -> None:
-    """Runs all checks; raises one `LabError` that tells what each of them found."""
+    """Run all checks and raise one `LabError` with all their faults."""
     faults: list[str] = []
     for check in checks:
         try:
@@ -95,7 +95,7 @@ def _refuse(what: str, place: str, why: str) -> NoReturn:
     raise LabError(what, f"field {place}: {why}")
 
 
-def _once(what: str, place: str, names: Iterable[str]) -> None:
+def _check_unique(what: str, place: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -155,7 +155,7 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
     rater_options = [option for option in options if not option.by_rule]
     if len(rater_options) < 2 and not (protocol.targets == "branches" and not options and field.kind != "many"):
         _refuse(what, f"{place}.options", "a choice is between two or more")
-    _once(what, f"{place}.options", [option.id for option in options])
+    _check_unique(what, f"{place}.options", [option.id for option in options])
     for option in options:
         if not _OPTION_ID.fullmatch(option.id):
             _refuse(what, f"{place}.options", f"the id {option.id!r} is not letters and digits, joined by _")
@@ -165,7 +165,9 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
             _refuse(what, f"{place}.options.{option.id}.key", "nobody is asked for it, so it has none")
     if len(rater_options) > _KEYED and not all(option.key for option in rater_options):
         _refuse(what, f"{place}.options", f"there are {len(rater_options)}; more than {_KEYED} need a key each")
-    _once(what, f"{place}.options, a key", [option.key for option in _keyed(field).options if option.key])
+    _check_unique(
+        what, f"{place}.options, a key", [option.key for option in _with_digit_keys(field).options if option.key]
+    )
     if field.kind == "many":
         _check_many(field, what, place)
     if field.sided and not (protocol.unit.startswith("pair") and {"A", "B"} <= {option.id for option in options}):
@@ -173,7 +175,7 @@ def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> N
 
 
 def _check_many(field: Field, what: str, place: str) -> None:
-    """Of many options any are chosen, so that none of them stands for no option, and they have no precedence."""
+    """Check a field of many options: it has no precedence or sides, and no option for none of them."""
     if field.sided or field.after:
         _refuse(what, place, "a field of kind many has no sides or precedence")
     if field.option(NO_OPTION) is not None:
@@ -200,6 +202,7 @@ def _check_scale(field: Field, what: str, place: str) -> None:
     if not field.least < field.most:
         _refuse(what, place, f"least {field.least:g} is not below most {field.most:g}")
     if field.step is not None:
+        # The tolerance below absorbs rounding of decimal steps.
         steps = (field.most - field.least) / field.step if field.step > 0 else 0.0
         if steps < 1 or abs(steps - round(steps)) > 1e-6:
             _refuse(what, f"{place}.step", f"{field.step:g} does not lead from {field.least:g} to {field.most:g}")
@@ -220,6 +223,7 @@ def _check_condition(protocol: Protocol, field: Field, earlier: tuple[Field, ...
         _refuse(what, place, f"there is no field {name!r} before it")
     if other.per == "target" and field.per == "unit" and protocol.targets != "unit":
         _refuse(what, place, f"{name!r} is asked of each target, and this of the whole")
+    # As `str` writes a flag's values.
     possible_values = ["True", "False"] if other.kind == "flag" else [option.id for option in other.options]
     possible_values += [NO_OPTION] if other.kind == "many" else []
     if not possible_values:
@@ -250,23 +254,23 @@ def _check_precedence(field: Field, earlier: tuple[Field, ...], what: str) -> No
 
 
 def _check_keys(protocol: Protocol, what: str) -> None:
-    """A field that has a key of its own is reached by it from any field beside it."""
+    """Check that a field's own key is free in all fields from which it can be reached."""
     for field in protocol.fields:
         if not field.key:
             continue
         for other in protocol.fields:
             if other.per != field.per and protocol.targets != "unit":
                 continue
-            if field.key in {option.key for option in _keyed(other).options} or (
+            if field.key in {option.key for option in _with_digit_keys(other).options} or (
                 other is not field and other.key == field.key
             ):
                 _refuse(what, f"fields.{field.id}.key", f"{field.key!r} is taken by {other.id!r}")
 
 
 def _check_reasons(protocol: Protocol, what: str) -> None:
-    """Each reason for settling has an id and words of its own, and a digit."""
-    _once(what, "reasons", [one.id for one in protocol.reasons])
-    _once(what, "reasons", [one.shown for one in protocol.reasons])
+    """Check that each reason for settling has an id, its own one-line text, and a digit."""
+    _check_unique(what, "reasons", [one.id for one in protocol.reasons])
+    _check_unique(what, "reasons", [one.shown for one in protocol.reasons])
     for one in protocol.reasons:
         if not _OPTION_ID.fullmatch(one.id):
             _refuse(what, "reasons", f"the id {one.id!r} is not letters and digits, joined by _")
@@ -291,12 +295,12 @@ def _check_words(protocol: Protocol, what: str) -> None:
 # -- practice --------------------------------------------------------------------------------------------------
 
 _RUNS = {"run": 1, "step": 1, "question": 1, "pair of runs": 2}
-"""Of how many runs a practice item is, by what the protocol is asked of; of the other kinds it is of texts."""
+"""Number of runs in a practice item, by the protocol's unit. Other kinds of practice are about texts."""
 _TEXTS = ("pair of instruction sets", "pair of texts")
 
 
 def _check_practice(protocol: Protocol, practice: Practice, what: str) -> None:
-    """Whether the item is of what is asked; whether its answers fit is seen once it is made."""
+    """Check that the practice item is of the protocol's kind. Its answers are checked when the item is built."""
     unit = protocol.unit
     if unit not in _RUNS and unit not in _TEXTS:
         _refuse(what, "practice", f"there is none of a {unit}")
@@ -321,13 +325,13 @@ def _check_practice(protocol: Protocol, practice: Practice, what: str) -> None:
 
 
 def practice_words(practice: Practice | None) -> dict[str, str]:
-    """What is said in practice, by the keys by which it is translated."""
+    """Return the texts of practice by their translation keys."""
     answers = practice.answers if practice is not None else ()
     return {f"{PRACTICE}{number}": answer.reason for number, answer in enumerate(answers, 1)}
 
 
 def word_keys(protocol: Protocol) -> list[str]:
-    """Everything that a translation may name, in order."""
+    """Return all keys that a translation may use, in order."""
     keys = ["title", *(["sides.A", "sides.B"] if protocol.sides else [])]
     for field in protocol.fields:
         keys += [field.id, f"{field.id}.hint", f"{field.id}.says"]
@@ -338,7 +342,7 @@ def word_keys(protocol: Protocol) -> list[str]:
 
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
-    """What a protocol says in words that a locale has not: every ask, hint, option, definition and case."""
+    """Return the keys of all texts that a locale lacks: every ask, hint, option, definition and case."""
     texts = {"title": protocol.title} | dict(zip(("sides.A", "sides.B"), protocol.sides, strict=False))
     for field in protocol.fields:
         texts |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}

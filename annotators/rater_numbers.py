@@ -1,4 +1,4 @@
-"""What is told of one rater: their pace, and how far they agree with others, with gold and with themselves."""
+"""Numbers about one rater: pace, and agreement with others, with gold and with themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.core.report import Grid
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """Some of a rater's answers in a row, from `first` to `last` (from 1): seconds, or a share; `n` count in it."""
+    """Successive answers of a rater, from `first` to `last` (from 1): seconds or a share, over `n` answers."""
 
     first: int
     last: int
@@ -20,7 +20,7 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 class Longest(msgspec.Struct, frozen=True):
-    """The most answers in a row that are the same: what was answered to which field, of how many answers to it."""
+    """The longest streak of equal answers: field, value, length, and the total of answers to the field."""
 
     field: str
     value: str
@@ -29,14 +29,15 @@ class Longest(msgspec.Struct, frozen=True):
 
 
 class RaterNumbers(msgspec.Struct, frozen=True):
-    """One rater. `done` of `dealt` items are handed in; `answers` stand, `timed` of these took known seconds.
+    """The numbers of one rater.
 
-    `seconds` is the median of those, `quartiles` its first and third; all None where `timed` is 0. `pace` and `along`
-    are seconds, and the share that is as the rest say, over answers in the order in which they were given; `drift` is
-    that share in the second half minus that in the first. `before` is how much more often an answer is the same as the
-    one to the item before than the rater's own margins make it, `same_before` that share, `chance_before` what the
-    margins make it. `reasons` count answers that are missing on what is handed in, `flags` those that were raised.
-    `fields` are of single fields against the rest, `grids` how often which answer came with which of the rest.
+    `done` of `dealt` items are handed in. `answers` are current, `timed` of them took known seconds. `seconds` is their
+    median, `quartiles` their first and third quartile, None if `timed` is 0. `pace` and `along` are seconds and the
+    share of agreement with the others, over answers in order of time. `drift` is that share in the second half minus
+    that in the first. `before` is how much more often an answer equals the one to the item before than the rater's own
+    margins predict, `same_before` the share of such answers, `chance_before` the predicted share. `reasons` count the
+    missing answers of items that are handed in, `flags` those raised. `fields` compare single fields with the others,
+    `grids` count pairs of the rater's and the others' answer.
     """
 
     rater: str
@@ -68,7 +69,7 @@ class RaterNumbers(msgspec.Struct, frozen=True):
 
     @property
     def numbers(self) -> tuple[Agreement, ...]:
-        """Every number with an interval, in the order in which they are told."""
+        """All numbers with an interval, in the order of printing."""
         return (
             self.rest, self.first, self.second, self.drift, self.gold, self.settled, self.before, self.again,
             self.missing, *self.fields,

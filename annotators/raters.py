@@ -1,6 +1,6 @@
-"""Each rater of a study by themselves: pace, drift, agreement with the rest, with gold and with themselves.
+"""The numbers of each rater of a study: pace, drift, agreement with the others, with gold and with themselves.
 
-What the rest say at a place is what more than half of the other people say there; a judge is held against all people.
+The others' answer is the majority of the other people. A judge is compared with all people.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ ONE_REST = "only one answered that most of the rest answer, too"
 
 
 def raters_of(study_data: StudyData) -> list[RaterNumbers]:
-    """People by their codes, then judges."""
+    """Return the numbers of all people by code, then of all judges."""
     return [_Rater(study_data, at).numbers() for at in (*study_data.people, *study_data.judges)]
 
 
 class _Rater:
-    """One rater's numbers as they are made."""
+    """Computes one rater's numbers."""
 
     def __init__(self, study_data: StudyData, at: int) -> None:
         self.study_data = study_data
@@ -63,14 +63,15 @@ class _Rater:
         columns = self.study_data.columns
         own_sheets = columns.dealt[:, 1] == self.at
         mine = np.flatnonzero(columns.rater == self.at)
+        # In order of time, because the stretches below show the pace along the work.
         seconds = columns.seconds[mine[np.argsort(columns.at[mine], kind="stable")]]
         seconds = seconds[np.isfinite(seconds)]
-        halves = self._halves()
+        halves = self._half_agreements()
         later, before = pairs_before(self.own, len(self.fields))
         effect = beyond_chance(self.own, len(self.fields), self.categories)
         same_before = float((self.own.code[later] == self.own.code[before]).mean()) if len(later) else None
-        effect_size = self._before(effect, self.own.some(_at(later, len(self.own.code))))
-        reasons, missing = self._missing()
+        effect_size = self._before_agreement(effect, self.own.some(_mask_of(later, len(self.own.code))))
+        reasons, missing = self._missing_answers()
         return RaterNumbers(
             self.code,
             "person" if self.at in self.study_data.people else "judge",
@@ -81,7 +82,7 @@ class _Rater:
             float(np.median(seconds)) if len(seconds) else None,
             (float(np.quantile(seconds, 0.25)), float(np.quantile(seconds, 0.75))) if len(seconds) else None,
             _stretches(seconds, np.median),
-            self._rest(),
+            self._rest_agreement(),
             *halves,
             _stretches((self.compared.code == self.compared.rest).astype(np.float64), np.mean),
             as_gold(self.study_data, self.at),
@@ -92,25 +93,25 @@ class _Rater:
             self._self_agreement(),
             missing,
             reasons,
-            self._flags(),
-            self._longest(),
-            tuple(one for field in self.study_data.study.protocol.fields for one in self._of_field(field)),
-            tuple(grid for at, field in enumerate(self.fields) if (grid := self._grid(at, field)) is not None),
+            self._flag_counts(),
+            self._longest_streak(),
+            tuple(one for field in self.study_data.study.protocol.fields for one in self._field_agreements(field)),
+            tuple(grid for at, field in enumerate(self.fields) if (grid := self._answer_grid(at, field)) is not None),
         )
 
     # -- with the rest -----------------------------------------------------------------------------------------
 
-    def _rest(self) -> Agreement:
-        return self._agreement("same as the rest", self._same(self.compared), self.compared)
+    def _rest_agreement(self) -> Agreement:
+        return self._agreement("same as the rest", self._share_of_same(self.compared), self.compared)
 
-    def _same(self, own: RaterSequence) -> AdditiveStatistic:
+    def _share_of_same(self, own: RaterSequence) -> AdditiveStatistic:
         why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
         return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
 
-    def _halves(self) -> tuple[Agreement, Agreement, Agreement]:
+    def _half_agreements(self) -> tuple[Agreement, Agreement, Agreement]:
         rows = np.arange(len(self.compared.code))
         first, second = (self.compared.some(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
-        one, other = self._same(first), self._same(second)
+        one, other = self._share_of_same(first), self._share_of_same(second)
         apart = within_one(self._maker(self.compared).apart("second half minus first", other, one))
         if len(rows) == 1:
             apart = replace(apart, undefined=ONE_REST)
@@ -120,24 +121,33 @@ class _Rater:
             apart,
         )
 
-    def _of_field(self, field: Field) -> list[Agreement]:
-        """One field alone: kappa against the rest; of numbers how far they are from the mean of the rest."""
+    def _field_agreements(self, field: Field) -> list[Agreement]:
+        """Return one field's kappa with the others, or a number's distance from the others' mean."""
         if field in self.fields:
             at = self.fields.index(field)
-            here = self.compared.some(self.compared.field == at)
-            codes = np.stack((here.code, here.rest), axis=1)
-            traces = tuple(map(str, range(here.traces)))
+            field_sequence = self.compared.some(self.compared.field == at)
+            codes = np.stack((field_sequence.code, field_sequence.rest), axis=1)
+            traces = tuple(map(str, range(field_sequence.traces)))
             two = Ratings(
-                field.id, categories_of(self.study_data, field), codes, (self.code, REST), here.trace, traces, ()
+                field.id,
+                categories_of(self.study_data, field),
+                codes,
+                (self.code, REST),
+                field_sequence.trace,
+                traces,
+                (),
             )
-            maker = self._maker(here, field.id)
-            return [maker.of("same as the rest", self._same(here)), maker.of("kappa", coefficients.cohen_kappa(two))]
+            maker = self._maker(field_sequence, field.id)
+            return [
+                maker.of("same as the rest", self._share_of_same(field_sequence)),
+                maker.of("kappa", coefficients.cohen_kappa(two)),
+            ]
         own_answers = (self.study_data.columns.rater == self.at) & (
-            self.study_data.columns.field == self._number(field)
+            self.study_data.columns.field == self._field_index(field)
         )
         return [self._distance(field)] if field.kind == "interval" and own_answers.any() else []
 
-    def _number(self, field: Field) -> int:
+    def _field_index(self, field: Field) -> int:
         return self.study_data.columns.fields.index(field.id)
 
     def _distance(self, field: Field) -> Agreement:
@@ -145,21 +155,23 @@ class _Rater:
         people = tuple(one for one in study_data.people if one != self.at)
         value = self._values(field, (self.at,))[:, 0]
         others = self._values(field, people)
-        there = np.isfinite(others)
-        rest = np.where(
-            there.any(axis=1), np.where(there, others, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), np.nan
+        is_given = np.isfinite(others)
+        mean_of_others = np.where(
+            is_given.any(axis=1),
+            np.where(is_given, others, 0).sum(axis=1) / np.maximum(is_given.sum(axis=1), 1),
+            np.nan,
         )
-        comparable = np.isfinite(value) & np.isfinite(rest)
-        pair = np.stack((value[comparable], rest[comparable]), axis=1)
+        comparable = np.isfinite(value) & np.isfinite(mean_of_others)
+        pair = np.stack((value[comparable], mean_of_others[comparable]), axis=1)
         two = NumericRatings(field.id, pair, (self.code, REST), field_places.trace[comparable], field_places.traces, ())
         n = counted_of(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
-        maker = EstimateMaker(study_data, field.id, n, between=self._between)
+        maker = EstimateMaker(study_data, field.id, n, between=self._between_rest)
         if not comparable.any():
             return maker.undefined(NO_REST, "mean distance")
         return maker.of("mean distance", numbers.mae(two))
 
     def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """(places x raters): numbers that were said, nan where none."""
+        """Return numeric answers (places x raters), nan if missing."""
         answers = answers_of(self.study_data, field, raters, 1)
         of = [
             float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan
@@ -167,24 +179,24 @@ class _Rater:
         ]
         return np.array([*of, np.nan, np.nan])[answers.value]
 
-    def _grid(self, at: int, field: Field) -> Grid | None:
-        here = self.compared.some(self.compared.field == at)
+    def _answer_grid(self, at: int, field: Field) -> Grid | None:
+        field_sequence = self.compared.some(self.compared.field == at)
         names = categories_of(self.study_data, field)
-        if not len(here.code):
+        if not len(field_sequence.code):
             return None
         counts = np.zeros((len(names), len(names)))
-        np.add.at(counts, (here.code, here.rest), 1)
+        np.add.at(counts, (field_sequence.code, field_sequence.rest), 1)
         table = tuple(tuple(float(count) for count in row) for row in counts)
         return Grid(f"{self.code}-{field.id}", field.id, names, names, table, self.code, REST)
 
     # -- with themselves ---------------------------------------------------------------------------------------
 
-    def _before(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
+    def _before_agreement(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
         n = counted_of(later.unit, later.trace, len(later.code))
         return within_one(EstimateMaker(self.study_data, ALL, n, between=self.code).of(effect.name, effect))
 
     def _self_agreement(self) -> Agreement:
-        """With themselves, where they rated an item once more."""
+        """Return the rater's agreement with themselves on items that they rated again."""
         repeats: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
@@ -200,22 +212,23 @@ class _Rater:
                 unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
             why = "nothing rated twice" if len(self.own.code) or not more else NOTHING_CHOSEN
-            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NONE, 0), between=self._itself)
+            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NO_ROWS, 0), between=self._between_self)
             return nothing.undefined(why, "same again")
         at = np.concatenate(trace)
         one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
         n = counted_of(np.concatenate(unit), at, one.places)
-        return EstimateMaker(self.study_data, ALL, n, between=self._itself).of("same again", one)
+        return EstimateMaker(self.study_data, ALL, n, between=self._between_self).of("same again", one)
 
     # -- what is lacking, and what stands out --------------------------------------------------------------------
 
-    def _missing(self) -> tuple[dict[str, int], Agreement]:
-        """Answers that are missing on what is handed in, by reason; and their share."""
+    def _missing_answers(self) -> tuple[dict[str, int], Agreement]:
+        """Return the missing answers of items that are handed in, by reason, and their share."""
         counts: dict[str, int] = {}
         lacks: list[npt.NDArray[np.bool_]] = []
         trace: list[npt.NDArray[np.int32]] = []
         unit: list[npt.NDArray[np.int32]] = []
         for field in self.study_data.study.protocol.fields:
+            # Not raising an optional flag is an answer, so it can never be missing.
             if field.kind == "flag" and not field.required:
                 continue
             answers = answers_of(self.study_data, field, (self.at,), 1)
@@ -228,20 +241,21 @@ class _Rater:
             unit.append(answers.laid.unit[on_sheets])
             for at, many in zip(*np.unique(why[why >= 0], return_counts=True), strict=True):
                 counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
-        at = np.concatenate(trace) if trace else _NONE[1]
+        at = np.concatenate(trace) if trace else _NO_ROWS[1]
         lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
         columns = self.study_data.columns
         has_handed = bool(columns.handed[columns.dealt[:, 1] == self.at].any())
         why_none = "what is handed in has no question that must be answered" if has_handed else "nothing is handed in"
         one = share("missing", lack, at, len(units_laid(self.study_data).traces), why_none)
-        n = counted_of(np.concatenate(unit) if unit else _NONE[0], at, one.places)
+        n = counted_of(np.concatenate(unit) if unit else _NO_ROWS[0], at, one.places)
         return dict(sorted(counts.items())), EstimateMaker(self.study_data, ALL, n, between=self.code).of(
             "missing", one
         )
 
-    def _flags(self) -> dict[str, int]:
-        """How often each flag was raised; also those that never were."""
+    def _flag_counts(self) -> dict[str, int]:
+        """Return how often the rater raised each flag, with 0 for those never raised."""
         columns = self.study_data.columns
+        # The appended False belongs to index -1, no value.
         raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
         flags = {}
         for field in self.study_data.study.protocol.fields:
@@ -250,7 +264,7 @@ class _Rater:
                 flags[field.id] = int((of & raised).sum())
         return flags
 
-    def _longest(self) -> Longest | None:
+    def _longest_streak(self) -> Longest | None:
         field, code, length, of = longest_run(self.own, len(self.fields))
         if not length:
             return None
@@ -260,11 +274,11 @@ class _Rater:
     # -- beneath -----------------------------------------------------------------------------------------------
 
     @property
-    def _between(self) -> str:
+    def _between_rest(self) -> str:
         return f"{self.code} and {REST}"
 
     @property
-    def _itself(self) -> str:
+    def _between_self(self) -> str:
         return f"{self.code} again"
 
     def _agreement(self, name: str, one: AdditiveStatistic, own: RaterSequence) -> Agreement:
@@ -272,28 +286,28 @@ class _Rater:
 
     def _maker(self, own: RaterSequence, field: str = ALL) -> EstimateMaker:
         return EstimateMaker(
-            self.study_data, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between
+            self.study_data, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between_rest
         )
 
 
 def within_one(one: Agreement) -> Agreement:
-    """A difference of shares, whose interval reaches no further than such a difference can."""
+    """Return a difference of shares with its interval clipped to -1 and 1."""
     if one.low is None or one.high is None:
         return one
     return replace(one, low=max(-1.0, one.low), high=min(1.0, one.high))
 
 
-_NONE = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
+_NO_ROWS = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
 
 
-def _at(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
+def _mask_of(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
     mask = np.zeros(many, dtype=np.bool_)
     mask[rows] = True
     return mask
 
 
 def _stretches(values: npt.NDArray[np.float64], of: Any) -> tuple[Stretch, ...]:
-    """Values in a row in up to ten parts as large as one another, each by its middle or mean."""
+    """Return successive values in up to ten equal stretches, each with its median or mean (`of`)."""
     parts = min(_STRETCHES, max(1, len(values) // _LEAST_IN_STRETCH))
     stretches, at = [], 0
     for part in np.array_split(values, parts):

@@ -1,11 +1,12 @@
-"""What a study settled about runs, as metrics read it: one rater's answers, or what most of its raters say.
+"""A study's results about runs in the form that metrics read: one rater's answers, or the majority's.
 
-What was adjudicated stands in place of what most say.
-Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `llm` by
-the weighted mean of a rubric's criteria (of several raters the mean at each criterion), `sr1` by whether a guess means
-the same as what was asked: what was said of two texts holds for every run that guessed the one where the other was
-meant. Most means more than half of those who said anything, a reason for having no answer among it; where it is none,
-or such a reason, the place stays unrated.
+Adjudicated answers replace the majority. Nodes, information units and branches fill the run's own. `success` and `sr2`
+come from the answer about success, `llm` from the weighted mean of a rubric's criteria (of several raters the mean of
+each criterion). `sr1` comes from the answer that a guess has the same meaning as the intent: an answer about two texts
+applies to every run with this guess and this intent.
+
+A majority is more than half of those who answered or gave a reason. Without one, or if it is a reason, the place stays
+unrated.
 """
 
 from __future__ import annotations
@@ -30,21 +31,24 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 
-_JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
-"""Which marks an answer sets: the option that counts 1, and the marks' names."""
-_AGAINST: Mapping[str, str] = {"success": "failure", "same": "not_same"}
-"""The option beside it that counts 0; others (impossible, cannot tell) settle nothing."""
-_SUCCESSES: tuple[tuple[str, str], ...] = (
+_MARKS_BY_OPTION: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
+"""Marks that an answer sets, by the option that counts as 1."""
+_OPPOSITE_OPTION: Mapping[str, str] = {"success": "failure", "same": "not_same"}
+"""The option that counts as 0, by the option that counts as 1. Others (impossible, cannot tell) set no mark."""
+_SUCCESS_OPTIONS: tuple[tuple[str, str], ...] = (
     ("success", "failure"), ("succeeded", "failed"), ("completed", "not_completed"), ("complete", "incomplete"),
     ("passed", "failed"), ("pass", "fail"), ("solved", "not_solved"), ("solved", "unsolved"),
 )  # fmt: skip
-"""Options by which a question of one's own about a whole run asks for its success: that counts 1, and that counts 0."""
-_NAMES = frozenset({"success", "successful", "succeeded", "completed", "complete", "passed", "pass", "solved"})
-"""What such a question is called where it is a flag, or its options are yes and no."""
+"""Pairs of options by which a custom question about a whole run asks for success: counts as 1, counts as 0."""
+_SUCCESS_IDS = frozenset({"success", "successful", "succeeded", "completed", "complete", "passed", "pass", "solved"})
+"""Ids of such a question if it is a flag or its options are yes and no."""
 
 
 def reads(protocol: Protocol) -> bool:
-    """Whether a protocol asks what a paper's metric reads: nodes, pieces, branches, criteria, success, sameness."""
+    """Return True if a protocol asks for the input of a paper's metric.
+
+    That is nodes, information units, branches, criteria, success or sameness.
+    """
     of_targets = [field for field in protocol.fields if field.per == "target"]
     match protocol.targets:
         case "tdg nodes":
@@ -57,19 +61,21 @@ def reads(protocol: Protocol) -> bool:
             return any(field.kind == "interval" for field in of_targets)
         case "unit":
             return any(
-                field.option(yes) and field.option(no) for field in protocol.fields for yes, no in _AGAINST.items()
+                field.option(yes) and field.option(no)
+                for field in protocol.fields
+                for yes, no in _OPPOSITE_OPTION.items()
             )
     return False
 
 
 def success_field(protocol: Protocol) -> tuple[Field, str, str] | None:
-    """The question of a protocol that asks whether a run succeeded, and the answers that say so and deny it."""
+    """Return the question about a run's success with its positive and negative answer; None if there is none."""
     for field in protocol.fields:
         if protocol.unit != "run" or (protocol.targets != "unit" and field.per == "target") or field.show_if:
             continue
-        if field.kind == "flag" and field.id.lower() in _NAMES:
+        if field.kind == "flag" and field.id.lower() in _SUCCESS_IDS:
             return field, "yes", "no"
-        pairs = (*_SUCCESSES, *([("yes", "no")] if field.id.lower() in _NAMES else []))
+        pairs = (*_SUCCESS_OPTIONS, *([("yes", "no")] if field.id.lower() in _SUCCESS_IDS else []))
         if field.kind == "nominal":
             for good, bad in pairs:
                 if field.option(good) and field.option(bad):
@@ -83,15 +89,16 @@ def settled(
     labels: Sequence[Label],
     settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> list[tuple[str, Marks]]:
-    """What the current labels settle, unit by unit, each with where it stands; pilot units count for nothing.
+    """Return the results of the current labels, one per run, each with a text that locates its unit.
 
-    `labels` are those that are to be counted: of one rater, or of several; `settlements` what was adjudicated. Raises
-    `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
+    Pilot units do not count. `labels` are those to count, of one rater or several. `settlements` are adjudicated
+    answers. Raise `LabError` if the protocol asks for nothing that a metric reads, or if two units are about one run.
     """
     labels_by_unit = _by_unit(study, labels, settlements)
     marks_by_unit: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
+        # Calibration never counts, and units of texts are matched by `settled_texts`.
         if unit.pilot or not unit.runs:
             continue
         marks = _marks(study, unit, {**labels_by_unit[unit.id], **_by_rule(study, unit)}, unit.runs[0])
@@ -109,9 +116,9 @@ def settled_texts(
     labels: Sequence[Label],
     settlements: Mapping[tuple[str, FieldReference], SignedSettlement] = {},  # never written to
 ) -> dict[tuple[str, str], Marks]:
-    """What the labels of a study of texts settle, by what was wanted and the guess; its marks name no run yet.
+    """Return the results of a study of texts, by intent and guess. The marks name no run yet.
 
-    Two texts that two units hold are settled where both come to the same.
+    If several units hold the same two texts, their results must agree to count.
     """
     labels_by_unit = _by_unit(study, labels, settlements)
     marks: dict[tuple[str, str], list[Marks | None]] = defaultdict(list)
@@ -122,15 +129,15 @@ def settled_texts(
 
 
 def _pair_of(unit: Unit) -> tuple[str, str] | None:
-    """The two texts that a unit without runs is about."""
+    """Return the two texts of a unit without runs; None if it has no such pair."""
     texts = {one.side: one.text for one in unit.given if one.side}
     if unit.pilot or unit.runs or texts.keys() != {"A", "B"}:
         return None
-    return _plain(texts["A"]), _plain(texts["B"])
+    return _normalise(texts["A"]), _normalise(texts["B"])
 
 
 def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
-    """The runs that units are about: their own, and those that guessed the second of two texts for the first."""
+    """Return the runs that units are about: their own, and those with the unit's guess and intent."""
     runs: set[str] = set()
     pairs: dict[tuple[str, str], Marks] = {}
     for unit in units:
@@ -141,34 +148,34 @@ def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
 
 
 def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:
-    """What was settled about two texts, for each run that guessed the second where the first was meant."""
+    """Return the results about two texts for each run that guessed the second when the first was meant."""
     gold = context_of(cases).gold
     guesses: dict[str, Marks] = {}
     for case in cases:
-        marks = texts.get((_plain(intent_of(case, gold)), _plain(guess_in(case)))) if case.steps else None
+        marks = texts.get((_normalise(intent_of(case, gold)), _normalise(guess_in(case)))) if case.steps else None
         if marks is not None:
             guesses[case.id] = msgspec.structs.replace(marks, run=case.id)
     return guesses
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.split())
 
 
 def _by_unit(
     study: Study, labels: Sequence[Label], settlements: Mapping[tuple[str, FieldReference], SignedSettlement]
 ) -> defaultdict[str, dict[FieldReference, list[Label]]]:
-    """Labels by unit and place; what was adjudicated stands in place of the others."""
+    """Return labels by unit and place, with adjudicated answers in place of the others."""
     labels_by_unit: defaultdict[str, dict[FieldReference, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for label in labels:
         labels_by_unit[label.unit][FieldReference(label.target, label.field)].append(label)
     for (id, spot), one in settlements.items():
-        labels_by_unit[id][spot] = _decided(study, one, labels_by_unit[id][spot])
+        labels_by_unit[id][spot] = _adjudicated_labels(study, one, labels_by_unit[id][spot])
     return labels_by_unit
 
 
-def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
-    """The labels that say what was adjudicated, for their steps; one of the adjudicator's where none does."""
+def _adjudicated_labels(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> list[Label]:
+    """Return the labels equal to the adjudicated answer, for their steps, or one label by the adjudicator."""
     what = one.what
     if what.reason_missing is None:
         agreeing = [label for label in labels if comparable(label.value) == comparable(what.value)]
@@ -179,7 +186,7 @@ def _decided(study: Study, one: SignedSettlement, labels: Sequence[Label]) -> li
 
 
 def _by_rule(study: Study, unit: Unit) -> dict[FieldReference, list[Label]]:
-    """What a rule gave stands in place of what anybody says."""
+    """Return a rule's answers as labels, which replace everyone else's."""
     rule = Actor("script", "rule")
     return {
         FieldReference(one.target, one.field): [
@@ -193,47 +200,52 @@ def _marks(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, li
     protocol = study.protocol
     match protocol.targets:
         case "tdg nodes":
-            nodes = _nodes(_of(labels_by_place, _field(study, COMPLETED)))
+            nodes = _nodes(_labels_of_field(labels_by_place, _field(study, COMPLETED)))
             return Marks(run, nodes=nodes) if nodes else None
         case "information units":
             unit_uses = {
-                id: most[0].value for id, most in _most(_of(labels_by_place, _field(study, "correct"))).items()
+                id: most[0].value
+                for id, most in _majority_labels(_labels_of_field(labels_by_place, _field(study, "correct"))).items()
             }
             return Marks(run, units=unit_uses) if unit_uses else None
         case "branches":
             field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
-            branch_ways = {id: str(most[0].value) for id, most in _most(_of(labels_by_place, field)).items()}
+            branch_ways = {
+                id: str(most[0].value)
+                for id, most in _majority_labels(_labels_of_field(labels_by_place, field)).items()
+            }
             return Marks(run, branches=branch_ways) if branch_ways else None
         case "criteria":
             score = _rubric(study, unit, labels_by_place)
             return Marks(run, marks={"llm": score}) if score is not None else None
         case "unit":
-            return _judged(study, run, labels_by_place)
+            return _success_marks(study, run, labels_by_place)
     raise LabError(f"study {study.name}", f"{protocol.id} asks nothing that a metric reads.")
 
 
-def _judged(study: Study, run: str, labels_by_place: Mapping[FieldReference, list[Label]]) -> Marks | None:
-    for option, names in _JUDGED.items():
+def _success_marks(study: Study, run: str, labels_by_place: Mapping[FieldReference, list[Label]]) -> Marks | None:
+    for option, names in _MARKS_BY_OPTION.items():
         field = next(
-            (one for one in study.protocol.fields if one.option(option) and one.option(_AGAINST[option])), None
+            (one for one in study.protocol.fields if one.option(option) and one.option(_OPPOSITE_OPTION[option])), None
         )
         if field is None:
             continue
-        most = _most({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
+        most = _majority_labels({"": labels_by_place.get(FieldReference("", field.id), [])}).get("")
         value = most[0].value if most else None
-        if value not in (option, _AGAINST[option]):
+        # Other options, such as impossible, leave the mark unset.
+        if value not in (option, _OPPOSITE_OPTION[option]):
             return None
         return Marks(run, marks=dict.fromkeys(names, float(value == option)))
     raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
 
 
 def _rubric(study: Study, unit: Unit, labels_by_place: Mapping[FieldReference, list[Label]]) -> float | None:
-    """The weighted mean of all criteria, 0 to 1, each the mean of its raters; None where one has no number."""
+    """Return the weighted mean of all criteria, 0 to 1, each the mean of its raters; None if one has no number."""
     field = next((one for one in study.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None:
         raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
     means: dict[str, float] = {}
-    for id, labels in _of(labels_by_place, field).items():
+    for id, labels in _labels_of_field(labels_by_place, field).items():
         numbers = [label.value for label in labels if isinstance(label.value, int | float)]
         if numbers:
             means[id] = sum(numbers) / len(numbers)
@@ -247,35 +259,35 @@ def _field(study: Study, option: str) -> Field:
     return field
 
 
-def _of(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
+def _labels_of_field(labels_by_place: Mapping[FieldReference, list[Label]], field: Field) -> dict[str, list[Label]]:
     return {spot.target: labels for spot, labels in labels_by_place.items() if spot.field == field.id and spot.target}
 
 
-def _most(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
-    """By target the labels that most say, where they say a value."""
+def _majority_labels(labels_by_target: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
+    """Return by target the labels of the majority, if that is a value."""
     agreed_labels = {}
     for target, labels in labels_by_target.items():
-        counts: Counter[tuple[str, Any]] = Counter(_word(label) for label in labels)
+        counts: Counter[tuple[str, Any]] = Counter(_label_key(label) for label in labels)
         if not counts:
             continue
         word, count = counts.most_common(1)[0]
         if 2 * count > len(labels) and word[0] == "value":
-            agreed_labels[target] = [label for label in labels if _word(label) == word]
+            agreed_labels[target] = [label for label in labels if _label_key(label) == word]
     return agreed_labels
 
 
-def _word(label: Label) -> tuple[str, Any]:
+def _label_key(label: Label) -> tuple[str, Any]:
     return ("missing", label.reason_missing) if label.reason_missing else ("value", comparable(label.value))
 
 
 def _nodes(labels_by_target: Mapping[str, list[Label]]) -> dict[str, int | None]:
-    """For each node the step (from 1) of its completion, None where it is not: of several raters' the middle one.
+    """Return for each node the step (from 1) of its completion, None if not completed: the median of several raters.
 
-    Where no step is told it is the latest that is, so that it never decides between paths.
+    A node without a step gets the latest known one, so that it never decides between paths.
     """
     nodes: dict[str, int | None] = {}
     steps_by_node: dict[str, list[int]] = {}
-    for id, labels in _most(labels_by_target).items():
+    for id, labels in _majority_labels(labels_by_target).items():
         if labels[0].value == COMPLETED:
             steps_by_node[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
         nodes[id] = None

@@ -1,4 +1,4 @@
-"""A study as reports and agreement read it: its plan and units, the labels that stand, what is known of its runs."""
+"""A study as reports and agreement read it: its plan, units and current labels, and data about its runs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ if TYPE_CHECKING:
 
 
 class FurtherData(NamedTuple):
-    """What else a file knows that some tables ask for; each is read when it is called.
+    """Further data of the file that some tables need; each is read on demand.
 
-    `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
-    have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
-    oldest first. `pauses` are the seconds of each time for which a person let a run stand still. `costs` are what
-    judges' answers cost in US dollars, by unit, rater (kind, id) and run; `calls` are all answers that they paid for,
-    in the order in which these came. `steps` is how many steps a run of the file has, None where it is not there.
-    `shadows` are the answers that stand of models which were silently asked a run's questions. `assignments` is who was
-    dealt what, in each person's order, `withdrawals` how many of the study's people withdrew.
-    `embed` turns texts into vectors where a model for that was named (`embedder`).
+    `beside` are the studies given by `--with`. `runs` returns all finished runs of the file in order of id, `reviewed`
+    a demonstration's proofreading, `designed` every act on a task's design, the oldest first. `pauses` returns the
+    seconds of each pause that a person made in a run. `costs` returns the cost of judges' answers in US dollars by
+    unit, rater (kind, id) and run, `calls` all paid answers in order of arrival. `steps` returns a run's number of
+    steps, None if it is not in the file. `shadows` returns the current answers of shadow models to a run's questions.
+    `assignments` returns all assignments in each person's order, `withdrawals` the number of people who withdrew.
+    `embed` turns texts into vectors if a model for that was named (`embedder`).
     """
 
     beside: tuple[StudyData, ...] = ()
@@ -53,12 +52,13 @@ class FurtherData(NamedTuple):
 
 
 class StudyData:
-    """One study, read once. `case` gives a run as metrics read it (None where it is not here), `other` a further study
-    by its name, `played` the runs of a study that is played (`lab.studies.played_runs.Played`);
-    all in an order that ids settle.
+    """One study, read once.
 
-    A rater is one of the study's people where its plan names them, whatever they are made of; any other model or script
-    is a judge, to be compared with people and never counted among them. The rule (`script`, `rule`) is neither.
+    `case` returns a run as metrics read it (None if it is not in the file), `other` a further study by its name.
+    `played` are the runs of a played study (`lab.studies.played_runs.Played`). All are in an order that ids determine.
+
+    A rater is one of the study's people if its plan names them, whatever their kind. Any other model or script is a
+    judge, which is compared with people and never counted among them. The rule (`script`, `rule`) is neither.
     """
 
     def __init__(
@@ -86,47 +86,48 @@ class StudyData:
         self.how = how
         self.further = further
         self.prelabelled = prelabelled
-        """The sheets (unit, rater, run) on which people had a judge's answers in sight; `columns` are without them."""
+        """Sheets (unit, rater, run) on which people saw a judge's answers. `columns` are without them."""
         self._all_columns = all_columns
         self._kept: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made the first time that it is asked for: a study that was read does not change."""
+        """Return the result of `make`, computed once per key: the data of a study do not change after reading."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
     def under(self, how: How) -> StudyData:
-        """The same study, with intervals made otherwise; what was made of its answers is shared."""
+        """Return the same study with another kind of interval. Cached results about its answers are shared."""
         other = copy(self)
         other.how = how
         return other
 
     @property
     def calibration(self) -> StudyData | None:
-        """The same study's calibration units as if they were all of it; None where it has none."""
+        """The study with its calibration units as its only ones; None if it has none."""
         units = [replace(unit, pilot=False) for unit in self.units if unit.pilot and not unit.practice]
         if not units:
             return None
-        return self._over(units)
+        return self._with_units(units)
 
     def within(self, units: Collection[str]) -> StudyData:
-        """The same study as if these units were all of it."""
+        """Return the study with only these units."""
         unit_ids = frozenset(units)
-        return self._over([unit for unit in self.units if unit.id in unit_ids])
+        return self._with_units([unit for unit in self.units if unit.id in unit_ids])
 
     @property
     def with_prelabelled(self) -> StudyData:
-        """The same study with the answers that people gave with a judge's in sight."""
+        """The study with all answers, also those given with a judge's in sight."""
         if self._all_columns is None:
             return self
-        other = self._over(self.units)
+        other = self._with_units(self.units)
         other.columns = self._all_columns
+        # `copy` carries over cached properties, which hold for the other columns.
         for name in ("people", "judges"):
             other.__dict__.pop(name, None)
         return other
 
-    def _over(self, units: Sequence[Unit]) -> StudyData:
+    def _with_units(self, units: Sequence[Unit]) -> StudyData:
         other = copy(self)
         other.units = units
         other._kept = {}
@@ -134,21 +135,25 @@ class StudyData:
 
     @cached_property
     def people(self) -> tuple[int, ...]:
-        """The study's own raters, as indices of the columns' raters, by their codes."""
+        """The study's own raters, as indices into the columns' raters, sorted by code."""
+        # A successor is not in the plan, but takes the place of someone who is.
         own_codes = {*self.study.raters, *(act.rater.id for act in self.acts if act.act == "replaced")}
         people_places = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in own_codes]
         return tuple(sorted(people_places, key=lambda i: self.columns.raters[i].id))
 
     @cached_property
     def judges(self) -> tuple[int, ...]:
-        """Models and scripts that rated beside the people."""
+        """Models and scripts that are not among the people, as indices into the columns' raters."""
         them = self.columns.raters
         rest = (
-            i for i in range(len(them)) if i not in self.people and (them[i].kind, them[i].id) != ("script", "rule")
+            # The rule's answers are known without rating, so it is not a judge.
+            i
+            for i in range(len(them))
+            if i not in self.people and (them[i].kind, them[i].id) != ("script", "rule")
         )
         return tuple(sorted(rest, key=lambda i: (them[i].kind, them[i].id)))
 
     @cached_property
     def settled(self) -> dict[tuple[str, FieldReference], SignedSettlement]:
-        """What was adjudicated, by unit and place."""
+        """Adjudicated answers, by unit and place."""
         return adjudicated(self.acts)

@@ -1,1 +1,1 @@
-"""Agreement: coefficients as functions of sums that add over traces, and their intervals. Numpy alone."""
+"""Agreement: coefficients as functions of sums that add over traces, and their intervals. Only numpy is used."""

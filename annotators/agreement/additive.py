@@ -12,25 +12,26 @@ from annotators.agreement.ratings import Floats
 from lab.core.agreement import IntervalBy
 
 NOTHING = 1e-12
-"""A difference of shares below this is none: sums of thirds never come out even."""
+"""Differences of shares below this count as zero, because sums of thirds are not exact."""
 
 
 FIRST_OF_SECOND = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-"""The weights of a share whose sums are how many are so, and of how many."""
+"""Weights of a share whose sums are hits and total."""
 
 AT_MOST = "it is the largest it can be"
-"""Why a value that is as large as it can be has no interval."""
+"""Reason why a value at its maximum has no interval."""
 
 
 class AdditiveStatistic(NamedTuple):
-    """`sums` (traces x p) are added over traces; `of` maps (..., p) of such sums to (...), nan where undefined.
+    """A statistic as sums that add over traces, with the function that computes its value from them.
 
-    `why` says of the sums of all why there is no value. `most` is the largest value it can have where it is bounded
-    above (1 for every kappa, alpha and share): intervals are made on the log of its distance from there, in its own
-    unit where it has no such bound. `least` is the smallest: no interval reaches below it. `places` count in it.
-    `share` are weights (p and p) of the sums where it is one count of another: how many are so, of how many.
-    `by_f` gives the interval by F from the sums of all and a level, or why there is none; it holds if no trace has more
-    than one place, and then the first column of the sums counts places.
+    `sums` is (traces x p). `of` maps summed rows (..., p) to values (...), nan if undefined. `why` returns the reason
+    for an undefined value, from the total sums. `most` is the largest possible value (1 for every kappa, alpha and
+    share): intervals are computed on the log of the distance from it, or in the value's own unit if it is None. `least`
+    is the smallest possible value, at which intervals are clipped. `places` is the number of items that count. `share`
+    holds two weight vectors (p) of the sums if the statistic is a ratio of counts: hits and total. `by_f` returns the F
+    interval from the total sums and a level, or the reason if there is none. It holds if no trace has more than one
+    item, and then the first column of the sums counts items.
     """
 
     name: str
@@ -45,10 +46,10 @@ class AdditiveStatistic(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A value with its interval, or why there is none; the words are a reader's.
+    """A value with its interval, or the reason why there is none, in words for a reader.
 
-    `standard_error` is the jackknife's of the value itself (not of its log), over traces. `interval` is how it
-    came about where that is not as was asked for.
+    `standard_error` is the jackknife's, over traces, of the value itself (not of its log). `interval` names the method
+    if it differs from the requested one.
     """
 
     value: float | None
@@ -61,25 +62,26 @@ class Estimate(NamedTuple):
 
 
 def over_traces(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> Floats:
-    """(places x p) added up by the trace of each place, in the order of places: (traces x p)."""
+    """Sum rows (places x p) by the trace of each place, in the order of places: (traces x p)."""
     out = np.zeros((traces, columns.shape[1]))
+    # `bincount` adds one by one in the order of places, so that equal data always give equal sums.
     for at in range(columns.shape[1]):
         out[:, at] = np.bincount(trace, weights=columns[:, at], minlength=traces)
     return out
 
 
 def ratio(above: Floats, below: Floats, least: float | Floats = 0.0) -> Floats:
-    """One over the other, nan where what is below is not more than `least`."""
-    there = below > least
+    """Divide `above` by `below`; nan if `below` is not more than `least`."""
+    is_defined = below > least
     out = np.full(np.broadcast(above, below).shape, np.nan)
-    np.divide(above, below, out=out, where=there)
+    np.divide(above, below, out=out, where=is_defined)
     return out
 
 
 def undefined(
     name: str, traces: int, why: str, most: float | None = 1.0, least: float | None = None
 ) -> AdditiveStatistic:
-    """A statistic that has no value for a reason that no resample changes."""
+    """Return a statistic without a value, for a reason that holds in every resample."""
 
     def nowhere(sums: Floats) -> Floats:
         return np.full(sums.shape[:-1], np.nan)
@@ -88,6 +90,6 @@ def undefined(
 
 
 def value_of(one: AdditiveStatistic) -> float | None:
-    """The value over all traces; None where it is undefined."""
+    """Return the value over all traces; None if undefined."""
     value = float(one.of(one.sums.sum(axis=0)))
     return value if np.isfinite(value) else None

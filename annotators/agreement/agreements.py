@@ -1,4 +1,4 @@
-"""Which statistics a study's fields get: people among themselves, with themselves, and each judge against them."""
+"""Statistics of each field of a study: people among themselves, test-retest, and each judge against people."""
 
 from __future__ import annotations
 
@@ -31,42 +31,50 @@ from lab.core.protocol import Field
 __all__ = ["agreements", "by_pairs", "confusion", "disagreeing", "runs_wanted"]
 
 WHOLE_SHEET = "worked out of each sheet"
-"""The part under which a number stands that follows from a sheet, where a question has the same name."""
+"""Part name of a number derived from a whole sheet, if a field has the same name."""
 
 
 def agreements(study_data: StudyData) -> list[Agreement]:
-    """Everything that follows from the fields' kinds: people among themselves, each judge against most people."""
+    """Return all statistics that the fields' kinds imply: people among themselves, judges against the majority."""
     numbers: list[Agreement] = []
     for field in study_data.study.protocol.fields:
-        numbers += _of_people(study_data, field)
+        numbers += _agreements_of_people(study_data, field)
         numbers += agreements_again(study_data, field)
         numbers += agreements_of_judges(study_data, field)
-    for name in _following(study_data):
+    for name in _derived_names(study_data):
+        # A field may have the same id as a derived number. The part then tells them apart.
         part = WHOLE_SHEET if study_data.study.protocol.field(name) is not None else ""
-        numbers += _in_numbers(study_data, derived_numbers(study_data, name), part)
+        numbers += _agreements_of_numbers(study_data, derived_numbers(study_data, name), part)
     return numbers
 
 
-def _following(study_data: StudyData) -> tuple[Name, ...]:
-    """What follows from this study's sheets; of nodes nothing where no question asks whether they were completed."""
+def _derived_names(study_data: StudyData) -> tuple[Name, ...]:
+    """Return the names derived from this study's sheets.
+
+    For tdg nodes there are none unless a field asks whether nodes were completed.
+    """
     protocol = study_data.study.protocol
     if protocol.targets == "tdg nodes" and not any(derives(study_data, field) for field in protocol.fields):
         return ()
     return NAMES.get(protocol.targets, ())
 
 
-def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     if field.kind in ("nominal", "ordinal", "flag"):
-        numbers = [one for part in parts_of(study_data, field) for one in _in_categories(study_data, field, part)]
-        return numbers + (_in_numbers(study_data, numbers_of(study_data, field.id)) if scores_of(field) else [])
+        numbers = [
+            one for part in parts_of(study_data, field) for one in _agreements_of_categories(study_data, field, part)
+        ]
+        return numbers + (
+            _agreements_of_numbers(study_data, numbers_of(study_data, field.id)) if scores_of(field) else []
+        )
     if field.kind == "interval":
-        return _in_numbers(study_data, numbers_of(study_data, field.id))
+        return _agreements_of_numbers(study_data, numbers_of(study_data, field.id))
     if field.kind == "many":
         return agreements_of_sets(study_data, field)
-    return _otherwise(study_data, field)
+    return _agreements_of_others(study_data, field)
 
 
-def _in_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
+def _agreements_of_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
     ratings = ratings_of(study_data, field.id, kind=part.kind, derived=part.derived)
     maker = EstimateMaker(study_data, field.id, ratings, part.name)
     if why := why_not(study_data, ratings.codes >= 0, ratings.raters):
@@ -74,14 +82,14 @@ def _in_categories(study_data: StudyData, field: Field, part: RatingsPart) -> li
     return maker.all(of_categories(study_data, field, ratings, of_each(study_data, ratings)))
 
 
-def _in_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
+def _agreements_of_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
     maker = EstimateMaker(study_data, these.field, these, part)
     if why := why_not(study_data, ~np.isnan(these.values), these.raters, these.reasons):
         return [maker.undefined(why)]
     return maker.all(of_numbers(study_data, these, of_each(study_data, these)))
 
 
-def _otherwise(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_others(study_data: StudyData, field: Field) -> list[Agreement]:
     answers = answers_of(study_data, field, study_data.people, 1)
     if field.kind == "step":
         these = numbers_of(study_data, field.id)
@@ -96,9 +104,9 @@ def _otherwise(study_data: StudyData, field: Field) -> list[Agreement]:
 
 
 def of_each(study_data: StudyData, of: Ratings | NumericRatings) -> int | None:
-    """How many of these people each unit was dealt to, of those dealt to several; None where that differs.
+    """Return the number of these raters that each shared unit was dealt to; None if it differs between units.
 
-    Calibration units, which may go to everybody, do not count.
+    Calibration units do not count because they may go to everyone. Units of one rater do not count either.
     """
     rater_numbers = {study_data.columns.raters[at].id: at for at in study_data.people}
     expected, _ = sheets_of(study_data, [rater_numbers[name] for name in of.raters], 1)

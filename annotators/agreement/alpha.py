@@ -1,6 +1,6 @@
-"""Krippendorff's alpha, of categories and of numbers, as sums that add over traces.
+"""Krippendorff's alpha for categories and for numbers, as sums that add over traces.
 
-Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011. Only places that two raters or more rated count.
+Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011. Only items that at least two raters rated count.
 """
 
 from __future__ import annotations
@@ -19,42 +19,47 @@ from annotators.agreement.weights import form
 Codes = npt.NDArray[np.int64]
 
 _MOST_CELLS = 50_000_000
-"""Most cells of a table of traces by different numbers: 400 MB."""
+"""Maximum size of a table of traces by distinct numbers, in cells: 400 MB."""
 
 
 def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStatistic:
-    """Alpha; `level` nominal, ordinal, interval or ratio (the latter two by `ratings.scores`).
+    """Return alpha at a `level`: nominal, ordinal, interval or ratio (the latter two use `ratings.scores`).
 
-    An ordinal distance is that of the categories' mid-ranks among all answers, so it changes with each resample.
+    The ordinal distance is that of the categories' mid-ranks among all answers, so it changes with each resample.
     """
     name = f"krippendorff_alpha_{level}"
     if why := too_few(ratings):
         return undefined(name, len(ratings.traces), why)
     tally = counts(ratings)
     pairable = answers(tally) >= 2
+    # An item that a single rater answered has nothing to agree with, so it does not count in the margin either.
     tally = np.where(pairable[:, None], tally, 0.0)
-    least = np.maximum(answers(tally) - 1, 1)
+    divisor = np.maximum(answers(tally) - 1, 1)
     if level == "ordinal":
-        return _ordinal(name, ratings, tally, least, int(pairable.sum()))
-    apart = _distances(ratings, level)
-    disagreement = np.einsum("ij,ij->i", tally @ apart, tally) / least
+        return _ordinal(name, ratings, tally, divisor, int(pairable.sum()))
+    distances = _distances(ratings, level)
+    disagreement = np.einsum("ij,ij->i", tally @ distances, tally) / divisor
     sums = summed(ratings, np.column_stack((disagreement, tally)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]
-        return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
+        return _alpha(sums[..., 0], form(margin, distances, margin), margin.sum(axis=-1))
 
     return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
 
 def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
-    """From sums of squared distances: within places (each over one less than its answers), and among all answers."""
+    """Return alpha from sums of squared distances.
+
+    `observed` is summed within items, each divided by its answers minus one. `expected` is summed over all pairs of
+    answers.
+    """
     chance = ratio(expected, answers * (answers - 1))
     return np.where(chance > NOTHING, 1 - ratio(ratio(observed, answers), chance, NOTHING), np.nan)
 
 
 def _distances(ratings: Ratings, level: str) -> Floats:
-    """(q x q): squared distances of categories that no answer changes."""
+    """Return the squared distances of categories (q x q) for levels at which they do not depend on the answers."""
     q = len(ratings.categories)
     if level == "nominal":
         return 1 - np.eye(q)
@@ -66,20 +71,21 @@ def _distances(ratings: Ratings, level: str) -> Floats:
 
 
 def squared(scores: Floats, level: str) -> Floats:
-    """Squared distances of numbers: their difference (of the widest, so that nothing is lost), for `ratio` over their
-    sum."""
-    apart = scores[:, None] - scores[None, :]
+    """Return squared distances of numbers: differences, for `ratio` divided by sums."""
+    differences = scores[:, None] - scores[None, :]
     if level == "interval":
-        widest = float(np.abs(apart).max(initial=0.0))
-        return (apart / (widest or 1.0)) ** 2
-    together = scores[:, None] + scores[None, :]
-    return np.divide(apart, together, out=np.zeros_like(apart), where=together != 0) ** 2
+        # Scaling by the widest difference does not change alpha, and squares of tiny or huge differences stay exact.
+        widest = float(np.abs(differences).max(initial=0.0))
+        return (differences / (widest or 1.0)) ** 2
+    totals = scores[:, None] + scores[None, :]
+    return np.divide(differences, totals, out=np.zeros_like(differences), where=totals != 0) ** 2
 
 
 def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: int) -> AdditiveStatistic:
-    """Sums: answers by category, then how often each two categories came together."""
+    """Return ordinal alpha. Sums: answers by category, then how often each pair of categories occurs in one item."""
     q = tally.shape[1]
     one, other = np.triu_indices(q, 1)
+    # Unequal pairs are stored in both directions, hence the factor 2. Equal ones have no distance.
     coincidences = 2 * tally[:, one] * tally[:, other] / least[:, None]
     sums = summed(ratings, np.concatenate((tally, coincidences), axis=1))
 
@@ -95,19 +101,21 @@ def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: 
 
 
 def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] = "interval") -> AdditiveStatistic:
-    """Krippendorff's alpha of numbers that are no declared categories."""
+    """Return Krippendorff's alpha of numbers that are not declared categories."""
     name = f"krippendorff_alpha_{level}"
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why)
-    there = np.isfinite(numbers.values)
-    pairable = there.sum(axis=1) >= 2
-    values, there, trace = numbers.values[pairable], there[pairable], numbers.trace[pairable]
+    is_given = np.isfinite(numbers.values)
+    pairable = is_given.sum(axis=1) >= 2
+    values, is_given, trace = numbers.values[pairable], is_given[pairable], numbers.trace[pairable]
     if level == "ratio":
         return _ratio(name, values, trace, traces)
+    # Squares of uncentred numbers would lose their digits in the subtraction below.
     values = centred(values)
-    answers = there.sum(axis=1)
-    x, xx = np.where(there, values, 0.0).sum(axis=1), np.where(there, values * values, 0.0).sum(axis=1)
+    answers = is_given.sum(axis=1)
+    # Sums of x and x squared give all pairwise squared differences: alpha needs no table of distinct numbers.
+    x, xx = np.where(is_given, values, 0.0).sum(axis=1), np.where(is_given, values * values, 0.0).sum(axis=1)
     disagreement = 2 * (answers * xx - x * x) / (answers - 1)
     sums = over_traces(np.column_stack((disagreement, answers, x, xx)), trace, traces)
 
@@ -121,7 +129,7 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
 
 
 def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> AdditiveStatistic:
-    """As categories that are the different numbers which were said."""
+    """Return ratio-level alpha with each distinct number as a category."""
     values_used = np.unique(values[np.isfinite(values)])
     codes = np.where(np.isfinite(values), np.searchsorted(values_used, np.nan_to_num(values)), -1)
     if not _has_room(len(values_used), traces):
@@ -130,8 +138,11 @@ def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int)
 
 
 def alpha_by_distance(name: str, codes: Codes, apart: Floats, numbers: NumericRatings) -> AdditiveStatistic:
-    """Krippendorff's alpha of answers with distances of their own: `codes` (places x raters, -1 is missing) index
-    `apart` (q x q), which stands in the place of squared differences; raters, places and traces are `numbers`'."""
+    """Return Krippendorff's alpha of answers with custom distances.
+
+    `codes` (places x raters, -1 is missing) index `apart` (q x q), which replaces squared differences. Raters, places
+    and traces are those of `numbers`.
+    """
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why, least=-1.0)
@@ -143,14 +154,17 @@ def alpha_by_distance(name: str, codes: Codes, apart: Floats, numbers: NumericRa
 
 
 def _has_room(different: int, traces: int) -> bool:
-    """Whether tables of so many different answers, by one another and by trace, are not too large."""
+    """Return True if tables of this many distinct answers (squared, and by trace) fit into `_MOST_CELLS`."""
     return different * max(traces, different) <= _MOST_CELLS
 
 
 def _by_distance(
     name: str, codes: Codes, apart: Floats, trace: npt.NDArray[np.int32], traces: int, why: str
 ) -> AdditiveStatistic:
-    """Over places that two rated, each: distances within places, and how often each answer came, by trace."""
+    """Return alpha from a matrix of distances. Sums: distances within items, then each answer's count, by trace.
+
+    Each item must have at least two answers.
+    """
     tally = np.zeros((traces, len(apart)))
     where, who = np.nonzero(codes >= 0)
     np.add.at(tally, (trace[where], codes[where, who]), 1.0)

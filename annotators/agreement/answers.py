@@ -1,4 +1,4 @@
-"""Where a field's answers can stand, and what each rater said there: places by raters, of one rating."""
+"""Items at which a field can be answered, and what each rater answered there in one rating: places by raters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ Ints = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 NOT_HANDED_IN, NOT_RATED, UNANSWERED = "not_handed_in", "not_rated", "unanswered"
-"""Reasons beside those that raters give: a person's sheet is not handed in; a judge passed an item over; else."""
+"""Reasons beside those that raters give: a person's sheet is not handed in, a judge skipped an item, anything else."""
 
 
 class FieldPlaces(NamedTuple):
-    """The places of a field, in the order of units and of their targets; pilot units and what a rule answered are none.
+    """A field's items in the order of units and of their targets.
 
-    `unit` and `target` are indices as in `Columns`, `kinds` the targets' kinds, `trace` indexes `traces`.
+    Pilot units and answers by a rule are left out. `unit` and `target` are indices into `Columns`, `kinds` are the
+    targets' kinds, `trace` indexes `traces`.
     """
 
     places: tuple[RatedItem, ...]
@@ -35,10 +36,10 @@ class FieldPlaces(NamedTuple):
 
 
 class FieldAnswers(NamedTuple):
-    """What `raters` (columns) said at a field's places (rows).
+    """Answers of `raters` (columns) at a field's items (rows).
 
-    `value` indexes the columns' values, their number being a flag that was not raised; -1 is none. Where an answer was
-    to be given and was not, `why` indexes `reasons`, -1 else. `gave` are reasons that the rater gave.
+    `value` indexes the columns' values. Their length stands for a flag that was not raised, -1 for no value. `why`
+    indexes `reasons` if a due answer is missing, else -1. `gave` marks reasons that the rater gave.
     """
 
     laid: FieldPlaces
@@ -54,7 +55,7 @@ class FieldAnswers(NamedTuple):
 
 
 def field_named(study_data: StudyData, name: str) -> Field:
-    """A field of the study's protocol; ValueError where it has none of that name."""
+    """Return a field of the study's protocol. Raise `ValueError` if there is none of that name."""
     field = study_data.study.protocol.field(name)
     if field is None:
         raise ValueError(f"{study_data.study.name} asks nothing named {name}")
@@ -62,19 +63,19 @@ def field_named(study_data: StudyData, name: str) -> Field:
 
 
 def places_of(study_data: StudyData, field: Field) -> FieldPlaces:
-    """A field's places."""
+    """Return a field's items, cached in the study's data."""
     per_target = field.per == "target" and study_data.study.protocol.targets != "unit"
-    places: FieldPlaces = study_data.once(("laid", field.id), lambda: _laid(study_data, field, per_target))
+    places: FieldPlaces = study_data.once(("laid", field.id), lambda: _field_places(study_data, field, per_target))
     return places
 
 
 def units_laid(study_data: StudyData) -> FieldPlaces:
-    """The units themselves as places."""
-    places: FieldPlaces = study_data.once(("laid",), lambda: _laid(study_data, None, False))
+    """Return the units themselves as items, cached in the study's data."""
+    places: FieldPlaces = study_data.once(("laid",), lambda: _field_places(study_data, None, False))
     return places
 
 
-def _laid(study_data: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
+def _field_places(study_data: StudyData, field: Field | None, per_target: bool) -> FieldPlaces:
     columns = study_data.columns
     units = {id: i for i, id in enumerate(columns.units)}
     targets = {id: i for i, id in enumerate(columns.targets)}
@@ -97,7 +98,7 @@ def _laid(study_data: StudyData, field: Field | None, per_target: bool) -> Field
 
 
 def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
-    """What these raters said of a field in their first rating, or in a later one."""
+    """Return these raters' answers to a field in their first rating (`run` 1) or a later one, cached."""
     key = ("said", field.id, tuple(raters), run)
     answers: FieldAnswers = study_data.once(key, lambda: _field_answers(study_data, field, raters, run))
     return answers
@@ -105,14 +106,15 @@ def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: 
 
 def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     columns, field_places = study_data.columns, places_of(study_data, field)
-    value, reason, step = _stands(study_data, field, raters, run)
-    is_asked = _asked(study_data, field, raters, run)
+    value, reason, step = _label_arrays(study_data, field, raters, run)
+    is_asked = _asked_mask(study_data, field, raters, run)
     expected, handed = sheets_of(study_data, raters, run)
     expected, handed = expected[field_places.unit], handed[field_places.unit]
     value = np.where(is_asked, value, -1)
     reasons = (*columns.reasons, *(one for one in (NOT_HANDED_IN, NOT_RATED, UNANSWERED) if one not in columns.reasons))
     why = np.where(is_asked & (value < 0), reason, -1)
     bare = (value < 0) & (why < 0) & expected
+    # A judge that answered nothing did not raise flags either: its silence is a missing rating, not a "no".
     judge = np.array([one in study_data.judges for one in raters], dtype=np.bool_)
     if field.kind == "flag":
         has_rated = (value >= 0).any(axis=0) | (why >= 0).any(axis=0) | ~judge
@@ -123,6 +125,8 @@ def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], r
         unanswered = np.where(judge, reasons.index(NOT_RATED), reasons.index(UNANSWERED))
         absent = np.where(judge, reasons.index(NOT_RATED), reasons.index(NOT_HANDED_IN))
         why = np.where(bare & handed & is_asked, unanswered, why)
+        # An optional follow-up may not have been asked at all, so its absence on a sheet that is not handed in means
+        # nothing.
         if not field.show_if:
             why = np.where(bare & ~handed, absent, why)
     return FieldAnswers(
@@ -130,14 +134,14 @@ def _field_answers(study_data: StudyData, field: Field, raters: Sequence[int], r
     )
 
 
-def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
-    """The labels of a field as places x raters: value, reason, step; -1 where there is none."""
+def _label_arrays(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> tuple[Ints, Ints, Ints]:
+    """Return a field's current labels as value, reason and step (each places x raters), -1 if there is none."""
     columns, field_places = study_data.columns, places_of(study_data, field)
     column = np.full(len(columns.raters) + 1, -1, dtype=np.int32)
     column[list(raters)] = np.arange(len(raters), dtype=np.int32)
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.field == number) & (columns.run == run) & (column[columns.rater] >= 0))
-    place = _found(field_places, columns.unit[rows], columns.target[rows], len(columns.targets))
+    place = _place_indices(field_places, columns.unit[rows], columns.target[rows], len(columns.targets))
     rows, place = rows[place >= 0], place[place >= 0]
     shape = (len(field_places.places), len(raters))
     out = tuple(np.full(shape, -1, dtype=np.int32) for _ in range(3))
@@ -147,13 +151,13 @@ def _stands(study_data: StudyData, field: Field, raters: Sequence[int], run: int
 
 
 def places_at(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
-    """Which of a field's places each of these labels (rows of the columns) is about; -1 where none."""
+    """Return for each label (rows of the columns) its index among the field's items, -1 if it has none."""
     columns = study_data.columns
-    return _found(places_of(study_data, field), columns.unit[rows], columns.target[rows], len(columns.targets))
+    return _place_indices(places_of(study_data, field), columns.unit[rows], columns.target[rows], len(columns.targets))
 
 
-def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
-    """Which place each (unit, target) is; -1 where none."""
+def _place_indices(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) -> Ints:
+    """Return for each (unit, target) its index among the items, -1 if there is none."""
     if not len(field_places.places):
         return np.full(len(unit), -1, dtype=np.int32)
     place_keys = field_places.unit.astype(np.int64) * targets + field_places.target
@@ -163,19 +167,20 @@ def _found(field_places: FieldPlaces, unit: Ints, target: Ints, targets: int) ->
     return np.where(place_keys[order][at] == keys, order[at], -1).astype(np.int32)
 
 
-def _asked(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
-    """Whether a field was asked of each rater at each place: by what else they said there."""
+def _asked_mask(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> Mask:
+    """Return a mask (places x raters): True if a rater's other answers caused the field to be asked."""
     columns, field_places = study_data.columns, places_of(study_data, field)
     if not field.show_if:
         return np.ones((len(field_places.places), len(raters)), dtype=np.bool_)
     name = field.show_if.partition("=")[0]
     asking = field_named(study_data, name)
-    value, _, _ = _stands(study_data, asking, raters, run)
+    value, _, _ = _label_arrays(study_data, asking, raters, run)
+    # The appended False belongs to index -1 (no answer) as well as to a flag that was not raised.
     opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
     whole = places_of(study_data, asking)
-    same = _found(whole, field_places.unit, field_places.target, len(columns.targets))
+    same = _place_indices(whole, field_places.unit, field_places.target, len(columns.targets))
     if not (same >= 0).all():  # it is asked of the unit as a whole
-        unit_wide = _found(whole, field_places.unit, np.zeros_like(field_places.target), len(columns.targets))
+        unit_wide = _place_indices(whole, field_places.unit, np.zeros_like(field_places.target), len(columns.targets))
         same = np.where(same >= 0, same, unit_wide)
     opening = opens[value] if len(value) else np.zeros((1, len(raters)), dtype=np.bool_)
     mask: Mask = opening[same] & (same >= 0)[:, None]
@@ -183,7 +188,7 @@ def _asked(study_data: StudyData, field: Field, raters: Sequence[int], run: int)
 
 
 def sheets_of(study_data: StudyData, raters: Sequence[int], run: int) -> tuple[Mask, Mask]:
-    """Units x raters: whether a sheet was to be given, and whether it was. A judge is to rate every unit."""
+    """Return two masks (units x raters): sheets that were due and sheets that exist. For a judge every unit is due."""
     columns = study_data.columns
     expected = np.zeros((len(columns.units), len(raters)), dtype=np.bool_)
     handed = expected.copy()
@@ -199,5 +204,5 @@ def sheets_of(study_data: StudyData, raters: Sequence[int], run: int) -> tuple[M
 
 
 def ruled(unit: Unit, field: str) -> dict[str, object]:
-    """What a rule answered of a unit, by target."""
+    """Return a rule's answers for a unit and field, by target."""
     return {one.target: one.value for one in unit.mechanical if one.field == field}

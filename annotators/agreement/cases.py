@@ -1,4 +1,4 @@
-"""Verified cases: a file of inputs with published values, and what this arithmetic makes of each."""
+"""Verified cases: a file of inputs with published values, and the values that this package computes for them."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from lab.core.errors import LabError
 from lab.core.json_size import check_values
 
 _TOLERANCE = 5e-7
-_MOST = 1e12
-"""The largest number of a case: squares of larger ones say nothing."""
+_LARGEST_NUMBER = 1e12
+"""Largest number in a case. Squares of larger ones lose all precision."""
 _MOST_RATERS = 10_000
 _MOST_PLACES = 10_000_000
-_NO_FORM = "it has no closed form for these answers"
+_NO_CLOSED_FORM = "it has no closed form for these answers"
 
 
 class CaseFile(NamedTuple):
-    """The cases of a file, each computed; values agree where they are no further apart than `tolerance`."""
+    """Results for all cases of a file. A value passes if it is within `tolerance` of the expected one."""
 
     tolerance: float
     cases: list[CaseResult]
 
 
 class CaseResult(NamedTuple):
-    """One case: its value, or None where `undefined` says why; `expected` is the file's own number, None where none."""
+    """Result of one case. `value` is None if `undefined` gives a reason. `expected` is the file's number, if any."""
 
     id: str
     statistic: str
@@ -53,14 +53,14 @@ class CaseResult(NamedTuple):
 
 
 class MalformedCase(Exception):
-    """What is wrong with a case, in words that follow its name."""
+    """A case is malformed. The message follows the case's name."""
 
 
 class Case(NamedTuple):
-    """One case as it was read.
+    """One parsed case.
 
-    `times` says how often each place of `ratings` came: a table of two raters is one place for each cell. `table` is
-    that table. `truth` is what most people said, beside the judge.
+    `times` is the frequency of each place of `ratings`: a table of two raters has one place per cell. `table` is that
+    table. `truth` pairs the majority of people with the judge.
     """
 
     id: str
@@ -75,7 +75,7 @@ class Case(NamedTuple):
 
     @property
     def numbers(self) -> NumericRatings:
-        """The same answers as numbers."""
+        """Return the answers as numbers. Raise `MalformedCase` if they are not numbers by rater."""
         one = self.ratings
         if one.scores is None or self.table is not None or not self.identified:
             raise MalformedCase("its answers are no numbers by rater")
@@ -88,7 +88,7 @@ class Case(NamedTuple):
 
 
 def computed(path: Path) -> CaseFile:
-    """Every case in the file's order. Raises LabError, which names file and case, where one cannot be read."""
+    """Compute every case in the file's order. Raise `LabError`, with file and case, if one is malformed."""
     try:
         data = read_file(path, f"cases {path}")
         check_values(data, f"cases {path}")
@@ -101,10 +101,10 @@ def computed(path: Path) -> CaseFile:
         raise LabError("cases", f"{path}: cases is missing or no list")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
         raise LabError("cases", f"{path}: tolerance is no number from 0 to 1")
-    return CaseFile(float(tolerance), [_computed(path, at, raw) for at, raw in enumerate(cases)])
+    return CaseFile(float(tolerance), [_compute_case(path, at, raw) for at, raw in enumerate(cases)])
 
 
-def _computed(path: Path, at: int, raw: Any) -> CaseResult:
+def _compute_case(path: Path, at: int, raw: Any) -> CaseResult:
     try:
         case = read(raw)
         value, why = value_of_case(case)
@@ -119,7 +119,7 @@ def _computed(path: Path, at: int, raw: Any) -> CaseResult:
 
 
 def read(raw: Any) -> Case:
-    """One entry of `cases`; raises Malformed."""
+    """Parse one entry of `cases`. Raise `MalformedCase` if it is invalid."""
     if not isinstance(raw, dict):
         raise MalformedCase("it is no object")
     for key in ("id", "statistic", "input_form"):
@@ -128,10 +128,10 @@ def read(raw: Any) -> Case:
     if "input" not in raw:
         raise MalformedCase("input is missing")
     expected = raw.get("expected")
-    if expected is not None and not _number(expected):
+    if expected is not None and not _is_number(expected):
         raise MalformedCase("expected is no number")
     case_input, form = raw["input"], raw["input_form"].lower()
-    form_key = next((name for prefix, name in _FORMS.items() if form.startswith(prefix)), "")
+    form_key = next((name for prefix, name in _KEYS_BY_FORM.items() if form.startswith(prefix)), "")
     more = case_input if isinstance(case_input, Mapping) else {form_key: case_input}
     order = next(filter(None, (one.get(key) for one in (more, raw) for key in ("order", "categories"))), None)
     blank = Case(raw["id"], raw["statistic"], expected, _ratings([[0, 0]], None), np.ones(1))
@@ -143,7 +143,7 @@ def read(raw: Any) -> Case:
     raise MalformedCase("input has neither table, nor a and b, nor trace and human")
 
 
-def _of_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
+def _read_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     table, weights = _matrix(case_input["table"], "table"), None
     q = len(table)
     if table.shape[1] != q:
@@ -157,10 +157,11 @@ def _of_table(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     return blank._replace(ratings=ratings, times=table.reshape(-1), table=table, weights=weights)
 
 
-def _of_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
+def _read_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     tally = _matrix(case_input["counts"], "counts")
     if (tally != np.floor(tally)).any():
         raise MalformedCase("its counts are no whole numbers")
+    # Rows may have different totals: the missing answers of shorter rows fill up to the longest.
     raters = int(tally.sum(axis=1).max(initial=0))
     if raters > _MOST_RATERS:
         raise MalformedCase(f"a row counts {raters:,} answers; {_MOST_RATERS:,} are the most")
@@ -169,65 +170,69 @@ def _of_counts(blank: Case, case_input: Mapping[str, Any], _: Any) -> Case:
     return blank._replace(ratings=ratings, times=np.ones(len(each)), identified=False)
 
 
-def _of_pairs(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
-    one, other = (_list(case_input[key], key) for key in ("a", "b"))
+def _read_pairs(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    one, other = (_check_list(case_input[key], key) for key in ("a", "b"))
     if len(one) != len(other):
         raise MalformedCase(f"a has {len(one)} answers, b has {len(other)}")
-    return _of_answers("units", blank, {"units": [list(pair) for pair in zip(one, other, strict=True)]}, order)
+    return _read_answers("units", blank, {"units": [list(pair) for pair in zip(one, other, strict=True)]}, order)
 
 
-def _of_answers(key: str, blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
-    ratings = _ratings(_list(case_input[key], "input"), None if order is None else _list(order, "order"))
+def _read_answers(key: str, blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    ratings = _ratings(_check_list(case_input[key], "input"), None if order is None else _check_list(order, "order"))
     return blank._replace(ratings=ratings, times=np.ones(len(ratings.codes)))
 
 
-def _of_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
-    traces, rows = _list(case_input["trace"], "trace"), _list(case_input["human"], "human")
-    judge = _list(case_input["llm"], "llm") if case_input.get("llm") is not None else [None] * len(rows)
+def _read_traces(blank: Case, case_input: Mapping[str, Any], order: Any) -> Case:
+    traces, rows = _check_list(case_input["trace"], "trace"), _check_list(case_input["human"], "human")
+    judge = _check_list(case_input["llm"], "llm") if case_input.get("llm") is not None else [None] * len(rows)
     if len(traces) != len(rows):
         raise MalformedCase(f"trace has {len(traces)} entries, human has {len(rows)}")
     if len(judge) != len(rows):
         raise MalformedCase(f"llm has {len(judge)} answers, human has {len(rows)}")
     for row in rows:
-        _list(row, "human")
-    declared = _list(order, "order") if order is not None else _sorted([*(x for row in rows for x in row), *judge])
+        _check_list(row, "human")
+    declared = (
+        _check_list(order, "order")
+        if order is not None
+        else _sorted_answers([*(x for row in rows for x in row), *judge])
+    )
     names = list(dict.fromkeys(map(str, traces)))
     trace = np.asarray([names.index(str(one)) for one in traces], np.int32)
-    most = [[_most(row), one] for row, one in zip(rows, judge, strict=True)]
+    most = [[_majority(row), one] for row, one in zip(rows, judge, strict=True)]
     people, truth = (
         _ratings(some, declared)._replace(trace=trace, traces=tuple(names)) for some in (rows, most)
     )  # fmt: skip
     return blank._replace(ratings=people, times=np.ones(len(rows)), truth=truth)
 
 
-_FORMS = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
-"""By the beginning of `input_form`, what an input is that is no object."""
+_KEYS_BY_FORM = {"contingency": "table", "table": "table", "units x categories": "counts", "units x raters": "units"}
+"""Key of an input that is not an object, by the beginning of `input_form`."""
 _READERS: tuple[tuple[tuple[str, ...], Callable[[Case, Mapping[str, Any], Any], Case]], ...] = (
-    (("table",), _of_table),
-    (("a", "b"), _of_pairs),
-    (("human", "trace"), _of_traces),
-    (("units",), partial(_of_answers, "units")),
-    (("ratings",), partial(_of_answers, "ratings")),
-    (("counts",), _of_counts),
+    (("table",), _read_table),
+    (("a", "b"), _read_pairs),
+    (("human", "trace"), _read_traces),
+    (("units",), partial(_read_answers, "units")),
+    (("ratings",), partial(_read_answers, "ratings")),
+    (("counts",), _read_counts),
 )
-"""What reads an input that has these names."""
+"""Parser of an input, by the keys it must have."""
 
 
-def _most(row: Sequence[Any]) -> Any:
-    """What more than half said."""
+def _majority(row: Sequence[Any]) -> Any:
+    """Return the answer of more than half the raters; None if there is none."""
     values = [one for one in row if one is not None]
     return next((one for one in values if 2 * values.count(one) > len(values)), None)
 
 
 def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
-    """Rows of answers; each place is its own trace."""
+    """Return rows of answers as ratings, each row its own trace."""
     if not rows:
         raise MalformedCase("input is empty")
-    raters = len(_list(rows[0], "input"))
+    raters = len(_check_list(rows[0], "input"))
     for at, row in enumerate(rows):
-        if len(_list(row, "input")) != raters:
+        if len(_check_list(row, "input")) != raters:
             raise MalformedCase(f"row {at + 1} has {len(row)} answers, the first has {raters}")
-    order = list(declared) if declared is not None else _sorted([x for row in rows for x in row])
+    order = list(declared) if declared is not None else _sorted_answers([x for row in rows for x in row])
     at_of = {str(one): at for at, one in enumerate(order)}
     if len(at_of) != len(order):
         raise MalformedCase("order names an answer twice")
@@ -236,7 +241,7 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
         if value is not None and str(value) not in at_of:
             raise MalformedCase(f"row {at + 1} says {value!r}, which order does not name")
         codes[at, rater] = -1 if value is None else at_of[str(value)]
-    scores = tuple(float(one) for one in order) if order and all(map(_number, order)) else None
+    scores = tuple(float(one) for one in order) if order and all(map(_is_number, order)) else None
     names = tuple(str(at + 1) for at in range(len(rows)))
     return Ratings(
         "case", tuple(at_of), codes, tuple(f"R{at + 1}" for at in range(raters)),
@@ -244,33 +249,39 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
     )  # fmt: skip
 
 
-def _sorted(items: Sequence[Any]) -> list[Any]:
-    """The different answers in order: of numbers by size, else by letter."""
+def _sorted_answers(items: Sequence[Any]) -> list[Any]:
+    """Return the distinct answers, sorted by size if all are numbers, else as text."""
     for one in items:
-        if one is not None and not isinstance(one, str | bool) and not _number(one):
+        if one is not None and not isinstance(one, str | bool) and not _is_number(one):
+            # Distinct by text, because `_ratings` looks answers up by text.
             raise MalformedCase(f"{one!r} is no answer")
     values = list({str(one): one for one in items if one is not None}.values())
-    return sorted(values, key=None if all(map(_number, values)) else str)
+    return sorted(values, key=None if all(map(_is_number, values)) else str)
 
 
-def _list(value: Any, name: str) -> list[Any]:
+def _check_list(value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
         raise MalformedCase(f"{name} is no list")
     return value
 
 
 def _matrix(value: Any, name: str, least: float | None = 0.0) -> Floats:
-    rows = _list(value, name)
+    rows = _check_list(value, name)
     if not rows or not all(isinstance(row, list) and row and len(row) == len(rows[0]) for row in rows):
         raise MalformedCase(f"its {name} are no rows of one length")
     for one in (one for row in rows for one in row):
-        if not _number(one) or (least is not None and one < least):
+        if not _is_number(one) or (least is not None and one < least):
             raise MalformedCase(f"its {name} hold {one!r}")
     return np.asarray(rows, dtype=np.float64)
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and isfinite(value)
+        and abs(value) <= _LARGEST_NUMBER
+    )
 
 
 # -- what a case asks for: a statistic, or its error, z or interval ------------------------------------------------
@@ -291,7 +302,7 @@ _NUMBERS: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
        for form in ("1", "A,1", "C,1", "1,k", "A,k", "C,k")},
 }  # fmt: skip
 _ERRORS = {"fleiss_kappa": fleiss_error, "gwet_ac1": gwet_error, "gwet_ac": gwet_error}
-_JUDGED: tuple[Judged, ...] = ("accuracy", "precision", "recall", "f1")
+_JUDGE_STATISTICS: tuple[Judged, ...] = ("accuracy", "precision", "recall", "f1")
 _BY_RATER = ("cohen_kappa", "scott_pi", "conger_kappa", "light_kappa")
 _NAME = re.compile(
     r"(?P<base>\w+?)(_missing)?(_(?P<weights>weighted|linear|quadratic))?(_(?P<of>se|z|ci(?P<level>\d\d)_(?P<end>low|high)))?"
@@ -299,44 +310,46 @@ _NAME = re.compile(
 
 
 def value_of_case(case: Case) -> tuple[float | None, str]:
-    """What a case asks for, or None and why it is undefined; raises Malformed where no such statistic is known."""
+    """Return the value that a case asks for, or None and a reason. Raise `MalformedCase` for an unknown statistic."""
     statistic_name, _, rest = case.statistic.strip().partition(" ")
     rest, name = rest.lower(), _NAME.fullmatch(statistic_name.lower())
     if name is None:
         raise case.unknown
-    one = _additive(case, name["base"], name["weights"] or "", rest)
+    one = _statistic_of(case, name["base"], name["weights"] or "", rest)
+    # A table counts each cell `times` over; other inputs have one row per place.
     total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
     itself = float(one.of(total)) if total.any() or case.table is None else float("nan")
     if not np.isfinite(itself):
         return None, one.why(total) if case.table is None or total.any() else NO_ANSWERS
     value: float | str | None = itself
     if name["of"] == "z" and name["base"] == "fleiss_kappa":
-        value = fleiss_z(_each(case))
+        value = fleiss_z(_repeated_places(case))
     elif name["of"] == "se":
-        value = _error(case, one, name["base"], rest)
+        value = _standard_error(case, one, name["base"], rest)
     elif name["end"]:
-        value = _end(case, one, name["base"], name["end"], int(name["level"]) / 100)
+        value = _interval_end(case, one, name["base"], name["end"], int(name["level"]) / 100)
     elif name["of"]:
         raise case.unknown
     if isinstance(value, str):
         return None, value
-    return (value, "") if value is not None and np.isfinite(value) else (None, _NO_FORM)
+    return (value, "") if value is not None and np.isfinite(value) else (None, _NO_CLOSED_FORM)
 
 
-def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
-    """The statistic of this name, over the answers of people, or of the judge beside what most of them said."""
+def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveStatistic:
+    """Return the statistic of this name, over people's answers or over majority and judge."""
     if base in _BY_RATER and not case.identified:
         raise MalformedCase(f"{base} needs to know which rater said what")
     try:
-        for what in _JUDGED:
+        for what in _JUDGE_STATISTICS:
             if what == base:
-                return judged(_of_two(case), what, _positive(case, rest))
-        ratings = _of_two(case) if "llm vs" in rest else case.ratings
+                return judged(_truth_and_judge(case), what, _positive(case, rest))
+        ratings = _truth_and_judge(case) if "llm vs" in rest else case.ratings
         if base in _WEIGHTED:
             return _WEIGHTED[base](ratings, _weights(case, weights, rest))
         if weights:
             raise case.unknown
         if base == "krippendorff_alpha":
+            # The level is in the words behind the name, nominal by default.
             base += "_" + next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
         if base in _PLAIN:
             return (
@@ -353,16 +366,16 @@ def _additive(case: Case, base: str, weights: str, rest: str) -> AdditiveStatist
     raise case.unknown
 
 
-def _of_two(case: Case) -> Ratings:
-    """Truth, which is what most people said, and the judge beside it."""
+def _truth_and_judge(case: Case) -> Ratings:
+    """Return the majority of people and the judge as two raters."""
     if case.truth is None and (len(case.ratings.raters) != 2 or not case.identified):
         raise MalformedCase("it has no truth and judge")
     return case.truth or case.ratings
 
 
 def _positive(case: Case, rest: str) -> str:
-    """The category that is named as positive; the last where it is named by no category's name."""
-    categories = _of_two(case).categories or ("",)
+    """Return the category named as positive, or the last one if the name does not match a category."""
+    categories = _truth_and_judge(case).categories or ("",)
     match = re.search(r"positive = (\w+)", rest)
     return match[1] if match and match[1] in categories else categories[-1]
 
@@ -382,19 +395,19 @@ def _weights(case: Case, name: str, rest: str) -> Floats | None:
     return 1 - case.weights / most
 
 
-def _error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
-    """A standard error: over traces by the jackknife where that is named, else in closed form."""
+def _standard_error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
+    """Return a standard error: by the jackknife over traces if the name says so, else in closed form."""
     if "jackknife" in rest:
         return estimate(one, How()).standard_error
     if base == "cohen_kappa":
         return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
     if base not in _ERRORS:
         raise case.unknown
-    return _ERRORS[base](_each(case))
+    return _ERRORS[base](_repeated_places(case))
 
 
 def _table(case: Case) -> Floats:
-    """How often two raters said what, over places that both rated."""
+    """Return the contingency table of two raters, over items that both rated."""
     if case.table is not None:
         return case.table
     q = len(case.ratings.categories)
@@ -404,8 +417,8 @@ def _table(case: Case) -> Floats:
     return table
 
 
-def _each(case: Case) -> Ratings:
-    """Every place written down as often as it came."""
+def _repeated_places(case: Case) -> Ratings:
+    """Return the ratings with each place repeated by its frequency."""
     times = np.rint(case.times).astype(int)
     if np.abs(times - case.times).max(initial=0.0) > 1e-6:
         raise MalformedCase("its table holds no whole numbers")
@@ -414,8 +427,11 @@ def _each(case: Case) -> Ratings:
     return over(case.ratings, np.repeat(np.arange(len(times)), times))
 
 
-def _end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
-    """One end of an interval, or why there is none: of ICC(A,1) by F, of any other by the jackknife over traces."""
+def _interval_end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
+    """Return one end of an interval, or the reason if there is none.
+
+    ICC(A,1) uses F, every other statistic the jackknife over traces.
+    """
     if base == "icc_a1":
         both = icc_interval(case.numbers, "A,1", level)
         return both if isinstance(both, str) else both[end == "high"]

@@ -1,8 +1,8 @@
-"""Coefficients of agreement over categories, each as sums that add over traces.
+"""Coefficients of agreement over categories, each computed from sums that add over traces.
 
-Missing answers are taken as Gwet takes them (Handbook of Inter-Rater Reliability): what is observed comes from places
-that two raters or more rated, margins from every place that anybody rated, each place with the same weight. Cohen's and
-Scott's, of two raters, are over places that both rated. Krippendorff's alpha is in `alpha`.
+Missing answers follow Gwet (Handbook of Inter-Rater Reliability): observed agreement comes from items that at least two
+raters rated, margins come from every item that anyone rated, and each item weighs the same. Cohen's kappa and Scott's
+pi compare two raters over the items that both rated. Krippendorff's alpha is in `alpha`.
 """
 
 from __future__ import annotations
@@ -35,28 +35,29 @@ __all__ = [
 ]  # fmt: skip
 
 MOST_PAIRED = 20
-"""Most raters of whom every two are compared for Light's kappa: sums for each pair are kept."""
+"""Maximum number of raters for Light's kappa, which stores sums for each pair of raters."""
 
 
 def percent(ratings: Ratings) -> AdditiveStatistic:
-    """Mean pairwise agreement over places that at least two raters rated."""
-    return _share("percent", ratings, agreeing(counts(ratings)))
+    """Return the mean pairwise agreement over items that at least two raters rated."""
+    return _share_statistic("percent", ratings, agreeing(counts(ratings)))
 
 
 def percent_exact(ratings: Ratings) -> AdditiveStatistic:
-    """The share of places (two raters or more) at which all said the same."""
+    """Return the share of items (two raters or more) on which all raters agree."""
     tally = counts(ratings)
-    return _share("percent_exact", ratings, _unanimous(tally))
+    return _share_statistic("percent_exact", ratings, _unanimity(tally))
 
 
-def _unanimous(tally: Floats) -> Floats:
+def _unanimity(tally: Floats) -> Floats:
+    # Column by column: numpy reduces short rows many times slower than it compares long columns.
     most = np.zeros(len(tally))
     for column in tally.T:
         np.maximum(most, column, out=most)
     return np.asarray(most == answers(tally), dtype=np.float64)
 
 
-def _share(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
+def _share_statistic(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
     pairable = rated_twice(ratings)
     sums = summed(ratings, np.column_stack((agreement * pairable, pairable)))
     why = too_few(ratings)
@@ -66,17 +67,17 @@ def _share(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
     )  # fmt: skip
 
 
-def _corrected(observed: Floats, expected: Floats) -> Floats:
-    """What is observed beyond chance, of what could be; nan where chance leaves nothing."""
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    """Return agreement beyond chance as a share of what is possible beyond chance, nan if chance leaves no room."""
     return ratio(observed - expected, 1 - expected, NOTHING)
 
 
 def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
-    """Cohen's kappa of exactly two raters, over places that both rated.
+    """Return Cohen's kappa of exactly two raters over the items that both rated.
 
-    `weights` (q x q) are of agreement: 1 is all. Sums: agreement, places, both margins.
+    `weights` (q x q) are agreement weights: 1 is full agreement. Sums: agreement, items, both margins.
     """
-    pair = _two(ratings)
+    pair = _shared_places(ratings)
     if isinstance(pair, str):
         return undefined("cohen_kappa", len(ratings.traces), pair, least=-1.0)
     q = len(ratings.categories)
@@ -87,44 +88,47 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
 
     def of(sums: Floats) -> Floats:
         places = sums[..., 1]
+        # One matrix of margins per rater: expected agreement is the weighted product of both, over n squared.
         expected = ratio(form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
-        return _corrected(ratio(sums[..., 0], places), expected)
+        return _beyond_chance(ratio(sums[..., 0], places), expected)
 
     return AdditiveStatistic("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
 
 
 def scott_pi(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
-    """Scott's pi of exactly two raters, over places that both rated."""
-    pair = _two(ratings)
+    """Return Scott's pi of exactly two raters over the items that both rated."""
+    pair = _shared_places(ratings)
     if isinstance(pair, str):
         return undefined("scott_pi", len(ratings.traces), pair, least=-1.0)
+    # Scott's pi is Fleiss' kappa of two raters if no answer is missing.
     return fleiss_kappa(pair, weights)._replace(name="scott_pi")
 
 
-def _two(ratings: Ratings) -> Ratings | str:
-    """The places that both raters rated, or why there is none."""
+def _shared_places(ratings: Ratings) -> Ratings | str:
+    """Return the items that both raters rated, or the reason if there are none."""
     if len(ratings.raters) > 2:
         raise ValueError(f"{ratings.field}: two raters are compared, not {len(ratings.raters)}")
     return too_few(ratings) or over(ratings, both(ratings))
 
 
 def fleiss_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
-    """Fleiss' kappa; with missing answers as Gwet generalises it."""
+    """Return Fleiss' kappa, with missing answers as in Gwet's generalisation."""
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
     return _by_margin("fleiss_kappa", ratings, weights, lambda share: form(share, w, share))
 
 
 def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
-    """Brennan and Prediger's: chance is all declared categories alike."""
+    """Return Brennan and Prediger's coefficient: chance is uniform over all declared categories."""
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
+    # A chance of 1 leaves no room for agreement, which makes the coefficient undefined.
     chance = float(w.sum()) / (q * q) if q else 1.0
     return _by_margin("brennan_prediger", ratings, weights, lambda share: np.full(share.shape[:-1], chance))
 
 
 def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
-    """AC1; AC2 with weights. Chance depends on how many categories are declared."""
+    """Return Gwet's AC1, or AC2 if weights are given. Chance depends on the number of declared categories."""
     q = len(ratings.categories)
     all_weights = float(q if weights is None else weights.sum())
     if q < 2:
@@ -136,29 +140,32 @@ def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatisti
 def _by_margin(
     name: str, ratings: Ratings, weights: Floats | None, chance: Callable[[Floats], Floats]
 ) -> AdditiveStatistic:
-    """What is corrected by a chance that the margin of all raters together gives.
+    """Return a coefficient whose chance term is computed from the margin of all raters together.
 
-    Sums: agreement and how many places two rated, then for each category the shares of raters who said it.
+    Sums: agreement, number of items that two raters rated, then for each category the summed share of raters who chose
+    it.
     """
     why = too_few(ratings)
     tally = counts(ratings)
     raters = answers(tally)
     pairable = raters >= 2
+    # Each item contributes shares of its raters, so that items with more raters do not weigh more.
     shares = tally / np.maximum(raters, 1)[:, None]
     sums = summed(ratings, np.column_stack((agreeing(tally, weights), pairable, shares)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 2:]
         expected = chance(ratio(margin, margin.sum(axis=-1, keepdims=True)))
-        return _corrected(ratio(sums[..., 0], sums[..., 1]), expected)
+        return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), expected)
 
     return AdditiveStatistic(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
 
 def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
-    """Conger's kappa: chance is the mean over each two raters' own margins. A rater without answers is not counted.
+    """Return Conger's kappa: chance is the mean over each pair of raters' own margins.
 
-    Sums: agreement and how many places two rated, then for each rater how often each category was said.
+    A rater without answers does not count. Sums: agreement, number of items that two raters rated, then each rater's
+    count of each category.
     """
     why = too_few(ratings)
     q, r = len(ratings.categories), len(ratings.raters)
@@ -173,12 +180,16 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
 
     def of(sums: Floats) -> Floats:
         margins = sums[..., 2:].reshape(*sums.shape[:-1], r, q)
-        all = margins.sum(axis=-1, keepdims=True)
-        shares = np.where(all > 0, ratio(margins, all), 0.0)
-        there = (all[..., 0] > 0).sum(axis=-1)
-        together = shares.sum(axis=-2)
-        apart = form(together, w, together) - form(shares, w, shares).sum(axis=-1)
-        return _corrected(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
+        totals = margins.sum(axis=-1, keepdims=True)
+        shares = np.where(totals > 0, ratio(margins, totals), 0.0)
+        # A resample may drop every answer of a rater, so the number of raters is counted anew for each row of sums.
+        active_raters = (totals[..., 0] > 0).sum(axis=-1)
+        share_sums = shares.sum(axis=-2)
+        # Sum over all ordered pairs of different raters = (sum of raters) squared minus each rater with themselves.
+        expected_pairs = form(share_sums, w, share_sums) - form(shares, w, shares).sum(axis=-1)
+        return _beyond_chance(
+            ratio(sums[..., 0], sums[..., 1]), ratio(expected_pairs, active_raters * (active_raters - 1.0))
+        )
 
     return AdditiveStatistic(
         "conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(pairable.sum())
@@ -186,15 +197,15 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
 
 
 def _marginals(ratings: Ratings, rater: int) -> Floats:
-    """(places x q): 1 where the rater said it."""
+    """Return an indicator (places x q): 1 for the category that the rater chose."""
     column = ratings.codes[:, rater]
     return np.asarray(column[:, None] == np.arange(len(ratings.categories)), dtype=np.float64)
 
 
 def light_kappa(ratings: Ratings) -> AdditiveStatistic:
-    """The mean of all pairs' Cohen's kappas.
+    """Return the mean of Cohen's kappa over all pairs of raters.
 
-    Pairs that share no place are left out; where one that does has no kappa there is no mean of them either.
+    Pairs that share no item are left out. If a pair that shares items has no kappa, the mean is undefined too.
     """
     why = too_few(ratings)
     if not why and len(ratings.raters) > MOST_PAIRED:
@@ -213,7 +224,9 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
     def each(sums: Floats) -> Floats:
         return np.stack([pair.of(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1)
 
+    # A pair's second column counts its shared items.
     def of(sums: Floats) -> Floats:
+        # A resample may leave a pair without shared items: then the mean is over the other pairs.
         kappas, has_pairs = each(sums), sums[..., 1::width] > 0
         return ratio(np.where(has_pairs, kappas, 0.0).sum(axis=-1), has_pairs.sum(axis=-1))
 

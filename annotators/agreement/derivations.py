@@ -1,4 +1,4 @@
-"""What follows from each rater's sheets: node answers once paths and dependencies are applied, rates and scores."""
+"""Values derived from each rater's sheets: node answers after paths and dependencies, rates and scores."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ Name = Literal["apr", "ppr", "irr", "score", "decisions"]
 NAMES: Mapping[str, tuple[Name, ...]] = {
     "tdg nodes": ("apr", "ppr"), "information units": ("irr",), "criteria": ("score",), "branches": ("decisions",),
 }  # fmt: skip
-"""What can follow from a sheet, by what a protocol's targets are."""
+"""Names of the values derived from a sheet, by the protocol's targets."""
 NOTHING_FOLLOWS = "nothing_follows"
-"""Why there is no value of a sheet that is handed in: an open item could change it, or it has nothing to follow."""
+"""Reason why a sheet that is handed in has no derived value: an open item could change it, or it has no targets."""
 
 
 class Nodes(NamedTuple):
-    """One sheet's node answers: by target what was said (or the reason for saying nothing), and the step (-1: none)."""
+    """One sheet's node answers, by target: the answer or the reason for none, and the step (-1: none)."""
 
     unit: int
     rater: int
@@ -51,24 +51,26 @@ class Nodes(NamedTuple):
 def after(
     study_data: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
-    """Node answers after derivation, with reasons: `not_applicable` on ways that were not taken."""
+    """Return node answers after derivation, with reasons: `not_applicable` on paths that were not taken."""
     derivation: tuple[Codes, Ints, tuple[str, ...]] = study_data.once(
-        ("after", field.id, raters, run), lambda: _after(study_data, field, codes, answers)
+        ("after", field.id, raters, run), lambda: _derive_codes(study_data, field, codes, answers)
     )
     return derivation
 
 
-def _after(
+def _derive_codes(
     study_data: StudyData, field: Field, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     names = answers.reasons if "not_applicable" in answers.reasons else (*answers.reasons, "not_applicable")
     category_codes = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
+    # Without both options there is no path to derive.
     if not {COMPLETED, NOT_COMPLETED} <= category_codes.keys():
         return codes, answers.why, answers.reasons
     codes, why = codes.copy(), answers.why.copy()
     derive = _Deriving(study_data, field)
     rows = _rows_of_units(answers)
     for unit, (first, last) in rows.items():
+        # Targets that are not nodes of the graph keep their answers.
         node_ids = {node.id for node in derive.graph(unit)[1].walk()}
         for column in range(codes.shape[1]):
             if not ((codes[first:last, column] >= 0) | (why[first:last, column] >= 0)).any():
@@ -77,6 +79,7 @@ def _after(
             for at in range(first, last):
                 if codes[at, column] < 0 or answers.laid.places[at].target not in node_ids:
                     continue
+                # A derived word that is not a category is a reason for having no answer, such as `not_applicable`.
                 word = derivation.after[answers.laid.places[at].target]
                 codes[at, column] = category_codes.get(word, -1)
                 if codes[at, column] < 0:
@@ -85,7 +88,7 @@ def _after(
 
 
 def _rows_of_units(answers: FieldAnswers) -> dict[int, tuple[int, int]]:
-    """Each unit's stretch of a field's places."""
+    """Return the range of rows (first, end) of each unit among a field's places."""
     rows: dict[int, tuple[int, int]] = {}
     for at, unit in enumerate(answers.laid.unit.tolist()):
         rows[unit] = (rows.get(unit, (at, at))[0], at + 1)
@@ -93,7 +96,7 @@ def _rows_of_units(answers: FieldAnswers) -> dict[int, tuple[int, int]]:
 
 
 class _Deriving:
-    """Paths of sheets, each pattern of answers on a graph worked out once."""
+    """Derives paths of sheets and computes each pattern of answers on a graph once."""
 
     def __init__(self, study_data: StudyData, field: Field) -> None:
         self.units = {one.id: one for one in study_data.units}
@@ -101,16 +104,17 @@ class _Deriving:
         self.field = field
         self.names = tuple(option.id for option in field.options if not option.by_rule)
         self._graphs: dict[int, tuple[bytes, Tdg]] = {}
-        self._known: dict[object, TdgDerived] = {}
+        self._paths: dict[object, TdgDerived] = {}
 
     def graph(self, unit: int) -> tuple[bytes, Tdg]:
         if unit not in self._graphs:
             tdg = graph_of(self.units[self.columns.units[unit]])
+            # Equal graphs of different units share their results through the encoded bytes.
             self._graphs[unit] = (encode(tdg), tdg)
         return self._graphs[unit]
 
     def sheet(self, unit: int, answers: FieldAnswers, codes: Codes, first: int, last: int, column: int) -> TdgDerived:
-        """What one rater's answers on one unit come to."""
+        """Return the derivation of one rater's answers on one unit."""
         before: dict[str, str] = {}
         steps: dict[str, int] = {}
         gave = answers.gave[first:last, column]
@@ -121,21 +125,22 @@ class _Deriving:
                 steps[target] = int(answers.step[at, column])
             elif gave[at - first]:
                 before[target] = answers.reasons[answers.why[at, column]]
+        # A rule's answers come last, because they apply whatever the rater said.
         for target, value in ruled(self.units[self.columns.units[unit]], self.field.id).items():
             before[target] = str(value)
         return self.path(unit, before, steps)
 
     def path(self, unit: int, before: Mapping[str, str], steps: Mapping[str, int]) -> TdgDerived:
-        """The path by such answers."""
+        """Return the path that such answers take, cached."""
         sha, tdg = self.graph(unit)
         key = (sha, tuple(before.items()), tuple(steps.items()))
-        if key not in self._known:
-            self._known[key] = path_of(tdg, before, _known_steps(before, steps))
-        return self._known[key]
+        if key not in self._paths:
+            self._paths[key] = path_of(tdg, before, _known_steps(before, steps))
+        return self._paths[key]
 
 
 def _known_steps(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int | None]:
-    """Steps as `path_of` takes them: a completion whose step is not told is as late as the latest that is."""
+    """Return steps as `path_of` expects them: a completion without a step counts as late as the latest known one."""
     steps_done = [step for id, step in steps.items() if before[id] == COMPLETED and step >= 0]
     latest = max(steps_done, default=0)
     steps_by_id: dict[str, int | None] = {}
@@ -152,11 +157,15 @@ def _known_steps(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[st
 
 
 def sheets(study_data: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
-    """The sheets of these raters as their standing labels make them, by unit and rater (indices); pilots left out."""
+    """Yield (unit, rater, sheet) for these raters from their current labels, without pilots.
+
+    Unit and rater are indices.
+    """
     columns = study_data.columns
     units = {one.id: one for one in study_data.units if not one.pilot}
     of_raters = np.isin(columns.rater, list(raters)) & (columns.run == run)
     rows = np.flatnonzero(of_raters)
+    # Sorted by unit and rater, each sheet's labels are one stretch of rows.
     rows = rows[np.lexsort((columns.rater[rows], columns.unit[rows]))]
     edges = np.flatnonzero(np.diff(columns.unit[rows]) | np.diff(columns.rater[rows])) + 1
     for some in np.split(rows, edges) if len(rows) else []:
@@ -182,8 +191,8 @@ def _label(study_data: StudyData, unit: Unit, row: int) -> Label:
 def values_of(
     study_data: StudyData, name: Name, raters: Sequence[int], run: int = 1
 ) -> dict[tuple[int, int], float | None]:
-    """What follows from each sheet, by unit and rater (indices); None where nothing does."""
-    find = _FOUND[name]
+    """Return the value derived from each sheet, by unit and rater (indices); None if a sheet gives none."""
+    find = _VALUE_FUNCTIONS[name]
     return {(at, rater): find(study_data, sheet) for at, rater, sheet in sheets(study_data, raters, run)}
 
 
@@ -228,6 +237,6 @@ def _decisions(study_data: StudyData, sheet: Sheet) -> float | None:
     return decisions_derived(sheet.unit, sheet).accuracy
 
 
-_FOUND: Mapping[Name, Callable[[StudyData, Sheet], float | None]] = {
+_VALUE_FUNCTIONS: Mapping[Name, Callable[[StudyData, Sheet], float | None]] = {
     "apr": _apr, "ppr": _ppr, "irr": _irr, "score": _score, "decisions": _decisions,
 }  # fmt: skip

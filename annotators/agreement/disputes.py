@@ -1,4 +1,4 @@
-"""Items on which not all said the same, with who said what of them and at which step."""
+"""Items on which raters differ, with each rater's answer and evidence step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.core.study import Unit
 
 
 class DisputedAnswer(NamedTuple):
-    """What one rater said: `step` (from 0) is their evidence, `missing` whether it is a reason for no answer."""
+    """One rater's answer: `step` (from 0) is their evidence, `missing` is True for a reason in place of an answer."""
 
     rater: str
     says: str
@@ -23,7 +23,7 @@ class DisputedAnswer(NamedTuple):
 
 
 class Dispute(NamedTuple):
-    """A place and what was said there, first by most; `about` is what the place is called, `run` its unit's first."""
+    """An item and its answers, the most frequent first. `about` is the item's name, `run` its unit's first run."""
 
     unit: str
     target: str
@@ -33,17 +33,17 @@ class Dispute(NamedTuple):
 
 
 def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
-    """These places (unit, target) in their order, with the first rating of each rater, people before judges."""
+    """Yield a dispute for each place (unit, target) in order, with each rater's first rating, people before judges."""
     units = {unit.id: unit for unit in study_data.units}
     reader = _AnswerReader(study_data, field)
     for unit, target in places:
         one = units[unit]
         answer = reader.at(RatedItem(unit, target))
-        yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", answer)
+        yield Dispute(unit, target, _item_name(one, target), one.runs[0] if one.runs else "", answer)
 
 
 def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
-    """Those at which these two both said something, and not the same."""
+    """Return the disputes in which both of two raters gave an answer and the answers differ."""
     pair_disputes = []
     for dispute in dispute_list:
         words = {texts.rater: texts.says for texts in dispute.said if not texts.missing}
@@ -52,22 +52,22 @@ def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispu
     return pair_disputes
 
 
-def _about(unit: Unit, target: str) -> str:
-    there = target_of(unit, target)
-    return there.says if there is not None else target
+def _item_name(unit: Unit, target: str) -> str:
+    found_target = target_of(unit, target)
+    return found_target.says if found_target is not None else target
 
 
 class _AnswerReader:
-    """Reads who said what at a place: people before judges, of the first rating of each."""
+    """Reads the answers at a place, from the first rating of each rater, people before judges."""
 
     def __init__(self, study_data: StudyData, field: str) -> None:
         self.columns = study_data.columns
         self.raters = (*study_data.people, *study_data.judges)
-        self.told = answers_of(study_data, field_named(study_data, field), self.raters, 1)
-        self.rows = {place: row for row, place in enumerate(self.told.laid.places)}
+        self.answers = answers_of(study_data, field_named(study_data, field), self.raters, 1)
+        self.rows = {place: row for row, place in enumerate(self.answers.laid.places)}
 
     def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
-        """What was said there; what was not asked, or not handed in, is left out."""
+        """Return the answers at a place without those that were not asked or not handed in."""
         row = self.rows.get(place)
         if row is None:
             return ()
@@ -76,7 +76,7 @@ class _AnswerReader:
         )
 
     def _disputed_answer(self, row: int, at: int) -> DisputedAnswer | None:
-        answers, columns = self.told, self.columns
+        answers, columns = self.answers, self.columns
         value, why, step = int(answers.value[row, at]), int(answers.why[row, at]), int(answers.step[row, at])
         rater = columns.raters[self.raters[at]].id
         if value < 0:
@@ -85,12 +85,13 @@ class _AnswerReader:
                 if answers.gave[row, at]
                 else None
             )
-        says = _word(columns.values[value]) if value < len(columns.values) else "no"
+        # The number behind the last value is a flag that was not raised.
+        says = _value_word(columns.values[value]) if value < len(columns.values) else "no"
         return DisputedAnswer(rater, says, step if step >= 0 else None)
 
 
 def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[DisputedAnswer, ...]:
-    """What most said comes first, those who said it beside one another."""
+    """Sort answers by frequency, equal answers beside one another."""
     counts: dict[tuple[str, bool], int] = {}
     for _, one in answers:
         counts[one.says, one.missing] = counts.get((one.says, one.missing), 0) + 1
@@ -98,7 +99,7 @@ def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[Disputed
     return tuple(one for _, one in ordered)
 
 
-def _word(value: Any) -> str:
+def _value_word(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

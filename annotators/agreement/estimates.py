@@ -1,4 +1,4 @@
-"""A statistic made into a number to print: with its interval, its n, and what was missing."""
+"""Turns a statistic into a printable number: with its interval, its n, and its missing answers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from annotators.study_data import StudyData
 from lab.core.agreement import Agreement, How
 
 Statistic = tuple[str, Callable[[], AdditiveStatistic]]
-"""A statistic's name, and what makes it."""
+"""A statistic's name and its constructor."""
 
 AGAIN = "the same person again"
-"""Between whom, where each rater's repeated ratings are compared with the first."""
+"""`between` of a comparison of each rater's repeated ratings with their first."""
 RUNS = "'s runs"
-"""Behind a judge's name, where its runs are compared with one another."""
+"""Suffix of a judge's name if its runs are compared with one another."""
 MINUS = " minus "
 AGAINST = " against "
 MOST = "most people"
@@ -27,7 +27,7 @@ MEAN = "the mean of people"
 
 
 class SampleCounts(NamedTuple):
-    """The n of a statistic, and what was missing where it counts."""
+    """The n of a statistic, and the answers missing from it."""
 
     places: int
     units: int
@@ -38,34 +38,34 @@ class SampleCounts(NamedTuple):
 
 
 def needs_all(statistic: str) -> bool:
-    """Whether a statistic is over places that all raters answered: ICC of two ways, which tells raters apart."""
+    """Return True if a statistic counts only items that all raters answered: a two-way ICC, which separates raters."""
     return statistic.startswith(("icc(A", "icc(C"))
 
 
 def counted(of: Ratings | NumericRatings, statistic: str = "") -> SampleCounts:
-    """The places that count in a statistic: those that two of these answered; all of them, of a two-way ICC.
+    """Return the n of a statistic over items that two of these raters answered (a two-way ICC: all of them).
 
-    What is missing is a share of all answers that were to be given; of two columns that are compared, of all items.
+    The missing share is of all due answers, or of all items if two columns are compared.
     """
-    there = of.there
-    rows = np.flatnonzero(there.sum(axis=1) >= (len(of.raters) if needs_all(statistic) else 2))
+    is_given = of.there
+    rows = np.flatnonzero(is_given.sum(axis=1) >= (len(of.raters) if needs_all(statistic) else 2))
     reasons = of.reasons
-    answer_count, lacking = len(rows) if of.missing.by_item else int(there.sum()), sum(reasons.values())
+    answer_count, lacking = len(rows) if of.missing.by_item else int(is_given.sum()), sum(reasons.values())
     return SampleCounts(
         len(rows),
         len({of.places[row].unit for row in rows.tolist()}),
         len(np.unique(of.trace[rows])),
-        int(there[rows].any(axis=0).sum()) if len(rows) else 0,
+        int(is_given[rows].any(axis=0).sum()) if len(rows) else 0,
         lacking / (answer_count + lacking) if answer_count + lacking else 0.0,
         reasons,
     )
 
 
 class EstimateMaker:
-    """Makes numbers about one field of a study, between the same people, on the same part of it.
+    """Makes numbers about one part of a field, between the same raters.
 
-    `of` are the answers that its statistics are made of, from which each has its n; or that n itself. `raters`: how
-    many gave them, where their columns do not say.
+    `of` are the answers from which each statistic gets its n, or that n itself. `raters` is the number of raters if the
+    columns do not show it.
     """
 
     def __init__(
@@ -76,46 +76,47 @@ class EstimateMaker:
         self.field = field
         self.part = part
         self.between = between
-        self._of = of
+        self._answers = of
         self._raters = raters
-        self._known: dict[bool, SampleCounts] = {}
+        self._counts_by_kind: dict[bool, SampleCounts] = {}
 
     def all(self, statistics: Iterable[Statistic]) -> list[Agreement]:
-        """One number for each statistic."""
+        """Return one number for each statistic."""
         return [self.of(name, make()) for name, make in statistics]
 
     def of(self, name: str, one: AdditiveStatistic) -> Agreement:
-        """A statistic with its interval."""
+        """Return a statistic with its interval."""
         return self._agreement(name, estimate(one, self.study_data.how))
 
     def apart(self, name: str, one: AdditiveStatistic, other: AdditiveStatistic) -> Agreement:
-        """One statistic minus another over the same traces."""
+        """Return one statistic minus another over the same traces, with its interval."""
         return self._agreement(name, difference(one, other, self.study_data.how))
 
     def without_interval(self, name: str, value: float | None, why: str) -> Agreement:
-        """A value that has no interval for a reason of its own."""
+        """Return a value that has no interval, with the reason."""
         return self._agreement(name, Estimate(value, no_interval=why))
 
     def undefined(self, why: str, name: str = "agreement") -> Agreement:
-        """In place of all numbers, why there is none."""
+        """Return the reason why there are no numbers, as the only number."""
         return self._agreement(name, Estimate(None, why))
 
     @property
     def places(self) -> int:
-        """How many places two of these answered."""
-        return self._n("").places
+        """Number of items that two of these raters answered."""
+        return self._sample_counts("").places
 
-    def _n(self, statistic: str) -> SampleCounts:
-        if isinstance(self._of, SampleCounts):
-            return self._of
+    def _sample_counts(self, statistic: str) -> SampleCounts:
+        if isinstance(self._answers, SampleCounts):
+            return self._answers
         kind = needs_all(statistic)
-        if kind not in self._known:
-            n = counted(self._of, statistic)
-            self._known[kind] = n if self._raters is None else n._replace(raters=self._raters)
-        return self._known[kind]
+        if kind not in self._counts_by_kind:
+            n = counted(self._answers, statistic)
+            self._counts_by_kind[kind] = n if self._raters is None else n._replace(raters=self._raters)
+        return self._counts_by_kind[kind]
 
     def _agreement(self, name: str, estimate: Estimate) -> Agreement:
-        n = self._n(name)
+        n = self._sample_counts(name)
+        # A copy for each number, because `reasons` is mutable and shared.
         n = n._replace(reasons=dict(n.reasons))
         return with_interval(
             estimate, self.study_data.how, self.field, name, part=self.part, between=self.between,
@@ -124,7 +125,7 @@ class EstimateMaker:
 
 
 def with_interval(result: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
-    """An estimate that was made in this way, as a number; `of` are its n and whose it is."""
+    """Return an estimate as a number. `of` holds its n and its raters."""
     has_interval, method = result.low is not None, result.interval or how.interval
     is_bootstrap = has_interval and method == "bootstrap"
     return Agreement(
@@ -140,7 +141,7 @@ _OF_TEXTS = ("pair of instruction sets", "pair of texts")
 
 
 def clusters_of(study_data: StudyData) -> str:
-    """What one of the clusters over which this study's intervals are made is: a run, a task, a user, or an item."""
+    """Return the kind of this study's clusters for intervals: run, task, user or item."""
     clusters: str = study_data.once("clusters", lambda: _clusters_of(study_data))
     return clusters
 
@@ -156,7 +157,7 @@ def _clusters_of(study_data: StudyData) -> str:
 
 
 def planned(study_data: StudyData, name: str, between: str) -> bool:
-    """Whether a statistic is among those that were settled when the study was frozen."""
+    """Return True if a statistic is among those registered when the study was frozen."""
     plan_statistics = study_data.study.statistics
     if between == AGAIN and "intra-rater" in plan_statistics:
         return True
@@ -164,4 +165,5 @@ def planned(study_data: StudyData, name: str, between: str) -> bool:
         return "consistency" in plan_statistics
     if MINUS in between and "paired bootstrap" in plan_statistics:
         return True
+    # A statistic of one category is registered by its plain name.
     return name.partition(" of ")[0] in plan_statistics

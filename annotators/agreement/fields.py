@@ -1,4 +1,4 @@
-"""From labels to arrays: the ratings of one field, before and after derivation, and what most people say."""
+"""Arrays from labels: the ratings of a field, before and after derivation, and the majority's answers."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ Codes = npt.NDArray[np.int16]
 CATEGORICAL = ("nominal", "ordinal", "flag")
 """Kinds of fields whose answers are categories."""
 FLAG = ("no", "yes")
-"""What a flag that is not raised, and one that is, are called."""
+"""Categories of a flag: not raised and raised."""
 TRUTH = "truth"
-"""The rater that most people, or who settled it, are together."""
+"""Name of the rater that represents the majority, or the person who settled an item."""
 
 
 def ratings_of(
     study_data: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", derived: Derived = "",
     run: int = 1,
 ) -> Ratings:  # fmt: skip
-    """What raters (indices of the columns'; default: the people) said in a nominal, ordinal or flag field.
+    """Return the answers of raters (indices into the columns, default: the people) to a nominal, ordinal or flag field.
 
-    A flag that was not raised on a sheet that is handed in is `no`. `kind` keeps targets of that kind alone (fixed,
-    flexible); `derived` `after` applies paths and the dependency rule, for tdg. Pilot units never count, nor does what
-    a rule answered. Of people those who answered nothing are no columns; what they were to answer is `missing`.
-    Places are those at which anybody answered.
+    A flag that was not raised on a sheet that is handed in is `no`. `kind` selects targets of one kind (fixed,
+    flexible). `derived` `after` applies paths and the dependency rule, for tdg. Pilot units and a rule's answers never
+    count. People without any answer get no column, but their due answers are in `missing`. Places are those at which
+    anyone answered.
     """
     who = tuple(study_data.people if raters is None else raters)
     key = ("ratings", field, who, raters is None, kind, derived == "after", run)
@@ -78,19 +78,20 @@ def _ratings(
     of_kind = _of_kind(answers.laid, kind)
     has_answer = (codes >= 0).any(axis=1) & of_kind
     missing = missing_of(study_data, answers.laid, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names)
+    # People who answered nothing would make every coefficient one of more raters.
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(answers.laid, has_answer)
     return Ratings(
         field.id, categories_of(study_data, field), codes[has_answer][:, column],
         tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
-        trace, traces, _picked(answers.laid.places, has_answer), scores_of(field), missing,
+        trace, traces, _select_places(answers.laid.places, has_answer), scores_of(field), missing,
     )  # fmt: skip
 
 
 def numbers_of(
     study_data: StudyData, field: str, raters: Sequence[int] | None = None, *, run: int = 1
 ) -> NumericRatings:
-    """What raters said in an interval or step field, or in an ordinal one whose options are numbers."""
+    """Return raters' numbers in an interval or step field, or in an ordinal one whose options are numbers."""
     who = tuple(study_data.people if raters is None else raters)
     key = ("numbers", field, who, raters is None, run)
     numbers: NumericRatings = study_data.once(
@@ -101,12 +102,14 @@ def numbers_of(
 
 def _numbers(study_data: StudyData, field: Field, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
     answers = answers_of(study_data, field, raters, run)
+    # An ordinal scale such as "1" to "5" is numeric as well.
     scores = scores_of(field)
     if scores is not None:
-        of = np.array([*scores, np.nan])
-        values = of[codes_of(study_data, field, answers)]
+        score_by_code = np.array([*scores, np.nan])
+        values = score_by_code[codes_of(study_data, field, answers)]
     else:
-        values = np.array([*map(_number, study_data.columns.values), np.nan, np.nan])[answers.value]
+        # The two appended values belong to a flag that was not raised and to index -1, no answer.
+        values = np.array([*map(_as_float, study_data.columns.values), np.nan, np.nan])[answers.value]
     missing = missing_of(study_data, answers.laid, raters, answers.why, answers.reasons)
     return numbers_at(study_data, field.id, values, answers.laid, raters, missing, people=people)
 
@@ -121,27 +124,38 @@ def numbers_at(
     *,
     people: bool,
 ) -> NumericRatings:
-    """Numbers at a field's places, without those at which nobody said one; of `people` only those who said any."""
+    """Return the numbers at a field's places, without places that have none.
+
+    If `people`, raters without any number are left out too.
+    """
     has_number: Mask = np.asarray(~np.isnan(values).all(axis=1))
     column: Mask = np.asarray(~np.isnan(values).all(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
     trace, traces = _clusters(field_places, has_number)
     names = tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here)
     return NumericRatings(
-        name, values[has_number][:, column], names, trace, traces, _picked(field_places.places, has_number), missing
+        name,
+        values[has_number][:, column],
+        names,
+        trace,
+        traces,
+        _select_places(field_places.places, has_number),
+        missing,
     )
 
 
 def derived_numbers(
     study_data: StudyData, name: Name, raters: Sequence[int] | None = None, *, run: int = 1
 ) -> NumericRatings:
-    """What follows from each rater's sheet of a unit: `apr` and `ppr`, `irr`, a rubric's `score`, right `decisions`."""
+    """Return the value derived from each rater's sheet: `apr`, `ppr`, `irr`, a score, or right `decisions`."""
     who = tuple(study_data.people if raters is None else raters)
     key = ("derived", name, who, raters is None, run)
-    ratings: NumericRatings = study_data.once(key, lambda: _derived(study_data, name, who, run, raters is None))
+    ratings: NumericRatings = study_data.once(key, lambda: _derived_ratings(study_data, name, who, run, raters is None))
     return ratings
 
 
-def _derived(study_data: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool) -> NumericRatings:
+def _derived_ratings(
+    study_data: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool
+) -> NumericRatings:
     unit_places = units_laid(study_data)
     at = {unit: i for i, unit in enumerate(unit_places.unit.tolist())}
     column = {rater: i for i, rater in enumerate(raters)}
@@ -159,14 +173,15 @@ def _derived(study_data: StudyData, name: Name, raters: tuple[int, ...], run: in
     return numbers_at(study_data, name, values, unit_places, raters, missing, people=people)
 
 
-def _number(value: Any) -> float:
+def _as_float(value: Any) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("nan")
 
 
 def categories_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
-    """A field's answers in declared order; of a branch's all that any of its targets has, in their order.
+    """Return a field's answers in declared order.
 
-    What a rule alone gives is none of them: nobody can choose it.
+    A branch has those of all its targets, in their order. Options that only a rule sets are left out, because nobody
+    can choose them.
     """
     if field.kind == "flag":
         return FLAG
@@ -180,7 +195,7 @@ def categories_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
 
 
 def scores_of(field: Field) -> tuple[float, ...] | None:
-    """The numbers that an ordinal field's options are; None where they are none."""
+    """Return the numbers that an ordinal field's options stand for; None if they are not numbers."""
     if field.kind != "ordinal":
         return None
     try:
@@ -190,13 +205,16 @@ def scores_of(field: Field) -> tuple[float, ...] | None:
 
 
 def codes_of(study_data: StudyData, field: Field, answers: FieldAnswers) -> Codes:
-    """Answers as places in the list of categories."""
+    """Return answers as category codes (places x raters), -1 for none."""
     category_codes = {name: i for i, name in enumerate(categories_of(study_data, field))}
     if field.kind == "flag":
-        of = [int(value) if isinstance(value, bool) else -1 for value in study_data.columns.values]
+        code_by_value = [int(value) if isinstance(value, bool) else -1 for value in study_data.columns.values]
     else:
-        of = [category_codes.get(value, -1) if isinstance(value, str) else -1 for value in study_data.columns.values]
-    return np.array([*of, 0, -1], dtype=np.int16)[answers.value]
+        code_by_value = [
+            category_codes.get(value, -1) if isinstance(value, str) else -1 for value in study_data.columns.values
+        ]
+    # Index len(values) is a flag that was not raised (`no`), index -1 is no answer.
+    return np.array([*code_by_value, 0, -1], dtype=np.int16)[answers.value]
 
 
 def _of_kind(field_places: FieldPlaces, kind: str) -> Mask:
@@ -208,19 +226,19 @@ def _of_kind(field_places: FieldPlaces, kind: str) -> Mask:
 def missing_of(
     study_data: StudyData, field_places: FieldPlaces, raters: Sequence[int], why: Ints, reasons: Sequence[str]
 ) -> MissingAnswers:
-    """Which answers were to be given and were not, by `why` (places x raters)."""
+    """Return the due answers that are missing, from `why` (places x raters)."""
     return MissingAnswers.of(field_places.places, [study_data.columns.raters[one].id for one in raters], why, reasons)
 
 
 def _clusters(field_places: FieldPlaces, mask: Mask) -> tuple[Ints, tuple[str, ...]]:
-    """The clusters of these places, without those that have none."""
-    there = np.unique(field_places.trace[mask])
+    """Return the clusters of the masked places, renumbered without clusters that are empty."""
+    used_traces = np.unique(field_places.trace[mask])
     new = np.zeros(len(field_places.traces), dtype=np.int32)
-    new[there] = np.arange(len(there), dtype=np.int32)
-    return new[field_places.trace[mask]], tuple(field_places.traces[at] for at in there)
+    new[used_traces] = np.arange(len(used_traces), dtype=np.int32)
+    return new[field_places.trace[mask]], tuple(field_places.traces[at] for at in used_traces)
 
 
-def _picked(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
+def _select_places(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
     return places if mask.all() else tuple(places[at] for at in np.flatnonzero(mask))
 
 
@@ -228,15 +246,16 @@ def _picked(places: tuple[RatedItem, ...], mask: Mask) -> tuple[RatedItem, ...]:
 
 
 def truth_of(study_data: StudyData, ratings: Ratings) -> Ratings:
-    """One column, `truth`, over the same places: what was adjudicated, else what more than half of the people said.
+    """Return one column, `truth`, over the same places: the adjudicated answer, else that of more than half the people.
 
-    The people are those whose ratings were read, or all where they are a judge's. -1 where neither is so, and where
-    reasons for having no answer outweigh. After derivation what most people's paths pass by stays -1, whatever was
-    adjudicated there.
+    The people are those in `ratings`, or all people if `ratings` are a judge's. It is -1 if neither exists, and if
+    reasons for having no answer have the majority. After derivation, a node that most people's paths pass by stays -1,
+    even if it was adjudicated.
     """
     people = {study_data.columns.raters[one].id: one for one in study_data.people}
     rater_names = ratings.missing.raters or ratings.raters
     whose = [people[name] for name in rater_names if name in people]
+    # A judge's ratings hold no people, so the truth is that of all of them.
     if len(whose) != len(rater_names) or not whose:
         whose = list(study_data.people)
     field = field_named(study_data, ratings.field)
@@ -245,13 +264,14 @@ def truth_of(study_data: StudyData, ratings: Ratings) -> Ratings:
     is_passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
         codes, why, names = after(study_data, field, tuple(whose), 1, codes, answers)
+        # What derivation removed counts as a reason: it is one of the voices that an answer must outweigh.
         gave = gave | ((why >= 0) & (answers.value >= 0))
         if "not_applicable" in names:
             beside_path = (why == names.index("not_applicable")).sum(axis=1)
             is_passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
     at = _places_in(study_data, field, answers.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
-    _settle(study_data, field, ratings, most, is_passed[at])
+    _apply_settlements(study_data, field, ratings, most, is_passed[at])
     lacking = MissingAnswers.one_each(
         ((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(most < 0).tolist()), TRUTH
     )
@@ -259,7 +279,7 @@ def truth_of(study_data: StudyData, ratings: Ratings) -> Ratings:
 
 
 def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
-    """What more than half of those said who said anything, `others` reasons among it; -1 where nothing is."""
+    """Return the answer of more than half of those who answered or gave a reason (`others` counts reasons), else -1."""
     out = np.full(len(codes), -1, dtype=np.int16)
     voices = (codes >= 0).sum(axis=1) + others
     for code in range(q):
@@ -267,8 +287,8 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(study_data: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
-    """Puts what was adjudicated in the place of what most say; not where most people's paths pass a node by."""
+def _apply_settlements(study_data: StudyData, field: Field, ratings: Ratings, most: Codes, is_passed: Mask) -> None:
+    """Overwrite the majority's answers with adjudicated ones, except at nodes that most people's paths pass by."""
     if not study_data.settled:
         return
     category_codes = {name: i for i, name in enumerate(ratings.categories)}
@@ -286,7 +306,7 @@ def _settled_words(field: Field, settlement: SignedSettlement) -> str:
 
 
 def _places_in(study_data: StudyData, field: Field, field_places: FieldPlaces, places: tuple[RatedItem, ...]) -> Ints:
-    """Which of a field's places these are."""
+    """Return the index of each place among a field's places."""
     if places is field_places.places:
         return np.arange(len(places), dtype=np.int32)
     place_numbers: dict[RatedItem, int] = study_data.once(
@@ -299,15 +319,15 @@ def _places_in(study_data: StudyData, field: Field, field_places: FieldPlaces, p
 
 
 def beside(one: Ratings, other: Ratings) -> Ratings:
-    """Both's columns over the places of the first, with what is missing of both."""
+    """Return the columns of both over the places of the first, with the missing answers of both."""
     if one.categories != other.categories:
         raise ValueError(f"{one.field} and {other.field} have different answers")
     codes = np.full((len(one.places), other.codes.shape[1]), -1, dtype=np.int16)
     if one.places is other.places or one.places == other.places:
         codes[:] = other.codes
     else:
-        here, there = _common(one, other)
-        codes[here] = other.codes[there]
+        rows, other_rows = _common_rows(one, other)
+        codes[rows] = other.codes[other_rows]
     return one._replace(
         codes=np.hstack([one.codes, codes]), raters=(*one.raters, *other.raters),
         missing=missing_of_all((one.missing, other.missing)),
@@ -315,28 +335,28 @@ def beside(one: Ratings, other: Ratings) -> Ratings:
 
 
 def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings:
-    """The same of numbers."""
-    here, there = _common(one, other)
+    """Return the columns of both over the places of the first, with the missing answers of both."""
+    rows, other_rows = _common_rows(one, other)
     values = np.full((len(one.places), other.values.shape[1]), np.nan)
-    values[here] = other.values[there]
+    values[rows] = other.values[other_rows]
     return one._replace(
         values=np.hstack([one.values, values]), raters=(*one.raters, *other.raters),
         missing=missing_of_all((one.missing, other.missing)),
     )  # fmt: skip
 
 
-def _common(one: Ratings | NumericRatings, other: Ratings | NumericRatings) -> tuple[Ints, Ints]:
-    """The rows of both at which the second has a place of the first."""
+def _common_rows(one: Ratings | NumericRatings, other: Ratings | NumericRatings) -> tuple[Ints, Ints]:
+    """Return the rows of both at the places that they share."""
     row_of_place = {place: i for i, place in enumerate(other.places)}
     at = np.fromiter((row_of_place.get(place, -1) for place in one.places), dtype=np.int32, count=len(one.places))
-    here = np.flatnonzero(at >= 0).astype(np.int32)
-    return here, at[here]
+    rows = np.flatnonzero(at >= 0).astype(np.int32)
+    return rows, at[rows]
 
 
 def against(truth: Ratings, answers: Ratings) -> Ratings:
-    """The truth and one rater's answers, two columns, over the places of the truth; both only where both stand.
+    """Return truth and one rater's answers as two columns over the truth's places, both only if both exist.
 
-    What is missing is counted by item, also where the truth has no place: why there is no truth, else no answer.
+    Missing answers are counted by item, also for items without a truth: the reason is the truth's, else the answer's.
     """
     two = beside(truth, answers)
     both: Mask = np.asarray(two.there.all(axis=1))
@@ -344,7 +364,7 @@ def against(truth: Ratings, answers: Ratings) -> Ratings:
 
 
 def numbers_against(truth: NumericRatings, answers: NumericRatings) -> NumericRatings:
-    """The same of numbers."""
+    """Return a true number and one rater's as two columns over the truth's places, both only if both exist."""
     two = numbers_beside(truth, answers)
     both: Mask = np.asarray(two.there.all(axis=1))
     values = np.where(both[:, None], two.values, np.nan)
@@ -352,20 +372,20 @@ def numbers_against(truth: NumericRatings, answers: NumericRatings) -> NumericRa
 
 
 def _why_not_both(truth: Ratings | NumericRatings, answers: Ratings | NumericRatings, both: Mask) -> MissingAnswers:
-    """By item why one of two does not stand there; an answer of which nothing is told was not given."""
+    """Map each item to the reason why truth or answer is missing ("not rated" if none is stored)."""
     truth_reasons, answer_reasons = truth.missing.by_place(), answers.missing.by_place()
-    places = dict.fromkeys((*_picked(truth.places, ~both), *truth_reasons))
+    places = dict.fromkeys((*_select_places(truth.places, ~both), *truth_reasons))
     rows = [(place, truth_reasons.get(place) or answer_reasons.get(place, NOT_RATED)) for place in places]
     return MissingAnswers.one_each(rows, by_item=True)
 
 
 def masked(codes: Codes, rows: Mask) -> Codes:
-    """Codes with the other rows missing."""
+    """Return codes with all other rows set to missing."""
     return np.where(rows[:, None], codes, np.int16(-1))
 
 
 def stacked(study_data: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
-    """The first column of each, under these names, over every place that one of them has; in the study's order."""
+    """Return the first column of each part, under these names, over the union of their places in the study's order."""
     order = {
         place: at for at, place in enumerate(places_of(study_data, field_named(study_data, parts[0][1].field)).places)
     }
@@ -384,7 +404,7 @@ def stacked(study_data: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Rati
 
 
 def clusters_at(study_data: StudyData, places: Sequence[RatedItem]) -> tuple[Ints, tuple[str, ...]]:
-    """The clusters of places, numbered as they come."""
+    """Return the clusters of places, numbered in order of appearance."""
     cluster = {unit.id: unit.clustered for unit in study_data.units}
     names = [cluster.get(place.unit, place.unit) for place in places]
     traces = tuple(dict.fromkeys(names))
@@ -393,5 +413,5 @@ def clusters_at(study_data: StudyData, places: Sequence[RatedItem]) -> tuple[Int
 
 
 def text_key(value: Any) -> bytes:
-    """An answer as one compares it: texts but for case and spaces."""
+    """Return an answer's key for comparison: texts ignore case and white space."""
     return encode(" ".join(value.casefold().split()) if isinstance(value, str) else value)

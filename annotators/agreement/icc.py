@@ -1,4 +1,4 @@
-"""Intraclass correlation, as sums that add over traces, with its intervals by F for places that are independent.
+"""Intraclass correlation as sums that add over traces, with F intervals for independent items.
 
 Source: McGraw & Wong, Forming inferences about some intraclass correlation coefficients, 1996.
 """
@@ -23,9 +23,9 @@ NO_FREEDOM = "no degrees of freedom are left for its interval"
 
 
 def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
-    """McGraw and Wong's intraclass correlation over places that all raters rated.
+    """Return McGraw and Wong's intraclass correlation over the items that all raters rated.
 
-    The one-way forms need no rater twice: they are over places that two raters or more rated, as many as there are.
+    The one-way forms do not compare raters across items, so they include every item that at least two raters rated.
     """
     name = f"icc_{form}"
     if why := too_few_numbers(numbers):
@@ -34,16 +34,19 @@ def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
 
 
 def _least(form: Icc) -> float | None:
-    """What no interval reaches below: a correlation of one rating has the bound of every correlation."""
+    """Return the lower bound of an interval: -1 for the correlation of single ratings, None for that of means."""
     return -1.0 if form.endswith("1") else None
 
 
 def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
-    """Sums: places, answers, answers squared, and of the values x, x^2 and (sum of a place)^2 / its answers."""
-    there = np.isfinite(numbers.values)
-    pairable = there.sum(axis=1) >= 2
-    values = np.where(there, centred(numbers.values), 0.0)[pairable]
-    answers = there[pairable].sum(axis=1).astype(np.float64)
+    """Return a one-way ICC.
+
+    Sums: items, answers, answers squared, x, x^2, and (sum of an item)^2 / its answers.
+    """
+    is_given = np.isfinite(numbers.values)
+    pairable = is_given.sum(axis=1) >= 2
+    values = np.where(is_given, centred(numbers.values), 0.0)[pairable]
+    answers = is_given[pairable].sum(axis=1).astype(np.float64)
     place = values.sum(axis=1)
     columns = (np.ones(len(place)), answers, answers**2, place, (values**2).sum(axis=1), place**2 / answers)
     sums = over_traces(np.column_stack(columns), numbers.trace[pairable], len(numbers.traces))
@@ -78,22 +81,23 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
 
 
 def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
-    """Sums: places, x^2, (sum of a place)^2, and x of each rater."""
+    """Return a two-way ICC. Sums: items, x^2, (sum of an item)^2, and x of each rater."""
     complete = np.isfinite(numbers.values).all(axis=1)
+    # Centring does not change any mean square, and keeps the squares exact.
     values = centred(numbers.values[complete])
     columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
     sums = over_traces(columns, numbers.trace[complete], len(numbers.traces))
 
     def of(sums: Floats) -> Floats:
-        rows, raters, rest, spread = _squares(sums)
+        rows, raters, residual, spread = _squares(sums)
         places, k = sums[..., 0], sums.shape[-1] - 3
         below = {
-            "A,1": rows + (k - 1) * rest + k * ratio(raters - rest, places),
-            "C,1": rows + (k - 1) * rest,
-            "A,k": rows + ratio(raters - rest, places),
+            "A,1": rows + (k - 1) * residual + k * ratio(raters - residual, places),
+            "C,1": rows + (k - 1) * residual,
+            "A,k": rows + ratio(raters - residual, places),
             "C,k": rows,
         }[form]
-        return np.where(spread, ratio(rows - rest, below, NOTHING * sums[..., 1]), np.nan)
+        return np.where(spread, ratio(rows - residual, below, NOTHING * sums[..., 1]), np.nan)
 
     return AdditiveStatistic(
         name,
@@ -107,23 +111,24 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
 
 
 def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Mean squares of places, of raters and of the rest, and whether there is any spread."""
+    """Return the mean squares of items, raters and residual, and True if there is any spread."""
     places, xx, rows, each = sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:]
     k = each.shape[-1]
     mean = ratio(each.sum(axis=-1) ** 2, k * places)
     of_places = rows / k - mean
     of_raters = ratio((each**2).sum(axis=-1), places) - mean
-    rest = xx - mean - of_places - of_raters
+    residual = xx - mean - of_places - of_raters
     return (
         ratio(of_places, places - 1),
         np.asarray(of_raters / (k - 1)),
-        ratio(np.maximum(rest, 0.0), (places - 1) * (k - 1)),
+        # Rounding can make the residual slightly negative if raters agree fully.
+        ratio(np.maximum(residual, 0.0), (places - 1) * (k - 1)),
         np.asarray(xx - mean > NOTHING * xx),
     )
 
 
 def icc_interval(numbers: NumericRatings, form: Icc, level: float = 0.95) -> tuple[float, float] | str:
-    """Return McGraw and Wong's interval by F over places that are independent, or why there is none."""
+    """Return McGraw and Wong's F interval, which holds for independent items, or the reason if there is none."""
     one = icc(numbers, form)
     if one.by_f is None:
         return one.why(one.sums.sum(axis=0))
@@ -133,7 +138,7 @@ def icc_interval(numbers: NumericRatings, form: Icc, level: float = 0.95) -> tup
 def _by_one_ratio(
     among: float, within: float, k: float, above: float, below: float, level: float, *, mean: bool
 ) -> tuple[float, float] | str:
-    """Return the interval of a correlation that one F ratio with these degrees of freedom decides (Table 7)."""
+    """Return the interval of a correlation that depends on one F ratio with these degrees of freedom (Table 7)."""
     if among <= 0 or above < 1 or below < 1:
         return NO_FREEDOM
     if within <= NOTHING * among:
@@ -147,13 +152,13 @@ def _by_one_ratio(
 
 
 def _two_way_by_f(sums: Floats, form: Icc, level: float) -> tuple[float, float] | str:
-    rows, raters, rest, spread = _squares(sums)
+    rows, raters, residual, spread = _squares(sums)
     n, k = float(sums[0]), float(sums.shape[0] - 3)
     if n < 2 or not bool(spread):
         return NO_FULL if n < 2 else NO_SPREAD
     if form.startswith("C"):
-        return _by_one_ratio(float(rows), float(rest), k, n - 1, (n - 1) * (k - 1), level, mean=form == "C,k")
-    ends = _absolute_by_f(float(rows), float(raters), float(rest), n, k, level)
+        return _by_one_ratio(float(rows), float(residual), k, n - 1, (n - 1) * (k - 1), level, mean=form == "C,k")
+    ends = _absolute_by_f(float(rows), float(raters), float(residual), n, k, level)
     if isinstance(ends, str) or form == "A,1":
         return ends
     # Spearman and Brown's formula turns the bounds of one rating into those of the mean of k, as in Table 7.
@@ -164,7 +169,7 @@ def _two_way_by_f(sums: Floats, form: Icc, level: float) -> tuple[float, float] 
 def _absolute_by_f(
     rows: float, raters: float, rest: float, n: float, k: float, level: float
 ) -> tuple[float, float] | str:
-    """Return the interval of ICC(A,1), whose degrees of freedom are Satterthwaite's."""
+    """Return the interval of ICC(A,1), with Satterthwaite's degrees of freedom."""
     below = rows + (k - 1) * rest + k * (raters - rest) / n
     if below <= NOTHING * (rows + raters + rest):
         return NO_FREEDOM
@@ -173,13 +178,16 @@ def _absolute_by_f(
         return AT_MOST
     of_raters = k * value / (n * (1 - value)) * raters
     of_rest = (1 + k * value * (n - 1) / (n * (1 - value))) * rest
-    apart = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))
-    whole = (of_raters + of_rest) ** 2
-    if whole <= NOTHING * apart:
+    squared_parts = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))
+    squared_total = (of_raters + of_rest) ** 2
+    if squared_total <= NOTHING * squared_parts:
         return NO_FREEDOM
-    tail, freedom = (1 + level) / 2, whole / apart
+    # Satterthwaite: the freedom of a sum of mean squares, which is not a whole number.
+    tail, freedom = (1 + level) / 2, squared_total / squared_parts
     most, least = f_quantile(tail, n - 1, freedom), f_quantile(tail, freedom, n - 1)
-    both = k * raters + (k * n - k - n) * rest
-    if not np.isfinite(most) or most * both + n * rows <= 0 or both + n * least * rows <= 0:
+    residual_part = k * raters + (k * n - k - n) * rest
+    if not np.isfinite(most) or most * residual_part + n * rows <= 0 or residual_part + n * least * rows <= 0:
         return NO_FREEDOM
-    return n * (rows - most * rest) / (most * both + n * rows), n * (least * rows - rest) / (both + n * least * rows)
+    return n * (rows - most * rest) / (most * residual_part + n * rows), n * (least * rows - rest) / (
+        residual_part + n * least * rows
+    )

@@ -1,4 +1,4 @@
-"""The parts of a field's items that are told apart: by what targets are, and before and after derivation."""
+"""Parts of a field's items that are reported apart: by kind of target, and before and after derivation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.core.protocol import Field
 
 
 class RatingsPart(NamedTuple):
-    """A part by its name (empty: all of it), and what `ratings_of` calls it."""
+    """A part: its name (empty: all of it), and the arguments of `ratings_of` that select it."""
 
     name: str = ""
     kind: str = ""
@@ -19,7 +19,10 @@ class RatingsPart(NamedTuple):
 
 
 def parts_of(study_data: StudyData, field: Field) -> list[RatingsPart]:
-    """All items, then each kind of target there is; of a graph's nodes each before and after derivation."""
+    """Return all items, then each kind of target.
+
+    A graph's nodes have each of them before and after derivation.
+    """
     kinds = ["", *kinds_of(study_data, field)]
     if not derives(study_data, field):
         return [RatingsPart(kind, kind) for kind in kinds]
@@ -28,7 +31,7 @@ def parts_of(study_data: StudyData, field: Field) -> list[RatingsPart]:
 
 
 def kinds_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
-    """What kinds of targets a field is asked of, in the order in which they come; none where all are of one."""
+    """Return the kinds of targets in order of appearance; empty if there is only one kind."""
     if field.per != "target" or study_data.study.protocol.targets == "unit":
         return ()
     kinds: tuple[str, ...] = study_data.once(
@@ -38,7 +41,7 @@ def kinds_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
 
 
 def derives(study_data: StudyData, field: Field) -> bool:
-    """Whether a field's answers are those that paths are derived from."""
+    """Return True if paths are derived from a field's answers."""
     option_ids = {option.id for option in field.options}
     of_nodes = study_data.study.protocol.targets == "tdg nodes" and field.per == "target"
     return of_nodes and field.kind == "nominal" and {COMPLETED, NOT_COMPLETED} <= option_ids

@@ -1,4 +1,4 @@
-"""Each judge against what most people say, and judges against one another."""
+"""Each judge against the majority of people, and judges against one another."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from lab.core.protocol import Field
 
 
 def agreements_of_judges(study_data: StudyData, field: Field) -> list[Agreement]:
-    """A field's agreement of each judge's first run with the people's truth, then of each two judges' difference."""
+    """Return a field's agreement of each judge's first run with the people's truth, then the differences of judges."""
     numbers: list[Agreement] = []
+    # Texts, steps and boxes have no majority that could serve as the truth.
     if not study_data.people or field.kind in ("text", "step", "box"):
         return numbers
     if field.kind == "many":
@@ -46,13 +47,15 @@ def _against_most(study_data: StudyData, field: Field, part: RatingsPart) -> lis
         two = against(truth, ratings)
         name = study_data.columns.raters[judge].id
         pairs[name] = two
-        numbers += _judged(EstimateMaker(study_data, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two)
+        numbers += _accuracy_numbers(
+            EstimateMaker(study_data, field.id, two, part.name, f"{name}{AGAINST}{MOST}"), field, two
+        )
     for one, other in combinations(sorted(pairs), 2):
-        numbers += _apart(study_data, field, part, one, other, pairs)
+        numbers += _judge_differences(study_data, field, part, one, other, pairs)
     return numbers
 
 
-def _judged(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]:
+def _accuracy_numbers(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]:
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
     numbers = []
@@ -66,18 +69,19 @@ def _judged(maker: EstimateMaker, field: Field, two: Ratings) -> list[Agreement]
 
 
 def _positives(categories: tuple[str, ...]) -> list[str]:
-    """The categories that precision, recall and F1 are about: of two the first (of a flag `yes`), else each."""
+    """Return the categories for precision, recall and F1: the first of two (of a flag `yes`), else each."""
     if categories == ("no", "yes"):
         return ["yes"]
     return list(categories[:1] if len(categories) == 2 else categories)
 
 
-def _apart(
+def _judge_differences(
     study_data: StudyData, field: Field, part: RatingsPart, one: str, other: str, pairs: dict[str, Ratings]
 ) -> list[Agreement]:
-    """Accuracy and kappa of one judge minus another's, paired over traces, at places that both judged."""
+    """Return accuracy and kappa of one judge minus another's, paired over traces, over places that both judged."""
     a, b = pairs[one], pairs[other]
     rows = np.asarray(a.there.all(axis=1) & b.there.all(axis=1))
+    # The first union fixes the order of the items. The last operand lets the reasons of the first judge win.
     lacking = a.missing.by_place() | b.missing.by_place() | a.missing.by_place()
     missing = MissingAnswers.one_each(lacking.items(), by_item=True)
     a, b = (two._replace(codes=masked(two.codes, rows), missing=missing) for two in (a, b))
@@ -114,9 +118,9 @@ def _against_mean(study_data: StudyData, field: Field, judge: int) -> list[Agree
 
 
 def mean_of(these: NumericRatings, name: str = "mean") -> NumericRatings:
-    """One column, the mean of all who answered at a place; it is there where anybody did."""
-    there = ~np.isnan(these.values)
-    total = np.where(there, these.values, 0.0).sum(axis=1)
+    """Return one column, the mean of all who answered at a place, nan if nobody did."""
+    is_given = ~np.isnan(these.values)
+    total = np.where(is_given, these.values, 0.0).sum(axis=1)
     means = np.full(len(total), np.nan)
-    np.divide(total, there.sum(axis=1), out=means, where=there.any(axis=1))
+    np.divide(total, is_given.sum(axis=1), out=means, where=is_given.any(axis=1))
     return these._replace(values=means[:, None], raters=(name,), missing=MissingAnswers(raters=(name,)))

@@ -1,4 +1,4 @@
-"""Standard errors in closed form, over places that are independent: for cases that name them, never for a report.
+"""Closed-form standard errors for independent places: for verified cases that name them, never for a report.
 
 Sources: Fleiss 1971 (null), Fleiss, Cohen & Everitt 1969 (Cohen's), Gwet 2008 (linearised).
 """
@@ -16,7 +16,7 @@ from annotators.agreement.ratings import Floats, Ratings
 
 
 def fleiss_z(ratings: Ratings) -> float | None:
-    """Fleiss' kappa over its standard error where raters agree by chance alone; every place has as many answers."""
+    """Return Fleiss' kappa over its standard error under chance; None if places differ in their number of answers."""
     kappa = value_of(fleiss_kappa(ratings))
     tally = counts(ratings)
     raters = tally.sum(axis=1)
@@ -24,24 +24,26 @@ def fleiss_z(ratings: Ratings) -> float | None:
         return None
     share = tally.sum(axis=0) / tally.sum()
     other = 1 - share
-    both = float((share * other).sum())
-    spread = both * both - float((share * other * (other - share)).sum())
+    variance_sum = float((share * other).sum())
+    spread = variance_sum * variance_sum - float((share * other * (other - share)).sum())
     if spread <= 0:
         return None
-    error = sqrt(2) * sqrt(spread) / (both * sqrt(len(tally) * raters[0] * (raters[0] - 1)))
+    error = sqrt(2) * sqrt(spread) / (variance_sum * sqrt(len(tally) * raters[0] * (raters[0] - 1)))
     return kappa / error
 
 
 def fleiss_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
-    """Gwet's linearised standard error of Fleiss' kappa."""
+    """Return Gwet's linearised standard error of Fleiss' kappa."""
     w = np.eye(len(ratings.categories)) if weights is None else weights
     share, shares = _margin(ratings)
     middle = (w @ share + w.T @ share) / 2
-    return _linearised(ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), shares @ middle, w)
+    return _linearised_error(
+        ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), shares @ middle, w
+    )
 
 
 def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
-    """Gwet's linearised standard error of AC1, or AC2 with weights."""
+    """Return Gwet's linearised standard error of AC1, or of AC2 if weights are given."""
     q = len(ratings.categories)
     if q < 2:
         return None
@@ -49,19 +51,21 @@ def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
     share, shares = _margin(ratings)
     times = float(w.sum()) / (q * (q - 1))
     chance = times * float((share * (1 - share)).sum())
-    return _linearised(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (shares @ (1 - share)), w)
+    return _linearised_error(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (shares @ (1 - share)), w)
 
 
 def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
-    """The share of each category, over places that anybody rated; and of each such place."""
+    """Return each category's mean share over places that anyone rated, and the shares at each such place."""
     tally = counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]
     shares = tally / tally.sum(axis=1, keepdims=True)
     return shares.mean(axis=0), shares
 
 
-def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats) -> float | None:
-    """`each` is what chance would be at that place alone."""
+def _linearised_error(
+    ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats
+) -> float | None:
+    """Return a linearised standard error. `each` is the chance agreement at each place by itself."""
     tally = counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]
     n = len(tally)
@@ -74,7 +78,7 @@ def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floa
 
 
 def cohen_error(table: Floats, weights: Floats | None = None) -> float | None:
-    """Of Cohen's kappa where it is not 0, from a table of counts (one rater's answers by the other's)."""
+    """Return the standard error of Cohen's kappa if it is not 0, from counts (one rater's answers by the other's)."""
     w = np.eye(len(table)) if weights is None else weights
     n = float(table.sum())
     share = table / n
@@ -83,6 +87,6 @@ def cohen_error(table: Floats, weights: Floats | None = None) -> float | None:
     if 1 - chance < 1e-12:
         return None
     margins = (w @ other)[:, None] + (one @ w)[None, :]
-    inner = float((share * (w * (1 - chance) - margins * (1 - observed)) ** 2).sum())
-    spread = max(0.0, inner - (observed * chance - 2 * chance + observed) ** 2)
+    weighted_squares = float((share * (w * (1 - chance) - margins * (1 - observed)) ** 2).sum())
+    spread = max(0.0, weighted_squares - (observed * chance - 2 * chance + observed) ** 2)
     return sqrt(spread / n) / (1 - chance) ** 2

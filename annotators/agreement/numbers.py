@@ -1,4 +1,4 @@
-"""Agreement of answers that are numbers: correlation and error, each as sums that add over traces.
+"""Agreement of numeric answers: correlation and error, as sums that add over traces.
 
 ICC is in `icc`, alpha in `alpha`.
 """
@@ -23,11 +23,11 @@ __all__ = [
 ]  # fmt: skip
 
 _SLACK = 1e-9
-"""How far beyond a band a difference of decimal numbers may seem to lie: .45 - .4 is more than .05 in a machine."""
+"""Slack of a band for differences of decimals: .45 - .4 is slightly more than .05 in binary floating point."""
 
 
-def _both(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
-    """Two columns over places where both stand, and the traces of those."""
+def _paired_columns(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+    """Return two columns over the places that have both, and the traces of these places."""
     if len(numbers.raters) > 2:
         raise ValueError(f"{numbers.field}: two columns are compared, not {len(numbers.raters)}")
     complete = np.isfinite(numbers.values).all(axis=1)
@@ -35,16 +35,17 @@ def _both(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArray[np.int32
 
 
 def pearson(numbers: NumericRatings) -> AdditiveStatistic:
-    """Of two columns, over places where both stand; as are all below."""
+    """Return Pearson's correlation of two columns, over places that have both."""
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined("pearson", traces, why, least=-1.0)
-    x, y, trace = _both(numbers)
+    x, y, trace = _paired_columns(numbers)
     x, y = centred(x), centred(y)
     sums = over_traces(np.column_stack((np.ones(len(x)), x, y, x * x, y * y, x * y)), trace, traces)
 
     def of(sums: Floats) -> Floats:
         n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+        # A spread below rounding error counts as none.
         of_x, of_y = xx - ratio(x * x, n), yy - ratio(y * y, n)
         spread = (of_x > NOTHING * xx) & (of_y > NOTHING * yy)
         coefficient = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
@@ -54,11 +55,14 @@ def pearson(numbers: NumericRatings) -> AdditiveStatistic:
 
 
 def spearman(numbers: NumericRatings) -> AdditiveStatistic:
-    """By mid-ranks, which are made anew from how often each pair of values came, in each resample too."""
+    """Return Spearman's correlation of two columns, over places that have both.
+
+    Mid-ranks are computed anew in each resample, from the frequency of each pair of values.
+    """
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined("spearman", traces, why, least=-1.0)
-    x, y, trace = _both(numbers)
+    x, y, trace = _paired_columns(numbers)
     sums, one, other, column = joint(x, y, trace, traces)
 
     def of(sums: Floats) -> Floats:
@@ -68,26 +72,30 @@ def spearman(numbers: NumericRatings) -> AdditiveStatistic:
 
 
 def mse(numbers: NumericRatings) -> AdditiveStatistic:
-    """The mean squared difference."""
-    return _error("mse", numbers, lambda apart: apart * apart, None)
+    """Return the mean squared difference of two columns, over places that have both."""
+    return _error_statistic("mse", numbers, lambda apart: apart * apart, None)
 
 
 def mae(numbers: NumericRatings) -> AdditiveStatistic:
-    """The mean difference without its sign."""
-    return _error("mae", numbers, np.abs, None)
+    """Return the mean absolute difference of two columns, over places that have both."""
+    return _error_statistic("mae", numbers, np.abs, None)
 
 
 def within(numbers: NumericRatings, band: float = 0.05) -> AdditiveStatistic:
-    """The share within +- `band` (inclusive, 1e-9 slack)."""
-    return _error(f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0)
+    """Return the share of differences within +- `band` (inclusive, 1e-9 slack), over places that have both."""
+    return _error_statistic(
+        f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0
+    )
 
 
-def _error(name: str, numbers: NumericRatings, of: Callable[[Floats], Floats], most: float | None) -> AdditiveStatistic:
+def _error_statistic(
+    name: str, numbers: NumericRatings, of: Callable[[Floats], Floats], most: float | None
+) -> AdditiveStatistic:
     traces = len(numbers.traces)
     if why := too_few_numbers(numbers):
         return undefined(name, traces, why, most, least=0.0)
-    x, y, trace = _both(numbers)
-    return _mean(name, of(x - y), trace, traces, most, 0.0)
+    x, y, trace = _paired_columns(numbers)
+    return _mean_statistic(name, of(x - y), trace, traces, most, 0.0)
 
 
 def mean(
@@ -98,12 +106,12 @@ def mean(
     most: float | None = None,
     least: float | None = None,
 ) -> AdditiveStatistic:
-    """The mean of one column, nan left out; a share where it holds zeros and ones (`most` 1)."""
-    there = np.isfinite(values)
-    return _mean(name, values[there], trace[there], traces, most, 0.0 if most == 1 else least)
+    """Return the mean of one column without nan. It is a share if the column holds zeros and ones (`most` 1)."""
+    is_given = np.isfinite(values)
+    return _mean_statistic(name, values[is_given], trace[is_given], traces, most, 0.0 if most == 1 else least)
 
 
-def _mean(
+def _mean_statistic(
     name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int, most: float | None, least: float | None
 ) -> AdditiveStatistic:
     sums = over_traces(np.column_stack((values, np.ones(len(values)))), trace, traces)

@@ -1,4 +1,4 @@
-"""Answers that are numbers: what keeps any statistic from having a value, and where they are counted from."""
+"""Numeric answers: centring, and the reasons why no statistic has a value."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ NO_SPREAD = "no spread"
 
 
 def centred(values: Floats) -> Floats:
-    """Counted from their median, so that squares lose nothing and what is all alike is exactly nothing."""
-    there = values[np.isfinite(values)]
-    return values - np.median(there) if there.size else values
+    """Return values minus their median, so that squares stay exact and equal values become exactly zero."""
+    given_values = values[np.isfinite(values)]
+    return values - np.median(given_values) if given_values.size else values
 
 
 def too_few_numbers(numbers: NumericRatings) -> str:
-    """Why nobody can agree with anybody here; empty where somebody can."""
-    there = np.isfinite(numbers.values)
-    has_answers = there.any(axis=0)
+    """Return why no two raters can be compared; empty if they can."""
+    is_given = np.isfinite(numbers.values)
+    has_answers = is_given.any(axis=0)
     if has_answers.sum() < 2:
         return ONE_RATER if has_answers.sum() else NO_ANSWERS
-    return "" if (there.sum(axis=1) >= 2).any() else NO_PAIR
+    return "" if (is_given.sum(axis=1) >= 2).any() else NO_PAIR

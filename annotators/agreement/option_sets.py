@@ -1,4 +1,4 @@
-"""Agreement on sets of options: how alike two sets are, alpha by that, and each option for itself.
+"""Agreement on sets of options: similarity of two sets, alpha based on it, and each option by itself.
 
 Sources: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011; Passonneau, Measuring Agreement on Set-valued
 Items (MASI) for Semantic and Pragmatic Annotation, LREC 2006.
@@ -43,8 +43,11 @@ Alike = Literal["masi", "jaccard"]
 
 
 class SetRatings(NamedTuple):
-    """Answers that are sets of `options`: `sets` (different sets x options) are those that came, and `numbers` has as
-    values which of them each rater said; nan where missing."""
+    """Answers that are sets of `options`.
+
+    `sets` (different sets x options) are the distinct answers. The values of `numbers` are the index of each rater's
+    set, nan if missing.
+    """
 
     options: tuple[str, ...]
     sets: Masks
@@ -52,38 +55,49 @@ class SetRatings(NamedTuple):
 
     @property
     def codes(self) -> npt.NDArray[np.int64]:
-        """(places x raters): which set each said; -1 where missing."""
+        """Index of each rater's set (places x raters), -1 if missing."""
         values = self.numbers.values
         return np.where(np.isnan(values), -1, np.nan_to_num(values)).astype(np.int64)
 
     def option(self, id: str) -> Ratings:
-        """One option for itself: `no`, `yes`."""
+        """Return the ratings of one option by itself: `no` or `yes`."""
         holds = np.array([*self.sets[:, self.options.index(id)], False], dtype=np.int16)
         codes = np.where(self.codes < 0, np.int16(-1), holds[self.codes])
-        of = self.numbers
-        return Ratings(of.field, FLAG, codes, of.raters, of.trace, of.traces, of.places, None, of.missing)
+        numbers = self.numbers
+        return Ratings(
+            numbers.field,
+            FLAG,
+            codes,
+            numbers.raters,
+            numbers.trace,
+            numbers.traces,
+            numbers.places,
+            None,
+            numbers.missing,
+        )
 
 
 def sets_of(
     study_data: StudyData, field: str, raters: Sequence[int] | None = None, *, kind: str = "", run: int = 1
 ) -> SetRatings:
-    """What raters (indices of the columns'; default: the people) said in a field of many options.
+    """Return the answers of raters (indices into the columns, default: the people) to a field of many options.
 
-    `kind` keeps targets of that kind alone. Of people those who answered nothing are no columns.
+    `kind` selects targets of one kind. People without any answer get no column.
     """
     who = tuple(study_data.people if raters is None else raters)
     key = ("sets", field, who, raters is None, kind, run)
     sets: SetRatings = study_data.once(
-        key, lambda: _sets(study_data, field_named(study_data, field), who, kind, run, raters is None)
+        key, lambda: _read_sets(study_data, field_named(study_data, field), who, kind, run, raters is None)
     )
     return sets
 
 
-def _sets(
+def _read_sets(
     study_data: StudyData, field: Field, raters: tuple[int, ...], kind: str, run: int, people: bool
 ) -> SetRatings:
     answers = answers_of(study_data, field, raters, run)
-    options, sets, number = _known(study_data, field)
+    options, sets, number = _known_sets(study_data, field)
+    # The two appended values belong to index -1 (no answer) and to the number after the last value.
     values = np.array([*number, np.nan, np.nan])[answers.value]
     why = answers.why
     if kind:
@@ -94,10 +108,10 @@ def _sets(
     return SetRatings(options, sets, numbers)
 
 
-def _known(study_data: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
-    """The options that people are asked for, every set of them that anybody said or settled, and which each value is.
+def _known_sets(study_data: StudyData, field: Field) -> tuple[tuple[str, ...], Masks, list[float]]:
+    """Return the options for people, every set among the study's values, and the set's index for each value.
 
-    Sets stand in the order of the values, so that the same answers have the same numbers.
+    Sets keep the order of the values, so that equal answers have equal numbers for all raters.
     """
     options = tuple(option.id for option in field.options if not option.by_rule)
     set_numbers: dict[tuple[str, ...], int] = {}
@@ -109,7 +123,7 @@ def _known(study_data: StudyData, field: Field) -> tuple[tuple[str, ...], Masks,
 
 
 def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
-    """(sets x options): which option is in which set."""
+    """Return membership of options in sets (sets x options)."""
     return np.array([[option in one for option in options] for one in sets], dtype=np.bool_).reshape(-1, len(options))
 
 
@@ -117,24 +131,27 @@ def _members(options: Sequence[str], sets: Sequence[Sequence[str]]) -> Masks:
 
 
 def jaccard_distance(sets: Masks) -> Floats:
-    """(q x q): 1 less what two sets share of all that is in either; of two empty sets 0."""
-    intersection, union = _shared(sets)
+    """Return Jaccard's distance (q x q): 1 minus intersection over union, 0 for two empty sets."""
+    intersection, union = _overlaps(sets)
     return 1 - np.where(union > 0, intersection / np.maximum(union, 1), 1.0)
 
 
 def masi_distance(sets: Masks) -> Floats:
-    """(q x q): 1 less Jaccard's similarity times how one set lies to the other: 1 for the same, 2/3 where one is within
-    the other, 1/3 where they overlap, 0 where they share nothing (Passonneau 2006, section 3). Two empty sets are the
-    same; an empty one shares nothing with any other."""
-    intersection, union = _shared(sets)
+    """Return MASI's distance (q x q): 1 minus Jaccard's similarity times a factor for how the sets overlap.
+
+    The factor is 1 for equal sets, 2/3 if one contains the other, 1/3 if they overlap, 0 if they are disjoint
+    (Passonneau 2006, section 3). Two empty sets are equal. An empty set is disjoint from every other.
+    """
+    intersection, union = _overlaps(sets)
     size = sets.sum(axis=1).astype(np.float64)
-    least = np.minimum(size[:, None], size[None, :])
-    lies = np.where(intersection == union, 1.0, np.where(intersection == least, 2 / 3, 1 / 3))
-    return 1 - (1 - jaccard_distance(sets)) * lies
+    smaller_size = np.minimum(size[:, None], size[None, :])
+    # Disjoint sets need no case of their own: their similarity of 0 makes the product 0.
+    overlap_factor = np.where(intersection == union, 1.0, np.where(intersection == smaller_size, 2 / 3, 1 / 3))
+    return 1 - (1 - jaccard_distance(sets)) * overlap_factor
 
 
-def _shared(sets: Masks) -> tuple[Floats, Floats]:
-    """(q x q): how many options are in both, and how many in either."""
+def _overlaps(sets: Masks) -> tuple[Floats, Floats]:
+    """Return the sizes of intersection and union of each pair of sets (q x q)."""
     each = sets.astype(np.float64)
     intersection = each @ each.T
     size = each.sum(axis=1)
@@ -142,39 +159,40 @@ def _shared(sets: Masks) -> tuple[Floats, Floats]:
 
 
 def alpha_of_sets(these: SetRatings, alike: Alike) -> AdditiveStatistic:
-    """Krippendorff's alpha with MASI's or Jaccard's distance in the place of squared differences, as published."""
-    sets, codes = _used(these)
-    apart = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
-    return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, apart, these.numbers)
+    """Return Krippendorff's alpha with the distance of MASI or Jaccard, as published."""
+    sets, codes = _used_sets(these)
+    distances = masi_distance(sets) if alike == "masi" else jaccard_distance(sets)
+    return alpha_by_distance(f"krippendorff_alpha_{alike}", codes, distances, these.numbers)
 
 
-def _used(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
-    """The sets that came here, and the codes as their numbers."""
+def _used_sets(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
+    """Return the sets that occur here, and the codes renumbered accordingly."""
     codes = these.codes
-    there, at = np.unique(codes[codes >= 0], return_inverse=True)
+    used_codes, at = np.unique(codes[codes >= 0], return_inverse=True)
     codes[codes >= 0] = at.reshape(-1)
-    return these.sets[there], codes
+    return these.sets[used_codes], codes
 
 
 def same_set(these: SetRatings) -> AdditiveStatistic:
-    """The share of each two raters' sets that are the same, over places that two rated."""
+    """Return the share of pairs of raters with equal sets, over places that two rated."""
+    # Equal sets have equal numbers, so a band of 0 compares sets.
     return near(these.numbers, "percent", 0.0)
 
 
 def same_set_of_all(these: SetRatings) -> AdditiveStatistic:
-    """The share of places (two raters or more) at which all said the same set."""
+    """Return the share of places (two raters or more) at which all sets are equal."""
     codes = these.codes
     pairable = (codes >= 0).sum(axis=1) >= 2
     least = np.where(codes < 0, len(these.sets), codes).min(axis=1, initial=len(these.sets))
-    alike = np.where(pairable, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
-    return mean(alike, these.numbers.trace, len(these.numbers.traces), "percent_exact", 1.0)
+    is_same = np.where(pairable, (codes.max(axis=1, initial=-1) == least).astype(np.float64), np.nan)
+    return mean(is_same, these.numbers.trace, len(these.numbers.traces), "percent_exact", 1.0)
 
 
 # -- people among themselves -------------------------------------------------------------------------------------
 
 
 def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
-    """People among themselves: sets as a whole (each kind of target too), then each option for itself."""
+    """Return people's agreement on whole sets (also for each kind of target), then on each option."""
     numbers: list[Agreement] = []
     for kind in ("", *kinds_of(study_data, field)):
         these = sets_of(study_data, field.id, kind=kind)
@@ -182,22 +200,22 @@ def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
         if why := why_not(study_data, these.numbers.there, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
-            numbers += maker.all(_of_sets(these))
+            numbers += maker.all(_set_statistics(these))
     these = sets_of(study_data, field.id)
     if not why_not(study_data, these.numbers.there, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
-            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_of_option(ratings))
+            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_option_statistics(ratings))
     return numbers
 
 
 def part_of(option: str) -> str:
-    """What an option's numbers are a part of."""
+    """Return the part name of an option's numbers."""
     return f"option {option}"
 
 
-def _of_sets(these: SetRatings) -> list[Statistic]:
-    """Of sets as wholes: the share that is the same, and alpha by MASI's and by Jaccard's distance."""
+def _set_statistics(these: SetRatings) -> list[Statistic]:
+    """Return the statistics of whole sets: the share of equal ones, and alpha by the distances of MASI and Jaccard."""
     statistics: list[Statistic] = [("percent", lambda: same_set(these))]
     if len(these.numbers.raters) != 2:
         statistics.append(("percent exact", lambda: same_set_of_all(these)))
@@ -208,8 +226,8 @@ def _of_sets(these: SetRatings) -> list[Statistic]:
     ]
 
 
-def _of_option(ratings: Ratings) -> list[Statistic]:
-    """Of one option, chosen or not: percent, kappa (of two raters Cohen's, else Fleiss') and AC1."""
+def _option_statistics(ratings: Ratings) -> list[Statistic]:
+    """Return the statistics of one option: percent, kappa (Cohen's for two raters, else Fleiss') and AC1."""
     two = len(ratings.raters) == 2
     kappa: Statistic = ("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings))
     if two:
@@ -220,12 +238,12 @@ def _of_option(ratings: Ratings) -> list[Statistic]:
 
 
 def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
-    """Alpha with MASI's distance, the share of the same sets and alpha with Jaccard's, for each two people."""
+    """Return alpha with MASI's distance, the share of equal sets and alpha with Jaccard's, for each pair of people."""
     these = sets_of(study_data, field.id)
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.numbers.raters)), 2):
         two = these._replace(numbers=these.numbers.by(pair))
-        share, masi, jaccard = _of_sets(two)
+        share, masi, jaccard = _set_statistics(two)
         maker = EstimateMaker(study_data, field.id, two.numbers, between=" and ".join(two.numbers.raters))
         numbers += maker.all([masi, share, jaccard])
     return numbers
@@ -235,25 +253,26 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
 
 
 def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
-    """Each person's repeated sets beside their first; nothing where nothing was rated twice."""
+    """Return the agreement of each person's repeated sets with their first; empty if nothing was rated twice."""
     parts = [
-        _beside(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
+        _two_columns(sets_of(study_data, field.id, [rater], run=2), sets_of(study_data, field.id, [rater], run=1))
         for rater in study_data.people
     ]
     places = tuple(place for one in parts for place in one.numbers.places)
     if not places:
         return []
+    # `_two_columns` puts the second rating first, because the truth's place is its first column.
     values = np.concatenate([one.numbers.values[:, ::-1] for one in parts])
     trace, traces = clusters_at(study_data, places)
     missing = missing_of_all([one.numbers.missing for one in parts])
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
     raters = sum(bool(one.numbers.there.all(axis=1).any()) for one in parts)
-    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).all(_of_sets(two))
+    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).all(_set_statistics(two))
 
 
 def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
-    """A judge's runs as columns, over the places that any of them rated; None where there is no place."""
+    """Return a judge's runs as columns, over the places that any of them rated; None if there are none."""
     parts = [sets_of(study_data, field.id, [judge], run=run) for run in runs]
     places = tuple(dict.fromkeys(place for one in parts for place in one.numbers.places))
     if not places:
@@ -269,7 +288,7 @@ def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence
 
 
 def sets_of_judge_again(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> list[Agreement]:
-    """How often a judge's runs gave the same set."""
+    """Return the share of equal sets among a judge's runs."""
     these = sets_of_runs(study_data, field, judge, runs)
     if these is None:
         return []
@@ -279,17 +298,19 @@ def sets_of_judge_again(study_data: StudyData, field: Field, judge: int, runs: S
 
 
 def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
-    """A judge's sets against most people's: the share that is the same, alpha by both distances; then each option's
-    accuracy, precision, recall, F1 and kappa."""
+    """Return a judge's agreement with the majority's sets, then accuracy, precision, recall, F1 and kappa by option.
+
+    For whole sets it is the share of equal ones, and alpha by both distances.
+    """
     answers = sets_of(study_data, field.id, [judge])
     if not answers.numbers.places:
         return []
-    two = _beside(truth_of_sets(study_data, field), answers)
+    two = _two_columns(truth_of_sets(study_data, field), answers)
     between = f"{study_data.columns.raters[judge].id}{AGAINST}{MOST}"
     maker = EstimateMaker(study_data, field.id, two.numbers, between=between)
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
-    share, *alphas = _of_sets(two)
+    share, *alphas = _set_statistics(two)
     numbers = maker.all([("accuracy", share[1]), *alphas])
     for id in two.options:
         ratings = two.option(id)
@@ -300,8 +321,10 @@ def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agree
 
 
 def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
-    """One column, `truth`, over the places that people answered: what was settled, else what most say, option by option
-    where no set has a majority; nan where neither is so."""
+    """Return one column, `truth`, over the places that people answered.
+
+    It is the adjudicated set, else the majority's, else the options that each have a majority; nan if there is none.
+    """
     people = sets_of(study_data, field.id)
     answers = answers_of(study_data, field, tuple(study_data.people), 1)
     gave = dict(zip(answers.laid.places, answers.gave.sum(axis=1).tolist(), strict=True))
@@ -310,7 +333,9 @@ def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
     for at, place in enumerate(people.numbers.places):
         answer_sets = [tuple(np.array(people.options)[people.sets[code]]) for code in people.codes[at] if code >= 0]
         settlement = study_data.settled.get((place.unit, FieldReference(place.target, field.id)))
-        most = settlement.what.value if settlement is not None else _most(field, answer_sets, gave.get(place, 0))
+        most = (
+            settlement.what.value if settlement is not None else _majority_set(field, answer_sets, gave.get(place, 0))
+        )
         if most is not None:
             values[at, 0] = set_numbers.setdefault(tuple(most), len(set_numbers))
     lacking = MissingAnswers.one_each(
@@ -320,8 +345,11 @@ def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
     return SetRatings(people.options, _members(people.options, list(set_numbers)), numbers)
 
 
-def _most(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
-    """The set of most people, of whom `gave` more gave a reason for none; a single person's is theirs."""
+def _majority_set(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Sequence[str] | None:
+    """Return the majority's set among these people and `gave` more who gave a reason.
+
+    Without a majority for one set, each option is decided by itself.
+    """
     people = len(answer_sets) + gave
     for one in answer_sets:
         if 2 * answer_sets.count(one) > people:
@@ -329,8 +357,12 @@ def _most(field: Field, answer_sets: Sequence[tuple[str, ...]], gave: int) -> Se
     return set_of_most(field, [(one, 1) for one in answer_sets], people)
 
 
-def _beside(one: SetRatings, other: SetRatings) -> SetRatings:
-    """Two columns, over the places of the first; both only where both stand. One's sets begin with the other's."""
+def _two_columns(one: SetRatings, other: SetRatings) -> SetRatings:
+    """Return two columns over the places of the first, both only where both exist.
+
+    Both number their sets alike, so the longer list contains the shorter one.
+    """
     numbers = numbers_against(one.numbers, other.numbers)
+    # The truth may add sets that no rater chose, at the end of the same list.
     longer = one if len(one.sets) >= len(other.sets) else other
     return SetRatings(one.options, longer.sets, numbers)

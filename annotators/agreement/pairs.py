@@ -1,4 +1,4 @@
-"""Each two raters, which answers came together, and where not all said the same."""
+"""Agreement of each pair of raters, tables of answers against answers, and items on which raters differ."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
-    """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people.
+    """Return the chance-corrected statistic, percent and AC1 of a field (numbers: ICC and error) for each two people.
 
-    `field` may be what follows from answers (`apr`), too. Raises `LabError` where it is neither.
+    `field` may also be a derived name (`apr`). Raise `LabError` if it is neither.
     """
     for name in NAMES.get(study_data.study.protocol.targets, ()):
         if name == field and study_data.study.protocol.field(field) is None:
-            return _of_numbers(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
-    question = _asked(study_data, field)
+            return _numbers_by_pairs(study_data, derived_numbers(study_data, name), Field(name, name, "interval"))
+    question = _question_of(study_data, field)
     numbers: list[Agreement] = []
     if question.kind in CATEGORICAL:
         ratings = ratings_of(study_data, field)
         for pair in combinations(range(len(ratings.raters)), 2):
-            numbers += _of_two(study_data, question, ratings.by(pair))
+            numbers += _pair_agreements(study_data, question, ratings.by(pair))
         return numbers
     if question.kind == "many":
         return pairs_of_sets(study_data, question)
-    return _of_numbers(study_data, numbers_like(study_data, question), question)
+    return _numbers_by_pairs(study_data, numbers_like(study_data, question), question)
 
 
-def _asked(study_data: StudyData, name: str) -> Field:
-    """A field of the study; `LabError` where it asks none of that name, or it follows from others' answers."""
+def _question_of(study_data: StudyData, name: str) -> Field:
+    """Return a field of the study. Raise `LabError` if there is none of that name, or if it is a derived name."""
     if study_data.study.protocol.field(name) is not None:
         return field_named(study_data, name)
     if name in NAMES.get(study_data.study.protocol.targets, ()):
@@ -64,20 +64,20 @@ def _asked(study_data: StudyData, name: str) -> Field:
     raise LabError(f"question {name}", f"is not asked in {study_data.study.name} (questions: {question_names}).")
 
 
-def _of_numbers(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
+def _numbers_by_pairs(study_data: StudyData, these: NumericRatings, question: Field) -> list[Agreement]:
     numbers: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
         numbers += _numbers_of_two(study_data, question, these.by(pair))
     return numbers
 
 
-def _of_two(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
+def _pair_agreements(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
     maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
     kappa = maker.of("cohen kappa", coefficients.cohen_kappa(two))
     others = [maker.of("percent", coefficients.percent(two)), maker.of("ac1", coefficients.gwet_ac(two))]
     if field.kind != "ordinal":
         return [kappa, *others]
-    first, *more = maker.all(weighted(two))  # what stands first is drawn
+    first, *more = maker.all(weighted(two))  # the chart draws the first number
     return [first, kappa, *others, *more]
 
 
@@ -89,7 +89,7 @@ def _numbers_of_two(study_data: StudyData, field: Field, two: NumericRatings) ->
 
 
 def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
-    """Answers that are no categories as numbers: themselves, or numbers that are the same where answers are."""
+    """Return answers that are not categories as numbers: themselves, or numbers that are equal if the answers are."""
     if field.kind in ("interval", "step"):
         return numbers_of(study_data, field.id)
     answers = answers_of(study_data, field, study_data.people, 1)
@@ -102,21 +102,21 @@ def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
 
 
 def confusion(study_data: StudyData, field: str, one: str = "", other: str = "") -> Grid:
-    """How often answers came together: of two raters by their codes (`truth` is what most say), or of all pairs.
+    """Return how often answers occur together: of two raters by code (`truth` is the majority), or of all pairs.
 
-    Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
-    `LabError` where the field has no categories or is not asked, or a rater is not known.
+    Each pair of people counts once, in halves on both sides of the diagonal if the two differ. Raise `LabError` if the
+    field has no categories, is not asked, or a rater is unknown.
     """
-    question = _asked(study_data, field)
+    question = _question_of(study_data, field)
     if question.kind not in CATEGORICAL:
         raise LabError(f"question {field}", "is answered by no categories; there is no grid of it.")
     if not one and not other:
         ratings = ratings_of(study_data, field)
         counts = _all_pairs(ratings)
         return _grid(ratings, field, counts, "one", "the other")
-    two = _two(study_data, field, one or TRUTH, other or TRUTH)
-    both, q = (two.codes >= 0).all(axis=1), len(two.categories)
-    down, across = two.codes[both].T.astype(np.int64)
+    two = _two_columns(study_data, field, one or TRUTH, other or TRUTH)
+    has_both, q = (two.codes >= 0).all(axis=1), len(two.categories)
+    down, across = two.codes[has_both].T.astype(np.int64)
     counts = np.bincount(down * q + across, minlength=q * q).reshape(q, q).astype(np.float64)
     return _grid(two, field, counts, one or TRUTH, other or TRUTH)
 
@@ -124,11 +124,12 @@ def confusion(study_data: StudyData, field: str, one: str = "", other: str = "")
 def _all_pairs(ratings: Ratings) -> Floats:
     q = len(ratings.categories)
     each = np.stack([(ratings.codes == code).sum(axis=1) for code in range(q)], axis=1).astype(np.float64)
+    # The diagonal of the product counts each rater with themselves, which is subtracted.
     together = each.T @ each - np.diag(each.sum(axis=0))
     return together / 2
 
 
-def _one(study_data: StudyData, field: str, name: str) -> Ratings:
+def _rater_column(study_data: StudyData, field: str, name: str) -> Ratings:
     if name == TRUTH:
         return truth_of(study_data, ratings_of(study_data, field))
     rater_numbers = {one.id: at for at, one in enumerate(study_data.columns.raters)}
@@ -137,15 +138,18 @@ def _one(study_data: StudyData, field: str, name: str) -> Ratings:
     return ratings_of(study_data, field, [rater_numbers[name]])
 
 
-def _two(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
-    """Both's columns, at least over the places at which both answered; of two people those of all people's."""
+def _two_columns(study_data: StudyData, field: str, one: str, other: str) -> Ratings:
+    """Return the columns of two raters, at least over the places that both answered.
+
+    The columns of two people come from the ratings of all people.
+    """
     people = {study_data.columns.raters[at].id for at in study_data.people}
     others = {rater.id for at, rater in enumerate(study_data.columns.raters) if at not in study_data.people}
     ratings = ratings_of(study_data, field)
     if {one, other} <= people - others and {one, other} <= set(ratings.raters):
         columns = [ratings.raters.index(name) for name in (one, other)]
         return ratings._replace(codes=ratings.codes[:, columns], raters=(one, other))
-    return beside(_one(study_data, field, one), _one(study_data, field, other))
+    return beside(_rater_column(study_data, field, one), _rater_column(study_data, field, other))
 
 
 def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
@@ -162,51 +166,53 @@ def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Gr
 def disagreeing(
     study_data: StudyData, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
-    """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
-    of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ.
+    """Return places (unit, target) of a field on which raters differ, those with the most even split first.
 
-    Raises `LabError` where the field is not asked.
+    With `cell` they are the places in that cell of the grid of `one` and `other` (see `confusion`), else the places on
+    which these two differ. Raise `LabError` if the field is not asked.
     """
-    question = _asked(study_data, field)
+    question = _question_of(study_data, field)
     if question.kind not in CATEGORICAL:
         these = numbers_like(study_data, question)
         if question.kind in ("interval", "step"):
             split = np.nanmax(these.values, axis=1) - np.nanmin(these.values, axis=1) if len(these.values) else None
         else:
-            split = _split(these.values)
-        return [] if split is None else _ranked(these, split, split > 0)
+            split = _split_shares(these.values)
+        return [] if split is None else _rank_places(these, split, split > 0)
     ratings = ratings_of(study_data, field)
-    split = _split(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
+    split = _split_shares(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
     if cell is None and not one and not other:
-        return _ranked(ratings, split, split > 0)
+        return _rank_places(ratings, split, split > 0)
+    # -2 is no code at all: -1 would match missing answers.
     down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
-        two = _two(study_data, field, one or TRUTH, other or TRUTH)
-        here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
+        two = _two_columns(study_data, field, one or TRUTH, other or TRUTH)
+        is_selected = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
         if cell is None:
-            here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
+            is_selected = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
         if two.places is ratings.places:
-            return _ranked(ratings, split, here)
+            return _rank_places(ratings, split, is_selected)
+        # The two may have answered items that are not among those of all people, and the reverse.
         row_of_place = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[row_of_place[place]] if place in row_of_place else 0.0 for place in two.places])
-        return _ranked(two, splits, here)
+        return _rank_places(two, splits, is_selected)
     counts_by_code = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
-    return _ranked(
+    return _rank_places(
         ratings, split, counts_by_code[0] >= 2 if down == across else (counts_by_code[0] > 0) & (counts_by_code[1] > 0)
     )
 
 
-def _split(values: Floats) -> Floats:
-    """The share of each two raters of a place who said something else; 0 where fewer than two answered."""
-    apart_, pairs = np.zeros(len(values)), np.zeros(len(values))
+def _split_shares(values: Floats) -> Floats:
+    """Return the share of pairs of raters with different answers at each place, 0 if fewer than two answered."""
+    differing_pairs, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
-        both = ~np.isnan(values[:, one]) & ~np.isnan(values[:, other])
-        pairs += both
-        apart_ += both & (values[:, one] != values[:, other])
-    return apart_ / np.maximum(pairs, 1)
+        has_both = ~np.isnan(values[:, one]) & ~np.isnan(values[:, other])
+        pairs += has_both
+        differing_pairs += has_both & (values[:, one] != values[:, other])
+    return differing_pairs / np.maximum(pairs, 1)
 
 
-def _ranked(of: Ratings | NumericRatings, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
+def _rank_places(of: Ratings | NumericRatings, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
     rows = np.flatnonzero(here)
     order = rows[np.argsort(-split[rows], kind="stable")]
     return [(of.places[at].unit, of.places[at].target) for at in order.tolist()]

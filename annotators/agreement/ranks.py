@@ -11,17 +11,17 @@ from annotators.agreement.ratings import Floats
 Ints = npt.NDArray[np.int32]
 
 _CELLS = 4_000_000
-"""Most cells of a table that is ranked at once: 32 MB."""
+"""Maximum size of a table that is ranked at once, in cells: 32 MB."""
 
 _PAIRED = 20_000_000
-"""Most cells of a table of traces by pairs, where pairs are more than traces: 160 MB."""
+"""Maximum size of a table of traces by pairs if there are more pairs than traces, in cells: 160 MB."""
 
 
 def joint(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Floats, Floats, Ints]:
-    """Sums from which ranks can be made again; with values x and y and which column says how often each pair came.
+    """Return sums that suffice to compute ranks, values x and y, and the column with the frequency of each pair.
 
-    How often each different pair came (traces x pairs) where that table is no larger than 160 MB or pairs are fewer
-    than traces; else (traces x traces) the identity: a resample then says how often each trace came, and so each of its
+    The sums are the frequencies of distinct pairs (traces x pairs) if that table fits into 160 MB or pairs are fewer
+    than traces, else the identity (traces x traces): a resample then holds the frequency of each trace and so of its
     places. Both are exact.
     """
     pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
@@ -33,16 +33,16 @@ def joint(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Float
 
 
 def spearman_of(sums: Floats, x: Floats, y: Floats, column: Ints) -> Floats:
-    """(..., p) -> (...): the correlation of mid-ranks of (x, y), each as often as its column says."""
+    """Map sums (..., p) to the correlation of mid-ranks (...) of (x, y), each pair as frequent as its column says."""
     flat = sums.reshape(-1, sums.shape[-1])
     out = np.empty(len(flat))
     step = max(1, _CELLS // max(1, len(column)))
     for start in range(0, len(flat), step):
-        out[start : start + step] = _ranked(flat[start : start + step, column], x, y)
+        out[start : start + step] = _rank_correlations(flat[start : start + step, column], x, y)
     return out.reshape(sums.shape[:-1])
 
 
-def _ranked(weights: Floats, x: Floats, y: Floats) -> Floats:
+def _rank_correlations(weights: Floats, x: Floats, y: Floats) -> Floats:
     n = weights.sum(axis=1, keepdims=True)
     one, other = _mid_ranks(weights, x) - (n + 1) / 2, _mid_ranks(weights, y) - (n + 1) / 2
     xx, yy = (weights * one * one).sum(axis=1), (weights * other * other).sum(axis=1)
@@ -51,7 +51,7 @@ def _ranked(weights: Floats, x: Floats, y: Floats) -> Floats:
 
 
 def _mid_ranks(weights: Floats, values: Floats) -> Floats:
-    """(B x n): the mean rank of each value among all, where value i came weights[:, i] times."""
+    """Return the mid-rank of each value (B x n), if value i occurs weights[:, i] times."""
     different, which = np.unique(values, return_inverse=True)
     order = np.argsort(which, kind="stable")
     ends = np.searchsorted(which[order], np.arange(len(different)), side="right") - 1

@@ -1,4 +1,4 @@
-"""One rater's answers in the order in which they were given, and what most of the others say where each stands."""
+"""One rater's answers in order of time, and the majority of the others at each of them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 CHOSEN = ("nominal", "ordinal")
-"""Fields whose answers are options; a flag that is not raised is no answer that was given at a time."""
+"""Kinds of fields whose answers are options. A flag that was not raised has no time."""
 
 
 class RaterSequence(NamedTuple):
-    """A rater's answers to fields of options, the earliest first, one row each.
+    """A rater's answers to fields of options, the earliest first, one row per answer.
 
-    `field` indexes the study's fields of options, `code` their categories; `rest` is what more than half of the other
-    people say there, -1 where they do not, or nobody else did. `unit` and `trace` are indices.
+    `field` indexes the study's fields of options, `code` their categories. `rest` is the answer of more than half of
+    the other people, -1 without such a majority or without others. `unit` and `trace` are indices.
     """
 
     field: Ints
@@ -33,31 +33,32 @@ class RaterSequence(NamedTuple):
     traces: int
 
     def some(self, mask: npt.NDArray[np.bool_]) -> RaterSequence:
-        """Those rows alone."""
+        """Return only the masked rows."""
         return RaterSequence(
             self.field[mask], self.code[mask], self.rest[mask], self.unit[mask], self.trace[mask], self.traces
         )  # fmt: skip
 
     @property
     def compared(self) -> RaterSequence:
-        """Those at which the rest say anything."""
+        """The answers for which the others have a majority."""
         return self.some(self.rest >= 0)
 
 
 def chosen_fields(study_data: StudyData) -> tuple[Field, ...]:
-    """The study's fields of options, in their order."""
+    """Return the study's fields of options, in order."""
     return tuple(field for field in study_data.study.protocol.fields if field.kind in CHOSEN)
 
 
 def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
-    """What a rater (an index of the columns') chose in their first rating."""
-    parts = [_in_field(study_data, at, field, rater) for at, field in enumerate(chosen_fields(study_data))]
+    """Return the choices of a rater (an index into the columns) in their first rating."""
+    parts = [_field_sequence(study_data, at, field, rater) for at, field in enumerate(chosen_fields(study_data))]
     if not parts:
         none = np.zeros(0, dtype=np.int32)
         return RaterSequence(
             none, none.astype(np.int16), none.astype(np.int16), none, none, len(units_laid(study_data).traces)
         )
     rows = np.concatenate([rows for rows, _ in parts])
+    # By time, and by row within one instant.
     order = np.lexsort((rows, study_data.columns.at[rows]))
     owns = [own for _, own in parts]
     return RaterSequence(
@@ -70,11 +71,13 @@ def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
     )
 
 
-def _in_field(study_data: StudyData, at: int, field: Field, rater: int) -> tuple[npt.NDArray[np.intp], RaterSequence]:
+def _field_sequence(
+    study_data: StudyData, at: int, field: Field, rater: int
+) -> tuple[npt.NDArray[np.intp], RaterSequence]:
     columns, field_places = study_data.columns, places_of(study_data, field)
     raters = study_data.people if rater in study_data.people else study_data.judges
-    mine = raters.index(rater)
-    codes = _codes(study_data, field, raters)[:, mine]
+    own_column = raters.index(rater)
+    codes = _codes(study_data, field, raters)[:, own_column]
     number = columns.fields.index(field.id)
     rows = np.flatnonzero((columns.rater == rater) & (columns.field == number) & (columns.run == 1))
     place = places_at(study_data, field, rows)
@@ -90,26 +93,27 @@ def _in_field(study_data: StudyData, at: int, field: Field, rater: int) -> tuple
 
 
 def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
-    """At each place of a field what more than half of the people other than this one say; -1 where they do not.
+    """Return the answer of more than half of the people other than this one at each place of a field, else -1.
 
-    Reasons for having no answer are voices, too, as in the truth that judges are held against.
+    Reasons for having no answer are votes too, as in the truth against which judges are measured.
     """
     counts, voices = _votes(study_data, field)
     if rater in study_data.people:
         answers = answers_of(study_data, field, study_data.people, 1)
         at = study_data.people.index(rater)
+        # The rater's own vote is taken out of the cached counts.
         mine = _codes(study_data, field, study_data.people)[:, at]
         counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
         voices = voices - ((mine >= 0) | answers.gave[:, at])
     if not counts.size:
         return np.full(len(counts), -1, dtype=np.int16)
     best = counts.argmax(axis=1)
-    most = counts[np.arange(len(counts)), best]
-    return np.where((most > 0) & (2 * most > voices), best, -1).astype(np.int16)
+    best_count = counts[np.arange(len(counts)), best]
+    return np.where((best_count > 0) & (2 * best_count > voices), best, -1).astype(np.int16)
 
 
 def _codes(study_data: StudyData, field: Field, raters: tuple[int, ...]) -> Codes:
-    """What these raters said in their first rating: places by raters."""
+    """Return these raters' first ratings as codes (places x raters), cached."""
     codes: Codes = study_data.once(
         ("codes", field.id, raters), lambda: codes_of(study_data, field, answers_of(study_data, field, raters, 1))
     )
@@ -117,13 +121,13 @@ def _codes(study_data: StudyData, field: Field, raters: tuple[int, ...]) -> Code
 
 
 def _votes(study_data: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """How many people said each category at each place, and how many said anything."""
+    """Return how many people chose each category at each place, and how many answered or gave a reason, cached."""
 
     def counted() -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         answers = answers_of(study_data, field, study_data.people, 1)
         codes = _codes(study_data, field, study_data.people)
-        of = [(codes == at).sum(axis=1) for at in range(len(categories_of(study_data, field)))]
-        counts = np.stack(of, axis=1) if of else np.zeros((len(codes), 0))
+        counts_by_code = [(codes == at).sum(axis=1) for at in range(len(categories_of(study_data, field)))]
+        counts = np.stack(counts_by_code, axis=1) if counts_by_code else np.zeros((len(codes), 0))
         return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)
 
     votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = study_data.once(("votes", field.id), counted)
@@ -131,7 +135,7 @@ def _votes(study_data: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], 
 
 
 def share(name: str, same: npt.NDArray[np.bool_], trace: Ints, traces: int, why: str) -> AdditiveStatistic:
-    """The share of rows that are so; `why` is said where there are no rows."""
+    """Return the share of rows that are `same`. `why` is the reason if there are no rows."""
     sums = over_traces(np.column_stack((same, np.ones(len(same)))).astype(np.float64), trace, max(1, traces))
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0, places=len(same)
@@ -139,10 +143,10 @@ def share(name: str, same: npt.NDArray[np.bool_], trace: Ints, traces: int, why:
 
 
 def pairs_before(own: RaterSequence, fields: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Rows, and the row of the same field before each: where another unit begins, the last answer to the one before.
+    """Return row indices, and for each the row of the same field before it, at the beginning of each further unit.
 
-    Within a unit answers are alike because the unit is; from one unit to the next only its place in the order joins
-    them, which dealing shuffles.
+    The earlier row is the last answer to the unit before. Answers within a unit are alike because of the unit. Answers
+    to different units are linked only by their order, which dealing shuffles.
     """
     later: list[npt.NDArray[np.intp]] = []
     before: list[npt.NDArray[np.intp]] = []
@@ -156,9 +160,9 @@ def pairs_before(own: RaterSequence, fields: int) -> tuple[npt.NDArray[np.intp],
 
 
 def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveStatistic:
-    """How much more often an answer is the same as the one before than the rater's own margins make it, in shares.
+    """Return how much more often an answer equals the one before than the rater's own margins predict, as a share.
 
-    Sums, of each field: pairs that are the same, pairs, how often each category came later and before.
+    Sums, for each field: equal pairs, pairs, and the frequency of each category later and before.
     """
     later, before = pairs_before(own, fields)
     weights = np.eye(categories)
@@ -182,7 +186,10 @@ def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveS
 
 
 def longest_run(own: RaterSequence, fields: int) -> tuple[int, int, int, int]:
-    """The most answers to one field in a row that are the same: field, code, how many, of how many; 0 where none."""
+    """Return field, code, length and total of the longest streak of equal answers to one field.
+
+    The length is 0 if there is none.
+    """
     best = (0, -1, 0, 0)
     for field in range(fields):
         codes = own.code[own.field == field]

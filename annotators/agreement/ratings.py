@@ -1,4 +1,4 @@
-"""What raters said at the places of one field, as arrays: the one form that every coefficient reads."""
+"""Raters' answers at the places of one field as arrays: the one form that every coefficient reads."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
 NO_MAJORITY = "no_majority"
-"""Why an item has no truth: no more than half say the same, and nobody settled it."""
+"""Reason why an item has no truth: there is no majority, and nobody adjudicated it."""
 
-_NONE: Ints = np.zeros(0, dtype=np.int32)
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int32)
 
 
 class RatedItem(NamedTuple):
-    """An item: a target (empty: the unit itself) of a unit."""
+    """An item: a target of a unit (empty: the unit itself)."""
 
     unit: str
     target: str
 
 
 class MissingAnswers(NamedTuple):
-    """The answers that were to be given and were not, one row each: where, whose, and why.
+    """Due answers that are missing, one row each: place, rater and reason.
 
-    `place`, `rater` and `reason` (rows) index `places`, `raters` and `reasons`. `raters` are all whose answers were
-    read, also those who gave none. `by_item`: two columns are compared, and a row is an item that one of them lacks.
+    `place`, `rater` and `reason` (rows) index `places`, `raters` and `reasons`. `raters` are all raters that were read,
+    also those without any answer. With `by_item` two columns are compared, and a row is an item that one of them lacks.
     """
 
     places: tuple[RatedItem, ...] = ()
     raters: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    place: Ints = _NONE
-    rater: Ints = _NONE
-    reason: Ints = _NONE
+    place: Ints = _NO_ROWS
+    rater: Ints = _NO_ROWS
+    reason: Ints = _NO_ROWS
     by_item: bool = False
 
     @classmethod
     def of(
         cls, places: tuple[RatedItem, ...], raters: Sequence[str], why: Ints, reasons: Sequence[str]
     ) -> MissingAnswers:
-        """From `why` (places x raters), which indexes `reasons`; -1 where nothing is missing."""
+        """Build from `why` (places x raters), which indexes `reasons`, -1 if nothing is missing."""
         place, rater = np.nonzero(why >= 0)
         return cls(
             places, tuple(raters), tuple(reasons), place.astype(np.int32), rater.astype(np.int32),
@@ -54,7 +54,7 @@ class MissingAnswers(NamedTuple):
     def one_each(
         cls, rows: Iterable[tuple[RatedItem, str]], rater: str = "", *, by_item: bool = False
     ) -> MissingAnswers:
-        """By place and reason, of one rater."""
+        """Build from pairs of place and reason, all of one rater."""
         rows = list(rows)
         reasons = sorted({reason for _, reason in rows})
         at = {name: i for i, name in enumerate(reasons)}
@@ -64,7 +64,7 @@ class MissingAnswers(NamedTuple):
         )  # fmt: skip
 
     def counts(self) -> dict[str, int]:
-        """How many there are by reason, in the order of their names."""
+        """Return the number of missing answers by reason, sorted by name."""
         each = np.bincount(self.reason, minlength=len(self.reasons)).tolist()
         counts: dict[str, int] = {}
         for name, many in zip(self.reasons, each, strict=True):
@@ -72,21 +72,21 @@ class MissingAnswers(NamedTuple):
         return {name: many for name, many in sorted(counts.items()) if many}
 
     def by_place(self) -> dict[RatedItem, str]:
-        """Why each place lacks an answer; of several reasons the first."""
+        """Return why each place lacks an answer, the first of several reasons."""
         reason_by_place: dict[RatedItem, str] = {}
         for place, reason in zip(self.place.tolist(), self.reason.tolist(), strict=True):
             reason_by_place.setdefault(self.places[place], self.reasons[reason])
         return reason_by_place
 
     def at(self, keeps: Callable[[RatedItem], bool]) -> MissingAnswers:
-        """Those at some places alone."""
+        """Return the rows at the places that `keeps` accepts."""
         is_kept = np.zeros(len(self.places), dtype=np.bool_)
         for at in np.unique(self.place).tolist():
             is_kept[at] = keeps(self.places[at])
         return self._rows(is_kept[self.place])
 
     def by(self, raters: Sequence[str]) -> MissingAnswers:
-        """Those of some raters alone, who become its raters in this order."""
+        """Return the rows of some raters, renumbered in this order."""
         new = np.full(len(self.raters), -1, dtype=np.int32)
         for at, name in enumerate(self.raters):
             new[at] = raters.index(name) if name in raters else -1
@@ -98,11 +98,13 @@ class MissingAnswers(NamedTuple):
 
 
 def missing_of_all(parts: Sequence[MissingAnswers]) -> MissingAnswers:
-    """Several columns' answers that are missing, side by side; each part's raters stay their own."""
+    """Concatenate the missing answers of several columns. Each part's raters stay separate."""
     missing = MissingAnswers()
     for one in parts:
         places, from_place = missing.places, 0
+        # Parts over the same places share them, so that their rows still point at one item.
         if one.places is not places:
+            # Row numbers of the further part are shifted behind the places of the ones before.
             places, from_place = (*places, *one.places), len(places)
         missing = MissingAnswers(
             places, (*missing.raters, *one.raters), (*missing.reasons, *one.reasons),
@@ -114,12 +116,11 @@ def missing_of_all(parts: Sequence[MissingAnswers]) -> MissingAnswers:
 
 
 class Ratings(NamedTuple):
-    """Answers that are categories, declared in order by the protocol.
+    """Answers that are categories, in the order that the protocol declares.
 
-    `codes` (places x raters, int16) index `categories`; -1 is missing. `trace` (places) indexes `traces`, the clusters.
-    `scores` are the categories as numbers where they are ordered on a scale ("1" .. "5"); None where they are not.
-    `missing` are the answers that were to be given and were not, also at places at which nobody answered. `derived` is
-    `after` once paths and dependencies apply.
+    `codes` (places x raters, int16) index `categories`, -1 is missing. `trace` (places) indexes `traces`, the clusters.
+    `scores` are the categories as numbers if they form a scale ("1" .. "5"), else None. `missing` are the due answers
+    that are missing, also at places that nobody answered. `derived` is `after` once paths and dependencies apply.
     """
 
     field: str
@@ -135,22 +136,22 @@ class Ratings(NamedTuple):
 
     @property
     def there(self) -> npt.NDArray[np.bool_]:
-        """(places x raters): who answered."""
+        """Mask of given answers (places x raters)."""
         return np.asarray(self.codes >= 0)
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many answers are missing, by reason."""
+        """Number of missing answers by reason."""
         return self.missing.counts()
 
     def by(self, columns: Sequence[int]) -> Ratings:
-        """Some raters' columns alone, and what is missing of theirs."""
+        """Return the columns of some raters, with their missing answers."""
         raters = tuple(self.raters[at] for at in columns)
         return self._replace(codes=self.codes[:, list(columns)], raters=raters, missing=self.missing.by(raters))
 
 
 class NumericRatings(NamedTuple):
-    """Answers that are numbers: `values` (places x raters, float64), nan where missing; the rest as in `Ratings`."""
+    """Numeric answers: `values` (places x raters, float64), nan if missing. Other fields are as in `Ratings`."""
 
     field: str
     values: Floats
@@ -162,15 +163,15 @@ class NumericRatings(NamedTuple):
 
     @property
     def there(self) -> npt.NDArray[np.bool_]:
-        """(places x raters): who answered."""
+        """Mask of given answers (places x raters)."""
         return np.asarray(~np.isnan(self.values))
 
     @property
     def reasons(self) -> dict[str, int]:
-        """How many answers are missing, by reason."""
+        """Number of missing answers by reason."""
         return self.missing.counts()
 
     def by(self, columns: Sequence[int]) -> NumericRatings:
-        """Some raters' columns alone, and what is missing of theirs."""
+        """Return the columns of some raters, with their missing answers."""
         raters = tuple(self.raters[at] for at in columns)
         return self._replace(values=self.values[:, list(columns)], raters=raters, missing=self.missing.by(raters))

@@ -1,4 +1,4 @@
-"""How alike answers are that are no categories: texts, steps, boxes, numbers; of each two raters, over places."""
+"""Similarity of answers that are not categories (texts, steps, boxes, numbers), for each pair of raters."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 Alike = Callable[[Floats, Floats], Floats]
-"""How alike two columns are, row by row."""
+"""Similarity of two columns, row by row."""
 
-_LEAST: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
+_BOX_TESTS: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
     ("box iou>=.5", same_box), ("centre in box", centre_in_box),
 )  # fmt: skip
 
 
 def apart(numbers: NumericRatings, name: str = "mae") -> AdditiveStatistic:
-    """The mean difference of each two raters, without its sign."""
+    """Return the mean absolute difference of pairs of raters."""
     return pairwise(numbers, name, lambda one, other: np.abs(one - other), None)
 
 
 def near(numbers: NumericRatings, name: str, band: float) -> AdditiveStatistic:
-    """The share of each two raters' numbers that are within +- `band` (inclusive)."""
+    """Return the share of pairs of raters whose numbers are within +- `band` (inclusive)."""
     return pairwise(numbers, name, lambda one, other: (np.abs(one - other) <= band + 1e-9).astype(np.float64), 1.0)
 
 
 def same_text(numbers: NumericRatings) -> AdditiveStatistic:
-    """The share of each two raters' texts that are the same; `numbers` are those of `coded`."""
+    """Return the share of pairs of raters with equal texts. `numbers` come from `coded`."""
     return pairwise(numbers, "same text", lambda one, other: (one == other).astype(np.float64), 1.0)
 
 
 def boxes(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Callable[[], AdditiveStatistic]]]:
-    """The shares of each two raters' boxes that are the same, and whose centres lie in one another."""
+    """Return the shares of pairs of raters whose boxes are equal, and whose boxes contain each other's centre."""
     values = study_data.columns.values
 
     def alike(which: Callable[[Any, Any], bool]) -> Alike:
+        # The same two boxes are compared in many places, and once more for each pair of raters.
         results: dict[tuple[float, float], bool] = {}
 
         def one_by_one(one: Floats, other: Floats) -> Floats:
@@ -60,28 +61,30 @@ def boxes(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Cal
     def share(name: str, which: Callable[[Any, Any], bool]) -> Callable[[], AdditiveStatistic]:
         return lambda: pairwise(numbers, name, alike(which), 1.0)
 
-    return [(name, share(name, which)) for name, which in _LEAST]
+    return [(name, share(name, which)) for name, which in _BOX_TESTS]
 
 
 def coded(study_data: StudyData, field: Field, value: npt.NDArray[np.int32]) -> Floats:
-    """Answers as numbers that are the same where they are: of texts but for case and spaces, else values' own."""
+    """Return answers as numbers that are equal if the answers are. Texts ignore case and white space."""
     codes: dict[bytes, int] = {}
     if field.kind == "text":
-        of = [float(codes.setdefault(text_key(one), len(codes))) for one in study_data.columns.values]
+        code_by_value = [float(codes.setdefault(text_key(one), len(codes))) for one in study_data.columns.values]
     else:
-        of = [float(at) for at in range(len(study_data.columns.values))]
-    return np.array([*of, np.nan, np.nan])[value]
+        code_by_value = [float(at) for at in range(len(study_data.columns.values))]
+    # The two appended values belong to index -1 (no answer) and to the number after the last value.
+    return np.array([*code_by_value, np.nan, np.nan])[value]
 
 
 def pairwise(numbers: NumericRatings, name: str, alike: Alike, most: float | None) -> AdditiveStatistic:
-    """The mean over places of the mean over each two raters who answered there; never below 0."""
+    """Return the mean over places of the mean over all pairs of raters who answered there, at least 0."""
     values = numbers.values
     total, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
-        both = np.flatnonzero(~np.isnan(values[:, one]) & ~np.isnan(values[:, other]))
-        if len(both):
-            total[both] += alike(values[both, one], values[both, other])
-            pairs[both] += 1
+        rows = np.flatnonzero(~np.isnan(values[:, one]) & ~np.isnan(values[:, other]))
+        if len(rows):
+            total[rows] += alike(values[rows, one], values[rows, other])
+            pairs[rows] += 1
+    # Each item weighs the same, however many pairs of raters it has.
     means = np.full(len(values), np.nan)
     np.divide(total, pairs, out=means, where=pairs > 0)
     return mean(means, numbers.trace, len(numbers.traces), name, most, least=0.0)

@@ -1,4 +1,4 @@
-"""Which statistics an answer of a kind gets. Percent and AC1 always stand beside kappa or alpha."""
+"""Statistics for each kind of answer. Percent and AC1 always accompany kappa or alpha."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from lab.core.protocol import Field
 
 
 def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
-    """Of nominal, ordinal and flag fields. `of_each` is how many rate each unit, None where that differs."""
+    """Return the statistics of nominal, ordinal and flag fields.
+
+    `of_each` is the number of raters per unit, None if it differs.
+    """
     two = len(ratings.raters) == 2
     plan_statistics = study_data.study.statistics
     statistics: list[Statistic] = [("percent", lambda: coefficients.percent(ratings))]
@@ -25,6 +28,7 @@ def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each
         statistics.append(("percent exact", lambda: coefficients.percent_exact(ratings)))
     if two:
         statistics.append(("cohen kappa", lambda: coefficients.cohen_kappa(ratings)))
+    # Fleiss' kappa wants the same number of raters everywhere, unless the plan asks for it anyway.
     elif (of_each or 0) >= 3 or "fleiss kappa" in plan_statistics:
         statistics.append(("fleiss kappa", lambda: coefficients.fleiss_kappa(ratings)))
     statistics.append(("ac1", lambda: coefficients.gwet_ac(ratings)))
@@ -37,7 +41,7 @@ def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each
 
 
 def weighted(ratings: Ratings) -> list[Statistic]:
-    """Of ordered answers, by quadratic weights: kappa (of two raters Cohen's, of more Conger's) and AC2."""
+    """Return quadratically weighted statistics: kappa (Cohen's for two raters, else Conger's) and AC2."""
     weights = coefficients.quadratic(len(ratings.categories))
     kappa = coefficients.cohen_kappa if len(ratings.raters) == 2 else coefficients.conger_kappa
     return [
@@ -47,7 +51,7 @@ def weighted(ratings: Ratings) -> list[Statistic]:
 
 
 def of_numbers(study_data: StudyData, these: NumericRatings, of_each: int | None) -> list[Statistic]:
-    """Of intervals, of ordinal options that are numbers, and of what follows from sheets."""
+    """Return the statistics of intervals, of ordinal options that are numbers, and of derived values."""
     statistics: list[Statistic] = []
     if len(these.raters) == of_each:
         statistics.append(("icc(A,1)", lambda: numbers.icc(these, "A,1")))
@@ -62,7 +66,7 @@ def of_numbers(study_data: StudyData, these: NumericRatings, of_each: int | None
 
 
 def of_others(study_data: StudyData, field: Field, these: NumericRatings) -> list[Statistic]:
-    """Of steps, boxes and texts."""
+    """Return the statistics of steps, boxes and texts."""
     if field.kind == "step":
         return [
             ("same step", lambda: near(these, "same step", 0.0)),
@@ -79,9 +83,9 @@ def why_not(
     names: tuple[str, ...],
     reasons: Collection[str] = (),
 ) -> str:
-    """In a sentence why nobody agrees or disagrees with anybody; empty where somebody does.
+    """Return a sentence why no two raters can be compared; empty if they can.
 
-    `there` says who answered, `reasons` why others did not.
+    `there` is the mask of answers, `reasons` are those of missing ones.
     """
     has_answers = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
     if not has_answers.any() and NOTHING_FOLLOWS in reasons:

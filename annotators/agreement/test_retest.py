@@ -1,4 +1,4 @@
-"""Repeated ratings: how far a person agrees with themselves, and how far a judge's runs with one another."""
+"""Repeated ratings: agreement of a person with themselves, and of a judge's runs with one another."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def runs_there(study_data: StudyData, raters: Sequence[int]) -> list[int]:
-    """The numbers of the ratings that these raters made, from 1."""
+    """Return the numbers of the ratings that these raters made, from 1."""
     columns = study_data.columns
     return [int(run) for run in np.unique(columns.run[np.isin(columns.rater, list(raters))])]
 
 
 def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
-    """A field's agreement of first and repeated ratings; nothing where nothing was rated twice."""
+    """Return a field's agreement of first and repeated ratings; empty if nothing was rated twice."""
     numbers: list[Agreement] = []
     if len(runs_there(study_data, study_data.people)) > 1:
-        numbers += _of_people(study_data, field)
+        numbers += _agreements_of_people(study_data, field)
     for judge in study_data.judges:
         if len(runs_there(study_data, [judge])) > 1:
-            numbers += _of_judge(study_data, field, judge)
+            numbers += _agreements_of_judge(study_data, field, judge)
     return numbers
 
 
-def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
+def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     agreements: list[Agreement] = sets_again(study_data, field) if field.kind == "many" else []
     if field.kind in CATEGORICAL:
         two, raters = repeated(study_data, field.id)
         if len(two.places):
             maker = EstimateMaker(study_data, field.id, two, between=AGAIN, raters=raters)
-            agreements += maker.all(_of_two(field, two))
+            agreements += maker.all(_pair_statistics(field, two))
     if field.kind == "interval" or scores_of(field):
         these, raters = numbers_repeated(study_data, field.id)
         if len(these.places):
@@ -61,7 +61,7 @@ def _of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     return agreements
 
 
-def _of_two(field: Field, two: Ratings) -> list[Statistic]:
+def _pair_statistics(field: Field, two: Ratings) -> list[Statistic]:
     statistics: list[Statistic] = [
         ("percent", lambda: coefficients.percent(two)),
         ("cohen kappa", lambda: coefficients.cohen_kappa(two)),
@@ -71,15 +71,15 @@ def _of_two(field: Field, two: Ratings) -> list[Statistic]:
 
 
 def repeated(study_data: StudyData, field: str) -> tuple[Ratings, int]:
-    """Two columns, `first` and `again`, and of how many people: every place that a person was to rate twice, each
-    person's for themselves.
+    """Return two columns, `first` and `again`, and the number of people who rated something twice.
 
-    A third rating counts no more; a place that several people rated twice stands once for each of them.
+    They cover every place that a person was to rate twice, separately for each person. Third ratings do not count.
     """
     parts = [
         against(ratings_of(study_data, field, [rater], run=2), ratings_of(study_data, field, [rater], run=1))
         for rater in study_data.people
     ]
+    # `against` puts the second rating first, because the truth's place is its first column.
     codes = np.concatenate([one.codes[:, ::-1] for one in parts]) if parts else np.zeros((0, 2), dtype=np.int16)
     trace, traces = _clusters(parts)
     return ratings_of(study_data, field)._replace(
@@ -89,7 +89,7 @@ def repeated(study_data: StudyData, field: str) -> tuple[Ratings, int]:
 
 
 def numbers_repeated(study_data: StudyData, field: str) -> tuple[NumericRatings, int]:
-    """The same of numbers."""
+    """Return the same as `repeated` for numbers."""
     parts = [
         numbers_against(numbers_of(study_data, field, [rater], run=2), numbers_of(study_data, field, [rater], run=1))
         for rater in study_data.people
@@ -100,7 +100,7 @@ def numbers_repeated(study_data: StudyData, field: str) -> tuple[NumericRatings,
 
 
 def _clusters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> tuple[Ints, tuple[str, ...]]:
-    """The clusters of all parts' places."""
+    """Return the clusters of all parts' places."""
     at = {name: i for i, name in enumerate(dict.fromkeys(name for one in parts for name in one.traces))}
     return np.array([at[one.traces[i]] for one in parts for i in one.trace.tolist()], dtype=np.int32), tuple(at)
 
@@ -110,12 +110,12 @@ def _places(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> tuple[RatedI
 
 
 def _raters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> int:
-    """How many people have a place that they rated twice."""
+    """Return the number of people with a place that they rated twice."""
     return sum(bool(one.there.all(axis=1).any()) for one in parts)
 
 
 def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen
-    """A judge's runs as columns, over the places that any of them rated: `run 1`, `run 2`, ..."""
+    """Return a judge's runs as columns `run 1`, `run 2`, ..., over the places that any of them rated."""
     runs = runs_there(study_data, [judge]) or [1]
     return stacked(
         study_data,
@@ -126,7 +126,7 @@ def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = R
     )
 
 
-def _of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
+def _agreements_of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
     between = study_data.columns.raters[judge].id + RUNS
     if field.kind in CATEGORICAL:
         numbers: list[Agreement] = []
@@ -148,7 +148,7 @@ def _of_judge(study_data: StudyData, field: Field, judge: int) -> list[Agreement
 
 
 def numbers_by_run(study_data: StudyData, field: str, judge: int) -> NumericRatings:
-    """A judge's runs of numbers as columns, over the places that any of them rated."""
+    """Return a judge's numeric runs as columns, over the places that any of them rated."""
     parts = [numbers_of(study_data, field, [judge], run=run) for run in runs_there(study_data, [judge])]
     places = tuple(dict.fromkeys(place for one in parts for place in one.places))
     at = {place: row for row, place in enumerate(places)}

@@ -1,4 +1,4 @@
-"""Weights of agreement between categories in their declared order: 1 is all, 0 none."""
+"""Weights of agreement between categories in their declared order: 1 is full agreement, 0 none."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from annotators.agreement.ratings import Floats
 
 
 def identity(q: int) -> Floats:
-    """Only the same category agrees."""
+    """Return weights by which only the same category agrees."""
     return np.eye(q)
 
 
 def linear(q: int) -> Floats:
-    """Weights 1 - |i - j| / (q - 1)."""
-    return 1 - _apart(q)
+    """Return weights 1 - |i - j| / (q - 1)."""
+    return 1 - _distances(q)
 
 
 def quadratic(q: int) -> Floats:
-    """Weights 1 - ((i - j) / (q - 1))^2."""
-    return 1 - _apart(q) ** 2
+    """Return weights 1 - ((i - j) / (q - 1))^2."""
+    return 1 - _distances(q) ** 2
 
 
-def _apart(q: int) -> Floats:
+def _distances(q: int) -> Floats:
     at = np.arange(q, dtype=np.float64)
+    # One category has no distance to divide by.
     return np.abs(at[:, None] - at[None, :]) / max(q - 1, 1)
 
 
 def form(one: Floats, weights: Floats, other: Floats) -> Floats:
-    """The bilinear form of (..., q) with (..., q), over their leading axes."""
+    """Return the bilinear form of (..., q) with (..., q), over their leading axes."""
     return np.asarray(((one @ weights) * other).sum(axis=-1))

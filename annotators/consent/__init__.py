@@ -1,4 +1,4 @@
-"""What a participant agrees to where a study brings no text of its own: plain, by locale, versioned by its hash."""
+"""The consent text for studies without one of their own, by locale and versioned by its hash."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ HERE = Path(__file__).parent
 
 
 def consent_text(study: Study, locale: str = "") -> str:
-    """The text a participant reads: the study's in that locale (else in its own), else in English, else our own."""
+    """Return the consent text: the study's in this locale, in its own, in English or in any, else the built-in one."""
     locale = locale or study.locale
-    for texts in (study.consent, _ours()):
+    for texts in (study.consent, _built_in_texts()):
         for name in (locale, locale.partition("-")[0], "en", *texts):
             if texts.get(name, "").strip():
                 return texts[name]
@@ -22,9 +22,9 @@ def consent_text(study: Study, locale: str = "") -> str:
 
 
 def text_sha(text: str) -> str:
-    """The version of a text, by the rule of `Study.consent_sha`."""
+    """Return the version of a text, computed as `Study.consent_sha` does."""
     return hashlib.sha256(encode(text)).hexdigest()
 
 
-def _ours() -> dict[str, str]:
+def _built_in_texts() -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.txt"))}

@@ -1,1 +1,1 @@
-"""How language models judge: what they are asked of a unit, and how their answers become a rater's."""
+"""Language models as judges: their questions about a unit, and their answers as those of a rater."""

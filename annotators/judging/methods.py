@@ -1,4 +1,4 @@
-"""The ways of judging by name, and which of them a protocol is judged by."""
+"""The judge methods by name, and the method of each protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.core.suggestion import none_of
 
 
 def methods() -> dict[str, JudgeMethod]:
-    """Every way of judging by its name."""
+    """Return every judge method by its name."""
     all_methods: tuple[JudgeMethod, ...] = (SheetJudge(), PspaJudge(), MemguiJudge(), IrrJudge(), FailureModeJudge())
     return {method.name: method for method in all_methods}
 
@@ -30,11 +30,11 @@ _BY_PROTOCOL: dict[str, str] = {
     "failure-mode-knowu-proactive": FailureModeJudge.name,
     "failure-mode-dac": FailureModeJudge.name,
 }
-"""Protocols that a paper has a judge of its own for; any other is judged by its sheet."""
+"""Protocols for which a paper has its own judge. All others are judged by their sheet."""
 
 
 def method_of(protocol: Protocol, name: str = "") -> JudgeMethod:
-    """The method that is named, or the one for a protocol; `LabError` where there is none of that name."""
+    """Return the named method, or that of the protocol. Raise `LabError` if there is none of that name."""
     methods_by_name = methods()
     if name and name not in methods_by_name:
         raise LabError("judge", f"--method {none_of(name, methods_by_name)}", code=2)
@@ -42,7 +42,7 @@ def method_of(protocol: Protocol, name: str = "") -> JudgeMethod:
 
 
 def check_stages(method: JudgeMethod, stages: Iterable[str]) -> None:
-    """Raises `LabError` where a method has no stage of a name that another model is to be asked at."""
+    """Raise `LabError` if a stage with another model is not one of the method's stages."""
     unknown = [stage for stage in stages if stage not in method.stages]
     if unknown:
         raise LabError("judge", f"--stage-model, method {method.name}: {none_of(unknown[0], method.stages)}", code=2)

@@ -15,30 +15,31 @@ if TYPE_CHECKING:
 
 _HEAD, _GAP = 36, 12
 """Pixels above each screen for its number, and between screens."""
-_LONGEST = 1024
-"""Most pixels of a screen's longer side."""
+_LONGER_SIDE = 1024
+"""Maximum pixels of a screen's longer side."""
 _ROW = 6
-"""Screens in one row."""
-_KEPT = 64
-"""Sheets that are held: the runs of a judge, and each round of its batches, tell the same ones again."""
+"""Screens per row."""
+_CACHED_SHEETS = 64
+"""Number of cached sheets. A judge's runs, and each round of its batches, ask for the same ones again."""
 _INK, _GROUND = (255, 255, 255), (32, 34, 40)
 
 
 def picture_sheet(screens: Sequence[tuple[str, Blob]]) -> Blob | None:
-    """Screens with their titles in rows of six, as JPEG; None where there is none that can be read."""
+    """Return titled screens in rows of six, as JPEG; None if none of them can be read."""
     return _sheet(tuple(screens))
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_SHEETS)
 def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
     from PIL import Image as pictures
     from PIL import ImageDraw, ImageFont
 
-    titled_pictures = [(title, picture) for title, blob in screens if (picture := _opened(blob)) is not None]
+    titled_pictures = [(title, picture) for title, blob in screens if (picture := _scaled_picture(blob)) is not None]
     if not titled_pictures:
         return None
     width = max(picture.width for _, picture in titled_pictures)
     height = max(picture.height for _, picture in titled_pictures)
+    # Rounded up: the last row may be short.
     columns, rows = min(_ROW, len(titled_pictures)), -(-len(titled_pictures) // _ROW)
     size = columns * (width + _GAP) + _GAP, rows * (height + _HEAD + _GAP) + _GAP
     sheet = pictures.new("RGB", size, _GROUND)
@@ -53,13 +54,14 @@ def _sheet(screens: tuple[tuple[str, Blob], ...]) -> Blob | None:
     return Blob(out.getvalue(), "image/jpeg")
 
 
-def _opened(blob: Blob) -> Image | None:
+def _scaled_picture(blob: Blob) -> Image | None:
     from PIL.Image import Resampling
 
     try:
         with open_picture(blob.data) as picture:
-            part = min(1.0, _LONGEST / max(picture.size))
+            part = min(1.0, _LONGER_SIDE / max(picture.size))
             size = max(1, round(picture.width * part)), max(1, round(picture.height * part))
             return picture.convert("RGB").resize(size, Resampling.LANCZOS)
+    # Pillow raises any of these for damaged pictures. A damaged screen is left out.
     except (OSError, ValueError, SyntaxError):
         return None

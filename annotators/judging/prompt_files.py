@@ -1,4 +1,4 @@
-"""Judges' prompts are files, as the prompts of other models are."""
+"""Judges' prompts as files, read by the functions for all models' prompts."""
 
 from lab.core.prompt_files import filled, prompt_text, version_of
 

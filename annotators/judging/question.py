@@ -1,8 +1,8 @@
-"""What a judge sees of a unit, what it is asked, and what it answers: the seam between methods and what runs them.
+"""The seam between judge methods and their callers: a judge's view of a unit, its questions and its answers.
 
-A method (`JudgeMethod`) is a generator: it yields a question, is sent the answer that was read from the model's text,
-and returns what is said at each place of the sheet. It asks no model itself, so it runs the same on answers that were
-paid for before.
+A method (`JudgeMethod`) is a generator. It yields a question, receives the answer that the question's `read` made of
+the model's text, and returns an answer for each place of the sheet. It calls no model itself, so it runs the same on
+answers that are already paid for.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from lab.llm.client import Message
 
 
 class UnusableJudgement(Exception):
-    """A model's answer that says nothing usable; the message tells the model what is wrong with it."""
+    """A model's answer is not usable. The message explains to the model what is wrong with it."""
 
 
 class JudgedStep(NamedTuple):
-    """A step of a run as far as the study shows it; `number` counts from 1, empty texts are hidden or not there."""
+    """A step of a run as far as the study shows it. `number` counts from 1. Texts are empty if hidden or absent."""
 
     number: int
     action: str = ""
@@ -36,45 +36,45 @@ class JudgedStep(NamedTuple):
     reply: str = ""
     error: str = ""
     words: str = ""
-    """The words on the screen before it: the phone's own, or those read from the picture (`was_read`)."""
+    """Words on the screen before the step: from the phone itself, or read from the picture (`was_read`)."""
     was_read: bool = False
     picture: Callable[[], Blob | None] = lambda: None
-    """The screen before it, scaled down for a model; None where none is shown or there."""
+    """Screen before the step, scaled down for a model; None if hidden or absent."""
 
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run of a unit: `name` is what it is called beside others, `sections` what is told of its task, by title."""
+    """A run of a unit: `name` distinguishes it from others, `sections` describe its task, by title."""
 
     id: str
     name: str
     sections: tuple[tuple[str, str], ...]
     steps: tuple[JudgedStep, ...]
     outcome: str
-    """How it ended in words, as far as that is shown; empty else."""
+    """The run's ending in words, as far as the study shows it, else empty."""
     last_picture: Callable[[], Blob | None]
     last_words: str = ""
 
 
 @dataclass(frozen=True)
 class JudgeExample:
-    """A unit that people have settled, as a judge may see it, without pictures; and what is right at its places."""
+    """A unit that people settled, as a judge may see it, without pictures, with its right answers."""
 
     view: JudgeView
     answers: tuple[tuple[str, str, Any], ...]
-    """(target, field, value), the target empty where the unit as a whole is meant."""
+    """Triples (target, field, value). The target is empty for the unit as a whole."""
 
     def may_stand_beside(self, unit: Unit) -> bool:
-        """Whether it tells nothing of a unit: it is another one, of other runs and of another cluster."""
+        """Return True if the example reveals nothing about a unit: another id, other runs and another cluster."""
         own = self.view.unit
         return own.id != unit.id and own.clustered != unit.clustered and not set(own.runs) & set(unit.runs)
 
 
 @dataclass(frozen=True)
 class JudgeView:
-    """A unit as a judge may see it: no more than the protocol and the study show a rater.
+    """A unit as a judge may see it: no more than the protocol and the study show to a rater.
 
-    `swapped`: of a unit with two sides B comes first, as A; answers are turned back when they are kept.
+    With `swapped`, side B of a unit comes first, as A. Answers are swapped back before they are stored.
     """
 
     protocol: RatingProtocol
@@ -84,34 +84,38 @@ class JudgeView:
     runs: tuple[JudgedRun, ...]
     swapped: bool = False
     pictures: int = 12
-    """Most pictures in one question."""
+    """Maximum number of pictures in one question."""
     sections: tuple[tuple[str, str], ...] = ()
-    """What is told of a task that has no run yet, by title."""
+    """Description of a task without a run, by title."""
     examples: tuple[JudgeExample, ...] = ()
-    """Other units with what people settled there; none where the judge is given none."""
+    """Other units with their settled answers; empty if the judge gets none."""
 
 
 class JudgeQuestion(NamedTuple):
-    """One question to a model. `read` makes of its text what the method is sent, or raises `UnusableJudgement`."""
+    """One question to a model.
+
+    `read` parses the model's text into what the method receives, or raises `UnusableJudgement`.
+    """
 
     stage: str
     messages: tuple[Message, ...]
     read: Callable[[str], Any]
     schema: Mapping[str, Any] | None = None
-    """A JSON Schema of the answer, for models that keep to one."""
+    """JSON Schema of the answer, for models that support one."""
     once: bool = False
-    """Whether one answer serves every run of the judge: what a step shows, say, and not what follows from it."""
+    """True if one answer serves all runs of the judge, for instance a description of a step."""
 
     @property
     def asked_at(self) -> str:
-        """The method's own name of the stage; a repaired question belongs to the stage that it repairs."""
+        """The method's own name of the stage. A repaired question belongs to the stage that it repairs."""
         return stage_name(self.stage)
 
     @property
     def sha(self) -> str:
-        """A hash of all that is sent: the same question is not asked twice."""
+        """Hash of everything that is sent, by which the same question is never paid for twice."""
         whole = hashlib.sha256()
         for message in self.messages:
+            # The number of parts keeps messages apart that have the same parts split differently.
             whole.update(encode([message.role, len(message.parts)]))
             for part in message.parts:
                 whole.update(encode(part if isinstance(part, str) else [part.mime, part.sha256]) + b"\n")
@@ -120,14 +124,14 @@ class JudgeQuestion(NamedTuple):
 
 
 class JudgedPlace(NamedTuple):
-    """What a judge says at a place of the sheet: a value, or the reason why there is none. `step` counts from 1."""
+    """A judge's answer at a place of the sheet: a value, or the reason for having none. `step` counts from 1."""
 
     target: str
     field: str
     value: Any = None
     missing: Missing | None = None
     run: int = 0
-    """Which of the unit's runs the evidence is in, from 0."""
+    """Index of the unit's run that holds the evidence."""
     step: int | None = None
     confidence: float | None = None
     note: str = ""
@@ -137,11 +141,10 @@ Judging = Generator[JudgeQuestion, Any, Sequence[JudgedPlace]]
 
 
 class JudgeMethod(Protocol):
-    """One way of judging. `version` is a hash of its prompts: another prompt is another rater.
+    """One way of judging. `version` is a hash of its prompts, because another prompt is another rater.
 
-    `stages` are the names of the kinds of questions that it asks, in their order; each may be asked of another model.
-    `tells_outcome` says whether a question holds how the run that is judged ended, where that is shown. Examples
-    hold it with every method.
+    `stages` are the names of its kinds of questions, in order. Each may use another model. `tells_outcome` is True if a
+    question reveals the run's outcome, provided the study shows it. Examples reveal it with every method.
     """
 
     name: str
@@ -154,5 +157,5 @@ class JudgeMethod(Protocol):
     def version(self) -> str: ...
 
     def judge(self, view: JudgeView) -> Judging:
-        """Asks what it needs to know, question by question; returns what is said at each place."""
+        """Yield questions one by one, then return an answer for each place."""
         ...

@@ -1,4 +1,4 @@
-"""What a model says of a sheet: JSON, checked place by place by the rules that a person's answers are checked by."""
+"""A model's answer to a sheet: JSON, checked place by place by the rules that also apply to a person's answers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from lab.core.typed_text import clean
 from lab.llm.json_in_text import answer_in, why_no_object
 
 _MOST_NOTE = 2_000
-_NOBODY = Actor("model", "judge")
+_ANY_JUDGE = Actor("model", "judge")
 _OTHER_SIDE = {"A": "B", "B": "A"}
 
 
 class AskedPlace(NamedTuple):
-    """A place that a judge is asked about, as things may stand: whether its condition holds follows from answers."""
+    """A place that may be asked of a judge. Other answers determine if its condition holds."""
 
     target: Target | None
     field: Field
@@ -34,7 +34,7 @@ class AskedPlace(NamedTuple):
 
 
 def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
-    """All places of the sheet that a model can answer, in reading order; a box on a screen it cannot draw."""
+    """Yield all places of the sheet that a model can answer, in reading order. It cannot draw boxes."""
     ruled_places = {(one.target, one.field) for one in view.unit.mechanical}
     for target, fields in fields_by_target(view.protocol, view.unit):
         for field in fields:
@@ -43,7 +43,7 @@ def asked_places(view: JudgeView) -> Iterator[AskedPlace]:
 
 
 def answer_schema(view: JudgeView) -> dict[str, Any]:
-    """A JSON Schema of the answer; which values fit which field is checked when it is read."""
+    """Return a JSON Schema of the answer. Reading checks which values fit which field."""
     places = list(asked_places(view))
     value: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
     if any(place.field.kind == "many" for place in places):
@@ -69,7 +69,10 @@ def answer_schema(view: JudgeView) -> dict[str, Any]:
 
 
 def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
-    """What a model said at each place, in reading order; `UnusableJudgement` where a required one lacks or is wrong."""
+    """Return a model's answer at each place, in reading order.
+
+    Raise `UnusableJudgement` if a required answer is missing or invalid.
+    """
     entries = _entries(text)
     entry_by_place = {(str(one.get("item") or ""), str(one.get("field") or "")): one for one in entries}
     only = {place.field.id for place in asked_places(view)}
@@ -77,13 +80,15 @@ def read_sheet(view: JudgeView, text: str) -> list[JudgedPlace]:
     for place in asked_places(view):
         key = place.item, place.field.id
         entry = entry_by_place.get(key)
+        # On a sheet with a single field, the entry may leave out its name.
         if entry is None and len(only) == 1:
             entry = entry_by_place.get((place.item, ""))
         if entry is None:
             if place.field.required and _is_asked(place, judged_places):
-                raise UnusableJudgement(f"there is no entry for {_named(place)}.")
+                raise UnusableJudgement(f"there is no entry for {_place_name(place)}.")
             continue
-        judged_places[key] = _placed(view, place, entry)
+        judged_places[key] = _judged_place(view, place, entry)
+    # After all places were read, because the rules of order compare them.
     _check_together(view, list(judged_places.values()))
     return list(judged_places.values())
 
@@ -98,14 +103,14 @@ def _entries(text: str) -> list[Mapping[str, Any]]:
 
 
 def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
-    """Raises `UnusableJudgement` where answers do not go together on a sheet, each of which fits its own field."""
+    """Raise `UnusableJudgement` if answers contradict each other though each fits its own field."""
     sheet = Sheet(view.protocol, view.unit)
     for place in places:
         field, spot = view.protocol.field(place.field), FieldReference(place.target, place.field)
         if field is None or not sheet.asks(spot):
             continue
         label = Label(
-            f"{place.target}/{place.field}", "", 1, view.unit.id, place.target, place.field, _NOBODY,
+            f"{place.target}/{place.field}", "", 1, view.unit.id, place.target, place.field, _ANY_JUDGE,
             value=place.value, reason_missing=place.missing,
         )  # fmt: skip
         try:
@@ -116,7 +121,7 @@ def _check_together(view: JudgeView, places: Sequence[JudgedPlace]) -> None:
 
 
 def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedPlace]) -> bool:
-    """Whether the condition of a place holds by what was said before it."""
+    """Return True if the earlier answers fulfil the condition of a place."""
     if not place.field.show_if:
         return True
     name = place.field.show_if.partition("=")[0]
@@ -126,39 +131,44 @@ def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedP
     return False
 
 
-def _placed(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
-    """An entry as what is said at its place; raises `UnusableJudgement` where it does not fit."""
+def _judged_place(view: JudgeView, place: AskedPlace, entry: Mapping[str, Any]) -> JudgedPlace:
+    """Return an entry as the answer at its place. Raise `UnusableJudgement` if it does not fit."""
     field = place.field
     note = clean(str(entry.get("reason") or ""))[:_MOST_NOTE]
     missing = entry.get("missing")
-    confidence = _share(entry.get("confidence"))
+    confidence = _as_share(entry.get("confidence"))
+    # A reason wins over a value that the model gave with it.
     if missing in get_args(Missing):
         return JudgedPlace(place.item, field.id, None, missing, note=note)
-    value = _turned(view, field, _value(field, place.target, entry.get("value")))
+    value = _unswap_side(view, field, _typed_value(field, place.target, entry.get("value")))
     if value is None:
-        raise UnusableJudgement(f'{_named(place)} has no "value".')
-    label = Label("", "", 1, view.unit.id, place.item, field.id, _NOBODY, value=value)
+        raise UnusableJudgement(f'{_place_name(place)} has no "value".')
+    label = Label("", "", 1, view.unit.id, place.item, field.id, _ANY_JUDGE, value=value)
     try:
         check_value("answer", field, place.target, label)
     except LabError as error:
-        raise UnusableJudgement(f"{_named(place)}: {error.body}") from None
+        raise UnusableJudgement(f"{_place_name(place)}: {error.body}") from None
+    # The answer contradicts the run, so the model is asked again.
     if field.evidence and value == COMPLETED and view.runs and not view.runs[0].steps:
-        raise UnusableJudgement(f"{_named(place)}: the run has no steps, so nothing was completed at one.")
+        raise UnusableJudgement(f"{_place_name(place)}: the run has no steps, so nothing was completed at one.")
     step = step_of(view.runs[0], entry.get("step")) if field.evidence and view.runs else None
     return JudgedPlace(place.item, field.id, value, step=step, confidence=confidence, note=note)
 
 
-def _value(field: Field, target: Target | None, value: Any) -> Any:
-    """A value as its field keeps it: models write `"yes"` for a flag, `"3"` for a number, an option by its words."""
+def _typed_value(field: Field, target: Target | None, value: Any) -> Any:
+    """Return a value in its field's type.
+
+    Models write `"yes"` for a flag, `"3"` for a number, and an option by its text.
+    """
     if isinstance(value, str):
         value = value.strip()
     match field.kind:
         case "flag" if isinstance(value, str) and value.lower() in ("true", "false", "yes", "no"):
             return value.lower() in ("true", "yes")
         case "interval" | "step":
-            return _number(value)
+            return _as_number(value)
         case "many" if isinstance(value, str | list):
-            return _set(field, target, value)
+            return _option_set(field, target, value)
         case "nominal" | "ordinal":
             value = as_option(field, target, value)
             words = {option.shown.casefold(): option.id for option in field.options}
@@ -167,8 +177,8 @@ def _value(field: Field, target: Target | None, value: Any) -> Any:
     return value
 
 
-def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
-    """A set of options, also where it names them by their words."""
+def _option_set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
+    """Return a set of options, also if it names them by their texts."""
     words = {option.shown.casefold(): option.id for option in field.options}
     if isinstance(value, str) and value.casefold() in words:
         value = [words[value.casefold()]]
@@ -179,8 +189,8 @@ def _set(field: Field, target: Target | None, value: str | list[Any]) -> Any:
     return as_option(field, target, ids)
 
 
-def _number(value: Any) -> Any:
-    """`3` for `"3"` and `3.0`; what is no number, as `"nan"`, stays as it is."""
+def _as_number(value: Any) -> Any:
+    """Return `3` for `"3"` and `3.0`. A text that is not a number, such as `"nan"`, is returned unchanged."""
     try:
         number = float(value) if isinstance(value, str) else value
     except ValueError:
@@ -190,30 +200,30 @@ def _number(value: Any) -> Any:
     return int(number) if number.is_integer() else number
 
 
-def _turned(view: JudgeView, field: Field, value: Any) -> Any:
-    """A side that was shown as the other one, as the unit names it."""
+def _unswap_side(view: JudgeView, field: Field, value: Any) -> Any:
+    """Return a swapped side as the unit names it."""
     return _OTHER_SIDE.get(value, value) if view.swapped and field.sided and isinstance(value, str) else value
 
 
-def _share(value: Any) -> float | None:
-    value = _number(value)
+def _as_share(value: Any) -> float | None:
+    value = _as_number(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value <= 1 else None
 
 
 def step_of(run: JudgedRun, value: Any) -> int | None:
-    """A step that the run has; what is none is left out, and the answer stays."""
-    number = _number(value)
+    """Return a step of the run; None if the run has no such step, which does not invalidate the answer."""
+    number = _as_number(value)
     is_step = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(run.steps)
     return number if is_step else None
 
 
-def _named(place: AskedPlace) -> str:
+def _place_name(place: AskedPlace) -> str:
     return f"field {place.field.id} of item {place.item}" if place.item else f"field {place.field.id}"
 
 
 def without_answer(view: JudgeView, why: str) -> Sequence[JudgedPlace]:
-    """Every required place with the reason why a model gave no answer that can be used."""
+    """Return every required place with the reason why a model gave no usable answer."""
     note = clean(why, lines=False)[:_MOST_NOTE]
     return [
         JudgedPlace(place.item, place.field.id, None, "cannot_judge", note=note)

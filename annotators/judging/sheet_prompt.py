@@ -1,4 +1,4 @@
-"""The judge of any protocol: one question that holds the guideline, the run and the sheet, by the protocol's words."""
+"""The judge for any protocol: one question with the guideline, the run and the sheet, in the protocol's words."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from lab.llm.client import Message
 T = TypeVar("T")
 
 _PACKAGE = "annotators.judging"
-_WORDS = 1_500
-"""Characters of a screen's words that stand for a picture that is not sent."""
+_MOST_CHARACTERS = 1_500
+"""Maximum characters of a screen's words that replace a picture which is not sent."""
 
 
 class SheetJudge:
-    """Asks one question for the whole sheet."""
+    """Judge that asks one question for the whole sheet."""
 
     name = "sheet"
     stages = ("sheet",)
@@ -43,18 +43,18 @@ class SheetJudge:
         return sheet_version()
 
     def judge(self, view: JudgeView) -> Judging:
-        """One question; the answer to it is the sheet."""
+        """Yield one question and return its answer, the whole sheet."""
         places: list[JudgedPlace] = yield sheet_question(view)
         return places
 
 
 def sheet_version() -> str:
-    """A hash of the prompts of a question that is answered by a whole sheet."""
+    """Return a hash of the prompts for a question about a whole sheet."""
     return version_of(_PACKAGE, "sheet-system.md", "repair.md")
 
 
 def sheet_system(view: JudgeView) -> Message:
-    """The guideline, and how a sheet is answered."""
+    """Return the system message: the guideline, and how to answer a sheet."""
     protocol = view.protocol
     title = protocol.word(view.locale, "title", protocol.title)
     return Message(
@@ -63,7 +63,7 @@ def sheet_system(view: JudgeView) -> Message:
 
 
 def sheet_question(view: JudgeView) -> JudgeQuestion:
-    """All that a rater is told of the unit, and all that they are asked."""
+    """Return a question with everything that a rater sees of the unit and is asked about it."""
     parts = _unit_parts(view)
     if any(field.sided for field in view.protocol.fields):
         parts.append("Where the guideline says left, it is side A; right is side B.")
@@ -71,22 +71,23 @@ def sheet_question(view: JudgeView) -> JudgeQuestion:
 
 
 def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str) -> JudgeQuestion:
-    """A question that is answered by a whole sheet; `parts` is what is told of the unit, after the examples."""
-    questions_text = "What is asked\n" + "\n".join(_asked(view))
+    """Return a question about a whole sheet. `parts` describe the unit and follow the examples."""
+    questions_text = "What is asked\n" + "\n".join(_sheet_lines(view))
     messages = (sheet_system(view), Message("user", joined([*example_texts(view), *parts, questions_text])))
     return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
 
 
 def example_texts(view: JudgeView, right: Callable[[JudgeExample], Any] | None = None) -> list[str]:
-    """The examples that a judge is given, in words; `right` makes of one what a method's own answer would say."""
+    """Return the judge's examples in words. `right` converts one into the form of a method's own answer."""
     return [
         example_text(one, number, None if right is None else right(one)) for number, one in enumerate(view.examples, 1)
     ]
 
 
 def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
-    """An example in words: the unit as it would be told, its items, and what is right, by default as a sheet."""
+    """Return an example in words: its unit, its items and its right answers, by default in the form of a sheet."""
     view = example.view
+    # Examples are in words alone, without pictures.
     unit_texts = [part for part in _unit_parts(view) if isinstance(part, str)]
     items = [target_line(one) for one in _items(view)]
     unit_texts += ["\n".join(["Items", *items])] if items else []
@@ -96,17 +97,18 @@ def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
 
 
 def _unit_parts(view: JudgeView) -> list[str | Blob]:
-    """A unit in words and pictures, without what is asked about it."""
+    """Return a unit in words and pictures, without the questions about it."""
     parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
-    parts += _given(view)
+    parts += _given_texts(view)
     pictured_steps = pictured(view.runs, view.pictures)
     for run in view.runs:
         parts += run_parts(run, pictured_steps)
     return parts
 
 
-def _given(view: JudgeView) -> Iterator[str]:
-    """Texts that the unit lays before its rater, sides in the order in which they are shown."""
+def _given_texts(view: JudgeView) -> Iterator[str]:
+    """Yield the texts that the unit gives to its rater, with sides in the order shown."""
+    # Swapped units show side B first, under the name A.
     order = sorted(view.unit.given, key=lambda one: _side(view, one) or "")
     for one in order:
         side = _side(view, one)
@@ -119,15 +121,15 @@ def _side(view: JudgeView, material: Given) -> str:
 
 
 def pictured(runs: Sequence[JudgedRun], most: int) -> frozenset[tuple[str, int]]:
-    """The steps (by run and number) whose pictures are sent: all of them, or as many as may be, evenly, the last too.
+    """Return the steps (run, number) whose pictures are sent: all, or an even selection with the last.
 
-    A run's last screen counts as a picture, and is sent always.
+    A run's last screen counts as a picture and is always sent.
     """
     return frozenset(evenly([(run.id, step.number) for run in runs for step in run.steps], most - len(runs)))
 
 
 def evenly(steps: Sequence[T], most: int) -> list[T]:
-    """All of some steps, or as many as may be, evenly spread, the last too."""
+    """Return all of some steps, or an even selection of `most` that includes the last."""
     most = max(0, most)
     if len(steps) <= most:
         return list(steps)
@@ -135,7 +137,7 @@ def evenly(steps: Sequence[T], most: int) -> list[T]:
 
 
 def run_parts(run: JudgedRun, pictured_steps: frozenset[tuple[str, int]]) -> list[str | Blob]:
-    """A run in words and pictures, in order."""
+    """Return a run in words and pictures, in order."""
     parts: list[str | Blob] = [f"Run {run.name}".rstrip()]
     parts += [f"{title}\n{text}" for title, text in run.sections]
     for step in run.steps:
@@ -143,14 +145,16 @@ def run_parts(run: JudgedRun, pictured_steps: frozenset[tuple[str, int]]) -> lis
         parts.append(step_words(step, pictured=picture is not None))
         parts += [picture] if picture is not None else []
     last = run.last_picture()
-    parts.append("The last screen" + ("" if last is not None or not run.last_words else f"\n{run.last_words[:_WORDS]}"))
+    parts.append(
+        "The last screen" + ("" if last is not None or not run.last_words else f"\n{run.last_words[:_MOST_CHARACTERS]}")
+    )
     parts += [last] if last is not None else []
     parts += [f"How it ended\n{run.outcome}"] if run.outcome else []
     return parts
 
 
 def step_words(step: JudgedStep, *, pictured: bool) -> str:
-    """A step in lines: what was done, said and asked; the screen's words where its picture is not sent."""
+    """Return the lines of a step. The screen's words replace a picture that is not sent."""
     lines = [f"Step {step.number}{f': {step.action}' if step.action else ''}"]
     lines += [f"  thought: {step.thought}"] if step.thought else []
     lines += [f"  asks the person: {step.question}"] if step.question else []
@@ -158,14 +162,14 @@ def step_words(step: JudgedStep, *, pictured: bool) -> str:
     lines += [f"  {step.error}"] if step.error else []
     if step.words and not pictured:
         how = "words read from the picture before it" if step.was_read else "words on the screen before it"
-        lines.append(f"  {how}: {step.words[:_WORDS]}")
+        lines.append(f"  {how}: {step.words[:_MOST_CHARACTERS]}")
     elif pictured:
         lines.append("  the screen before it:")
     return "\n".join(lines)
 
 
-def _asked(view: JudgeView) -> Iterator[str]:
-    """The sheet: fields with their values once, then the items."""
+def _sheet_lines(view: JudgeView) -> Iterator[str]:
+    """Yield the sheet: each field with its values once, then the items."""
     places = list(asked_places(view))
     fields = list(dict.fromkeys(place.field for place in places))
     for field in fields:
@@ -180,7 +184,7 @@ def _asked(view: JudgeView) -> Iterator[str]:
 
 
 def _items(view: JudgeView) -> list[Target]:
-    """What is asked about by itself, in order."""
+    """Return the items that are asked about individually, in order."""
     return list(dict.fromkeys(place.target for place in asked_places(view) if place.target is not None))
 
 
@@ -211,7 +215,7 @@ def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
 
 
 def option_lines(view: JudgeView, field: Field, before: str = "") -> Iterator[str]:
-    """A field's options by their ids, with what each means and its cases; those that a rule gives are not there."""
+    """Yield a field's options by id, with their meanings and cases, without those that only a rule sets."""
     protocol, locale = view.protocol, view.locale
     for option in field.options:
         if not option.by_rule:
@@ -222,7 +226,7 @@ def option_lines(view: JudgeView, field: Field, before: str = "") -> Iterator[st
 
 
 def _many_words(field: Field) -> str:
-    """What a list of options may hold."""
+    """Return the description of a list of options."""
     least = f", at least {field.least:g}" if field.least else ""
     most = f", at most {field.most:g}" if field.most is not None else ""
     none = "; [] where none holds" if may_be_empty(field) else ""
@@ -231,7 +235,7 @@ def _many_words(field: Field) -> str:
 
 
 def target_line(target: Target) -> str:
-    """An item by its id: what it says, its kind, and what it depends on."""
+    """Return an item's line: id, text, kind and dependencies."""
     more = [plain(target.detail)] if target.detail else []
     more += [f"kind: {target.kind}"] if target.kind else []
     more += [f"values: {', '.join(target.options)}"] if target.options else []
@@ -240,11 +244,11 @@ def target_line(target: Target) -> str:
 
 
 def joined(parts: Sequence[str | Blob]) -> tuple[str | Blob, ...]:
-    """Texts that follow one another as one, with an empty line between."""
-    return tuple(_joined(parts))
+    """Return parts with successive texts joined by an empty line."""
+    return tuple(_join_texts(parts))
 
 
-def _joined(parts: Sequence[str | Blob]) -> Iterator[str | Blob]:
+def _join_texts(parts: Sequence[str | Blob]) -> Iterator[str | Blob]:
     texts: list[str] = []
     for part in parts:
         if isinstance(part, str):

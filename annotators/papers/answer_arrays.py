@@ -1,4 +1,4 @@
-"""Answers that a table works out itself, as the arrays that coefficients read."""
+"""Answers that a table computes itself, in the form of arrays that coefficients read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotators.agreement.ratings import MissingAnswers, NumericRatings, RatedIt
 
 
 class AnswerRow(NamedTuple):
-    """One place with its cluster and a value for each column; None is missing, `why` says for each column why."""
+    """One item with its cluster and a value for each column, None if missing. `why` has the reasons by column."""
 
     place: RatedItem
     cluster: str
@@ -20,29 +20,31 @@ class AnswerRow(NamedTuple):
 
 
 def numbers_by(field: str, names: Sequence[str], rows: Sequence[AnswerRow]) -> NumericRatings:
-    """Rows of numbers; `names` are their columns."""
+    """Return rows of numbers as ratings with these column names."""
     values = np.full((len(rows), len(names)), np.nan)
     for at, row in enumerate(rows):
         values[at] = [np.nan if value is None else float(value) for value in row.values]
     trace, traces = _clusters(rows)
     return NumericRatings(
-        field, values, tuple(names), trace, traces, tuple(row.place for row in rows), _missing(names, rows)
+        field, values, tuple(names), trace, traces, tuple(row.place for row in rows), _missing_answers(names, rows)
     )
 
 
 def ratings_by(field: str, categories: Sequence[str], names: Sequence[str], rows: Sequence[AnswerRow]) -> Ratings:
-    """Rows of categories, which stand in their declared order; what is none of them is missing."""
+    """Return rows of categories in declared order as ratings. A value that is not a category is missing."""
     codes = np.full((len(rows), len(names)), -1, dtype=np.int16)
     index = {name: i for i, name in enumerate(categories)}
     for at, row in enumerate(rows):
         codes[at] = [-1 if value is None else index.get(str(value), -1) for value in row.values]
     trace, traces = _clusters(rows)
     places = tuple(row.place for row in rows)
-    return Ratings(field, tuple(categories), codes, tuple(names), trace, traces, places, missing=_missing(names, rows))
+    return Ratings(
+        field, tuple(categories), codes, tuple(names), trace, traces, places, missing=_missing_answers(names, rows)
+    )
 
 
-def _missing(names: Sequence[str], rows: Sequence[AnswerRow]) -> MissingAnswers:
-    """The cells without a value that a reason is told of."""
+def _missing_answers(names: Sequence[str], rows: Sequence[AnswerRow]) -> MissingAnswers:
+    """Return the cells that have a reason in place of a value."""
     reasons = sorted({reason for row in rows for reason in row.why if reason})
     why = np.full((len(rows), len(names)), -1, dtype=np.int32)
     for at, row in enumerate(rows):

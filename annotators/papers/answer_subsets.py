@@ -1,4 +1,4 @@
-"""A paper's parts of the answers: the targets of one kind, some units, one judge's several runs and what most say."""
+"""Subsets of a study's answers for papers: targets of one kind, some units, a judge's runs and their mode."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from annotators.study_data import StudyData
 
 
 def column(ratings: Ratings, at: int) -> Ratings:
-    """One rater's column alone, and what is missing of theirs."""
+    """Return one rater's column with their missing answers."""
     return ratings.by((at,))
 
 
 def only(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
-    """Some places alone, with what is missing there; a trace that has none of them is none of its traces."""
+    """Return only some places with their missing answers, and only the traces of these places."""
     rows = np.array([keeps(place) for place in ratings.places], dtype=np.bool_)
     places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
     trace, traces = clusters_at(study_data, places)
@@ -30,35 +30,36 @@ def only(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], b
 
 
 def of_places(study_data: StudyData, ratings: Ratings, places: Collection[RatedItem]) -> Ratings:
-    """The places that are among these."""
+    """Return only the given places."""
     return only(study_data, ratings, lambda place: place in places)
 
 
 def of_units(study_data: StudyData, ratings: Ratings, units: Collection[str]) -> Ratings:
-    """The places of these units."""
+    """Return only the places of these units."""
     return only(study_data, ratings, lambda place: place.unit in units)
 
 
 def kinds(study_data: StudyData) -> dict[RatedItem, str]:
-    """What kind each target is of (fixed, flexible; explicit, implicit)."""
+    """Return the kind of each target (fixed, flexible; explicit, implicit)."""
     return {RatedItem(unit.id, one.id): one.kind for unit in asked_units(study_data) for one in unit.targets}
 
 
 def by_runs(study_data: StudyData, field: str, rater: int, derived: Derived = "") -> Ratings:
-    """What a judge said in each of its runs, a column for each."""
+    """Return a judge's answers with one column per run."""
     return runs_of(study_data, field, rater, RatingsPart(derived=derived))
 
 
 def modal(ratings: Ratings, name: str = "modal") -> Ratings:
-    """What was said most often at each place; nothing where two answers tie.
+    """Return the most frequent answer at each place, missing if two answers tie.
 
-    Where nobody said anything its reasons are those of the first column; where answers tie, that there is no majority.
+    Missing places without any answer have the first column's reasons. Ties have the reason that there is no majority.
     """
     tally = np.stack([(ratings.codes == code).sum(axis=1) for code in range(len(ratings.categories))], axis=1)
     most = tally.max(axis=1, initial=0)
-    single = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
-    codes = np.where(single, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
+    # A tie of two answers has no most frequent one.
+    has_mode = (most > 0) & ((tally == most[:, None]).sum(axis=1) == 1)
+    codes = np.where(has_mode, tally.argmax(axis=1), -1).astype(np.int16)[:, None]
     places = set(ratings.places)
-    ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~single).tolist())
-    silent = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
-    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, silent)))
+    ties = MissingAnswers.one_each((ratings.places[row], NO_MAJORITY) for row in np.flatnonzero(~has_mode).tolist())
+    without_answer = ratings.missing.by(ratings.raters[:1]).at(lambda place: place not in places)
+    return ratings._replace(codes=codes, raters=(name,), missing=missing_of_all((ties, without_answer)))

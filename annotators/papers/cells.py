@@ -1,4 +1,4 @@
-"""The numbers in tables: a statistic with its interval and its n, made into a cell."""
+"""Cells of tables: a statistic with its interval and its n."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from lab.core.agreement import Agreement, How
 from lab.core.report import Bars, Number, Table
 
 FEW = 20
-"""With fewer runs than this a table says that it describes them, and little more."""
+"""With fewer runs, a table warns that it can hardly be generalised."""
 COUNTED = "counted, not estimated"
 _EMPTY = "nothing to take it from"
 
 
 class UnitValue(NamedTuple):
-    """One value of a unit, and the cluster that its unit belongs to."""
+    """One value of a unit, and the cluster of the unit."""
 
     unit: str
     cluster: str
@@ -36,12 +36,12 @@ def coefficient(
     study_data: StudyData, one: AdditiveStatistic, of: Ratings | NumericRatings, *, part: str = "",
     between: str = "people", raters: int | None = None, statistic: str = "",
 ) -> Agreement:  # fmt: skip
-    """A coefficient with its interval, and its n by the answers that it is made of; `statistic` names it otherwise."""
+    """Return a coefficient with its interval and the n of its answers. `statistic` overrides its name."""
     return EstimateMaker(study_data, of.field, of, part, between, raters).of(statistic or statistic_of(one.name), one)
 
 
 def statistic_of(name: str) -> str:
-    """What numbers call a coefficient that functions call `name`: gwet_ac is ac1, icc_A,1 is icc(A,1)."""
+    """Return the printed name of a coefficient by its function's name: gwet_ac is ac1, icc_A,1 is icc(A,1)."""
     if name.startswith("icc_"):
         return f"icc({name[4:]})"
     return {"gwet_ac": "ac1"}.get(name, name.removeprefix("krippendorff_").replace("_", " "))
@@ -62,11 +62,13 @@ def average(
     left_out: Mapping[str, int] | None = None,
     how: How | None = None,
 ) -> Agreement:
-    """The mean of values with its interval over clusters, which lie from `least` to `most` (0 to 1 for a share).
+    """Return the mean of values with its interval over clusters.
 
-    `why` is told where there are none; `raters` are the people who answered that field of these units where nothing
-    else is said, `left_out` what has no value, by reason, and `how` is the report's.
+    Values are between `least` and `most` (0 and 1 for a share). `why` is the reason if there are none. `raters`
+    defaults to the people who answered that field of these units. `left_out` counts missing values by reason. `how`
+    defaults to the report's.
     """
+    # Sorted, so that rounding does not depend on the order of units.
     values = sorted(items)
     if not values:
         return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
@@ -80,7 +82,8 @@ def average(
     return with_interval(
         cell, how, field, statistic, part=part, between=between, places=len(values),
         units=len({one.unit for one in values}), traces=len(clusters),
-        raters=_raters(study_data, field, raters, {one.unit for one in values}), **_missing(len(values), left_out),
+        raters=_raters(study_data, field, raters, {one.unit for one in values}),
+        **_missing_fields(len(values), left_out),
     )  # fmt: skip
 
 
@@ -88,14 +91,16 @@ def share(
     study_data: StudyData, items: Iterable[UnitValue], field: str, statistic: str = "share", *, part: str = "",
     between: str = "people", raters: int | None = None, why: str = "", left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
-    """The share of ones among zeros and ones, its interval over clusters.
+    """Return the share of ones among zeros and ones, with an interval over clusters.
 
-    Where every cluster has one of them, each stands for itself, and the interval is Wilson's: of few that are nearly
-    all the same the jackknife's reaches much too far. Values between them (a tie that counts half) are averaged.
+    If every cluster has one value, all are independent and the interval is Wilson's, because the jackknife's is much
+    too wide for a few values that are nearly all the same. Values between 0 and 1 (a tie that counts half) are
+    averaged.
     """
     items = sorted(items)
     if items and len({one.cluster for one in items}) == len(items):
         right = sum(one.value for one in items)
+        # A tie counts half, for which there is no Wilson's interval.
         if {one.value for one in items} <= {0.0, 1.0}:
             return of_all(
                 study_data, int(right), len(items), field, statistic, part=part, raters=raters, between=between,
@@ -120,21 +125,21 @@ def of_all(
     raters: int | None = None, why: str = "", between: str = "people", units: Collection[str] | None = None,
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
-    """A share of things that each stand for themselves, with Wilson's interval; `units` are what they are of."""
+    """Return a share of independent things with Wilson's interval. `units` are the units that they belong to."""
     if not of:
         return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
     low, high = wilson(right, of, study_data.how.level)
     return Agreement(
         field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
         level=study_data.how.level, places=of, units=of, traces=of, raters=_raters(study_data, field, raters, units),
-        **_missing(of, left_out),
+        **_missing_fields(of, left_out),
     )  # fmt: skip
 
 
 def _raters(study_data: StudyData, field: str, raters: int | None, units: Collection[str] | None) -> int:
-    """How many people a number rests on: as its maker knows, else who answered that field of these units.
+    """Return the number of people behind a number: as given, else those who answered that field of these units.
 
-    Where they are no units of the study (episodes, tasks), all who answered it.
+    If `units` are not units of the study (episodes, tasks), it is everyone who answered the field.
     """
     if raters is not None:
         return raters
@@ -146,14 +151,14 @@ def _raters(study_data: StudyData, field: str, raters: int | None, units: Collec
     return how_many
 
 
-def _missing(places: int, left_out: Mapping[str, int] | None) -> dict[str, Any]:
-    """The share of things that have no value, and why, as fields of a number."""
+def _missing_fields(places: int, left_out: Mapping[str, int] | None) -> dict[str, Any]:
+    """Return the share of missing things and the reasons as fields of a number."""
     many = sum((left_out or {}).values())
     return {"missing": many / (places + many), "reasons": dict(left_out or {})} if many else {}
 
 
 def difference_within(gap: Agreement, most: float | None) -> Agreement:
-    """A difference whose interval reaches no further than one of two numbers from 0 to `most` can."""
+    """Return a difference of two numbers from 0 to `most` with its interval clipped accordingly."""
     if most is None or gap.low is None or gap.high is None:
         return gap
     return replace(gap, low=max(-most, gap.low), high=min(most, gap.high))
@@ -163,10 +168,10 @@ def plain(
     value: float, field: str, statistic: str, no_interval: str, *, n: int = 0, part: str = "", between: str = "people",
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
-    """A number that has no interval, and why not."""
+    """Return a number without an interval, with the reason."""
     return Agreement(
         field, statistic, value, part=part, between=between, no_interval=no_interval, places=n, units=n, traces=n,
-        **_missing(n, left_out),
+        **_missing_fields(n, left_out),
     )  # fmt: skip
 
 
@@ -174,22 +179,22 @@ def lacking(
     field: str, statistic: str, why: str, *, part: str = "", between: str = "people",
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
-    """A number that is not there, and why."""
-    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing(0, left_out))
+    """Return an undefined number with the reason."""
+    return Agreement(field, statistic, undefined=why, part=part, between=between, **_missing_fields(0, left_out))
 
 
 def count(value: int, field: str, *, part: str = "", statistic: str = "count") -> Number:
-    """How many there are."""
+    """Return a count as a cell."""
     return Number(plain(value, field, statistic, COUNTED, n=value, part=part), digits=0)
 
 
 def percent(one: Agreement, digits: int = 1) -> Number:
-    """A share as papers print it."""
+    """Return a share as papers print it."""
     return Number(one, digits, 100, " %")
 
 
 def few(traces: int, what: str = "runs") -> tuple[str, ...]:
-    """The warning that a table of few things stands with; none where there are enough."""
+    """Return the warning for a table of few things; empty if there are enough."""
     if traces >= FEW:
         return ()
     if not traces:
@@ -199,7 +204,7 @@ def few(traces: int, what: str = "runs") -> tuple[str, ...]:
 
 
 def bars(table: Table, column: str) -> tuple[Bars, ...]:
-    """A table's column beside one another with their intervals; nothing where fewer than two have a value."""
+    """Return bars of a table's column with intervals; empty if fewer than two cells have a value."""
     at = table.columns.index(column)
     values = [
         (str(row[0]), cell.agreement)
@@ -213,5 +218,5 @@ def bars(table: Table, column: str) -> tuple[Bars, ...]:
 
 
 def undefined(numbers: Sequence[Agreement]) -> bool:
-    """Whether none of these has a value."""
+    """Return True if none of these numbers has a value."""
     return all(one.value is None for one in numbers)

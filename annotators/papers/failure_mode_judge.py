@@ -1,9 +1,9 @@
-"""The judge of failure modes: each mode by itself, and then the first that applies in the order of precedence.
+"""The judge of failure modes: each mode by itself, then the first applicable one in the order of precedence.
 
-A model that is asked for one mode of seven picks by its own taste among several that apply. This one says of each
-whether it applies; the order of a protocol's options, which is its precedence, decides which is the primary reason and
-which the secondary one. Of what a rule has set (a timeout) no judge is asked.
-Source: MemGUI-Bench A.8, KnowU-Bench 4.4, DAC-Bench 3.4; the prompt is this project's own.
+A model that is asked for one mode of seven picks among several that apply by its own preference. This judge states for
+each mode if it applies. The order of a protocol's options, which is its precedence, decides on the primary and
+secondary reason. No judge is asked for an answer that a rule has set (a timeout). Source: MemGUI-Bench A.8, KnowU-Bench
+4.4, DAC-Bench 3.4. The prompt is this project's own.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class ModeAnswers(NamedTuple):
-    """The modes that apply, in the order of precedence, each with its reason; `step` is the fatal one, from 1."""
+    """The modes that apply, in the order of precedence, each with its reason. `step` is the fatal one, from 1."""
 
     applying: Mapping[str, str]
     none: str
-    """Why none applies, where none does."""
+    """Reasons why no mode applies, if none does."""
     step: int | None
 
 
 class FailureModeJudge:
-    """Names the primary and the secondary reason of a failed run."""
+    """Judge that names the primary and the secondary reason of a failed run."""
 
     name = "modes"
     stages = ("modes",)
@@ -58,7 +58,7 @@ class FailureModeJudge:
         return version_of(_PACKAGE, _PROMPT)
 
     def judge(self, view: JudgeView) -> Judging:
-        """One question about all modes."""
+        """Yield one question about all modes, then return the resulting places."""
         primary = view.protocol.field(_PRIMARY)
         if len(view.runs) != 1 or primary is None or not primary.options:
             raise LabError("judge", f"method modes judges why one run failed, not {view.protocol.id}.", code=2)
@@ -71,34 +71,35 @@ def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
     title = protocol.word(view.locale, "title", protocol.title)
     system = filled(_PACKAGE, _PROMPT, title=title, guide=protocol.guided(view.locale).strip())
     (run,) = view.runs
-    parts: list[str | Blob] = [*example_texts(view, _right), *run_parts(run, pictured(view.runs, view.pictures))]
+    parts: list[str | Blob] = [*example_texts(view, _right_answer), *run_parts(run, pictured(view.runs, view.pictures))]
     parts.append("The reasons\n" + "\n".join(option_lines(view, primary)))
     messages = (Message("system", (system,)), Message("user", joined(parts)))
     modes = [option.id for option in primary.options if not option.by_rule]
     return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, run))
 
 
-def _right(example: JudgeExample) -> dict[str, Any]:
-    """What is right of an example: the reasons that people named, the first one first."""
+def _right_answer(example: JudgeExample) -> dict[str, Any]:
+    """Return an example's right answer: the reasons that people gave, the primary one first."""
     return {field: value for _, field, value in example.answers if field in (_PRIMARY, _SECONDARY)}
 
 
 def _answers(text: str, modes: Sequence[str], run: JudgedRun) -> ModeAnswers:
-    """What a model says of the modes; `UnusableJudgement` where it leaves one out."""
+    """Return a model's answers on the modes. Raise `UnusableJudgement` if one is missing."""
     reply = answer_in(text, lambda found: isinstance(found.get("modes"), list))
     if reply is None:
         raise UnusableJudgement(f'it holds no JSON object with "modes"{why_no_object(text)}.')
     by_mode = {str(one.get("mode") or ""): one for one in reply["modes"] if isinstance(one, dict)}
-    says = {mode: _says(mode, by_mode.get(mode)) for mode in modes}
+    says = {mode: _mode_answer(mode, by_mode.get(mode)) for mode in modes}
     applying = {mode: reason for mode, (applies, reason) in says.items() if applies}
     reasons = [f"{mode}: {reason}" for mode, (_, reason) in says.items() if reason]
     return ModeAnswers(applying, "; ".join(reasons), step_of(run, reply.get("step")))
 
 
-def _says(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
+def _mode_answer(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
     if entry is None:
         raise UnusableJudgement(f'there is no entry for mode "{mode}".')
     applies = entry.get("applies")
+    # Models write a Boolean, or a word for it.
     applies = _TRUTH.get(str(applies).strip().casefold())
     if applies is None:
         raise UnusableJudgement(f'"applies" of mode "{mode}" is {entry.get("applies")!r}, and is to be true or false.')
@@ -106,7 +107,7 @@ def _says(mode: str, entry: Mapping[str, Any] | None) -> tuple[bool, str]:
 
 
 def _places(view: JudgeView, primary: Field, answers: ModeAnswers) -> list[JudgedPlace]:
-    """The first mode that applies and, where the protocol asks for it, the next."""
+    """Return the first mode that applies and, if the protocol asks for it, the next."""
     applying = list(answers.applying)
     if not applying:
         note = f"none applies: {answers.none}"[:_NOTE]

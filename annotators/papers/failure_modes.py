@@ -1,4 +1,4 @@
-"""Why runs failed, as coders say: the settled mode of each run, shares by agent, and how coders agree."""
+"""Failure modes of runs: the settled mode of each run, shares by agent, and agreement of coders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRIMARY, SECONDARY = "primary", "secondary"
 
 
 class SettledModes(NamedTuple):
-    """The settled mode of each unit; `names` are all modes in the paper's order, as they are shown."""
+    """The settled mode of each unit. `names` are all modes in the paper's order, with their texts."""
 
     names: Mapping[str, str]
     of: Mapping[str, Truth]
@@ -39,12 +39,12 @@ class SettledModes(NamedTuple):
         return {unit: one.value for unit, one in self.of.items()}
 
     def counts(self, units: Collection[str] | None = None) -> Counter[str]:
-        """How often each mode is settled, of some units or of all."""
+        """Return how often each mode is settled, over some units or all."""
         return Counter(one.value for unit, one in self.of.items() if units is None or unit in units)
 
 
 def modes_of(study_data: StudyData, order: Sequence[str] = ()) -> SettledModes:
-    """What is settled of each run; `order` puts these modes first, else they stand as the protocol declares them."""
+    """Return the settled mode of each run. `order` puts these modes first, the others are in the protocol's order."""
     field = study_data.study.protocol.field(PRIMARY)
     declared_names = {option.id: option.shown for option in field.options} if field is not None else {}
     names = {id: declared_names[id] for id in (*(id for id in order if id in declared_names), *declared_names)}
@@ -53,7 +53,7 @@ def modes_of(study_data: StudyData, order: Sequence[str] = ()) -> SettledModes:
 
 
 def open_words(modes: SettledModes) -> tuple[str, ...]:
-    """How many runs have no settled mode."""
+    """Return a sentence with the number of runs without a settled mode; empty if there are none."""
     n = modes.unsettled
     if not n:
         return ()
@@ -64,7 +64,7 @@ def open_words(modes: SettledModes) -> tuple[str, ...]:
 def by_agent(
     study_data: StudyData, modes: SettledModes, cases: Mapping[str, MeasuredRun], id: str, source: str, apart: str = ""
 ) -> tuple[Table, ...]:
-    """Each agent's failures by mode, as shares of those that are not `apart`; nothing where no run is here."""
+    """Return each agent's failures by mode, as shares of those other than `apart`; empty if no run is in the file."""
     names = {mode: says for mode, says in modes.names.items() if mode != apart}
     rows: list[tuple[Cell, ...]] = []
     for agent, own in by_method(cases).items():
@@ -82,10 +82,10 @@ def by_agent(
 
 
 def coders(study_data: StudyData, id: str, source: str) -> Table:
-    """How far coders agree on the primary mode, and on having one in common."""
+    """Return the agreement of coders on the primary mode, and on any common mode."""
     ratings = ratings_of(study_data, PRIMARY)
     chance, name = (fleiss_kappa, "Fleiss' kappa") if len(ratings.raters) > 2 else (cohen_kappa, "Cohen's kappa")
-    both, same, common = _together(study_data, ratings)
+    both, same, common = _count_common(study_data, ratings)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("pairs agree", cells.percent(coefficient(study_data, percent(ratings), ratings))),
         ("all agree (Wilson)", cells.percent(of_all(study_data, same, both, PRIMARY, "all agree", raters=2))),
@@ -101,11 +101,12 @@ def coders(study_data: StudyData, id: str, source: str) -> Table:
     return Table(id, "Agreement of coders on the primary mode", ("", "Value"), rows, source, notes)
 
 
-def _together(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
-    """Runs with two coders or more; those on which all name one primary mode; those with a mode that all name."""
+def _count_common(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
+    """Return three counts of runs with two coders: all, those with one primary mode, those with a common mode."""
     second: dict[tuple[str, int], str] = {
         (one.unit, one.rater): str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None
     }
+    # Ratings know raters by id, answers by index.
     index = {study_data.columns.raters[i].id: i for i in study_data.people}
     both = same = common = 0
     for place, row in zip(ratings.places, ratings.codes, strict=True):
@@ -123,7 +124,7 @@ def _together(study_data: StudyData, ratings: Ratings) -> tuple[int, int, int]:
 
 
 def secondary(study_data: StudyData, modes: SettledModes, id: str, source: str) -> Table | None:
-    """How often each mode was given as a second reason; None where nobody gave any."""
+    """Return how often each mode was a secondary reason; None if nobody gave any."""
     mode_counts = Counter(str(one.value) for one in answers_in(study_data, SECONDARY) if one.value is not None)
     if not mode_counts:
         return None
@@ -138,9 +139,9 @@ def secondary(study_data: StudyData, modes: SettledModes, id: str, source: str) 
 def judges(
     study_data: StudyData, names: Mapping[str, str], right: Mapping[str, str], id: str, source: str
 ) -> tuple[Table, ...]:
-    """Each judge's shares of the modes (`names`, as they are shown) in its first run, and people's of the same runs.
+    """Return each judge's shares of the modes in its first run, beside people's shares for the same runs.
 
-    `right` is the settled mode by unit. Nothing where no judge has named any.
+    `names` are the modes with their texts, `right` is the settled mode by unit. Empty if no judge has named any.
     """
     rows: list[tuple[Cell, ...]] = []
     for judge in study_data.judges:
@@ -161,7 +162,7 @@ def _shares_of(
     study_data: StudyData, who: str, mode_by_unit: Mapping[str, str], names: Mapping[str, str],
     left_out: Mapping[str, int], raters: int | None,
 ) -> tuple[Cell, ...]:  # fmt: skip
-    """A row of shares; `left_out` are the runs without a mode, by reason."""
+    """Return a row of shares. `left_out` counts the runs without a mode by reason."""
     counts = Counter(mode_by_unit.values())
     shares = (
         of_all(

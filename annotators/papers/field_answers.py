@@ -1,4 +1,4 @@
-"""What raters said in a study's fields, one answer at a time: what tables count that no coefficient needs."""
+"""Raters' answers one at a time, for tables of counts that need no coefficient."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DONE = 0.99
 
 
 class FieldAnswer(NamedTuple):
-    """One answer that stands. `value` is None where `reason` says why; `seconds` is nan where that is unknown."""
+    """One current answer. `value` is None if `reason` is given. `seconds` is nan if unknown."""
 
     unit: str
     target: str
@@ -32,16 +32,16 @@ class FieldAnswer(NamedTuple):
 
 
 def asked_units(study_data: StudyData) -> list[Unit]:
-    """The units that count: all but those of calibration, in the study's order."""
+    """Return the units that count, in the study's order: all but those for calibration."""
     return [unit for unit in study_data.units if not unit.pilot]
 
 
 def answers_in(
     study_data: StudyData, field: str, raters: Sequence[int] | None = None, run: int | None = 1
 ) -> list[FieldAnswer]:
-    """The answers in a field by these raters (default: the people), in the order of unit, place and rater.
+    """Return the answers of these raters (default: the people) to a field.
 
-    Of repeated ratings those of that `run`; all where it is None. Calibration never counts.
+    Only ratings of number `run` count, all if it is None. Calibration never counts.
     """
     columns = study_data.columns
     if field not in columns.fields:
@@ -55,7 +55,7 @@ def answers_in(
 
 
 def how_many_answered(study_data: StudyData, field: str, among: Collection[str] | None = None) -> int:
-    """How many people answered in a field, of some units or of all; calibration, and what is not asked, never count."""
+    """Return the number of people who answered a field, in some units or all, without calibration."""
     columns = study_data.columns
     if field not in columns.fields:
         return 0
@@ -84,14 +84,14 @@ def _field_answer(study_data: StudyData, row: int) -> FieldAnswer:
 
 
 class Truth(NamedTuple):
-    """What is right at a place, and by what: `rule`, `settled` (adjudicated), or `most` people's word."""
+    """The right value at a place, and its source: `rule`, `settled` (adjudicated), or `most` (majority)."""
 
     value: str
     by: str
 
 
 def truths(study_data: StudyData, field: str) -> dict[tuple[str, str], Truth]:
-    """What is right by unit and target, where anything settles it: a rule, an adjudication, most people."""
+    """Return the right value by unit and target, from a rule, an adjudication or a majority, if there is any."""
     ratings = ratings_of(study_data, field)
     most = truth_of(study_data, ratings)
     by_place: dict[tuple[str, str], Truth] = {}
@@ -99,6 +99,7 @@ def truths(study_data: StudyData, field: str) -> dict[tuple[str, str], Truth]:
         if code >= 0:
             settled = (place.unit, FieldReference(place.target, field)) in study_data.settled
             by_place[place.unit, place.target] = Truth(most.categories[code], "settled" if settled else "most")
+    # Rules come last, because they apply whatever people said.
     for unit in asked_units(study_data):
         for one in unit.mechanical:
             if one.field == field:
@@ -112,7 +113,7 @@ def unsettled(
     among: Collection[str] | None = None,
     places: Collection[tuple[str, str]] | None = None,
 ) -> dict[str, int]:
-    """By reason how many places at which people said anything have no truth: of some units, some places, or of all."""
+    """Return by reason how many answered places have no truth, among some units, some places, or all."""
     truth_by_place = truths(study_data, field)
     answer_places = {
         (one.unit, one.target) for one in answers_in(study_data, field) if among is None or one.unit in among
@@ -122,7 +123,7 @@ def unsettled(
 
 
 def configurations(study_data: StudyData, rater: int) -> dict[str, str]:
-    """What a model was asked with (its prompt and parameters) by their hash, in the order in which they were told."""
+    """Return a model's configurations (prompt and parameters) by their hash, in the order of its acts."""
     actor = study_data.columns.raters[rater]
     return {
         str(act.detail["config_sha"]): str(act.detail.get("config", ""))
@@ -132,17 +133,17 @@ def configurations(study_data: StudyData, rater: int) -> dict[str, str]:
 
 
 def run_of(unit: Unit) -> str:
-    """The run that a unit is about; empty where it is about none."""
+    """Return the run of a unit; empty if it has none."""
     return unit.runs[0] if unit.runs else ""
 
 
 def beside(study_data: StudyData, protocol: str) -> list[StudyData]:
-    """The further studies by that protocol that the report was told to read."""
+    """Return the further studies by that protocol that the report reads."""
     return [one for one in study_data.further.beside if one.study.protocol.id == protocol]
 
 
 def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
-    """By unit the run that it is about, where that run is here."""
+    """Return the run of each unit, for runs that are in the file."""
 
     def read() -> dict[str, MeasuredRun]:
         runs = [(unit.id, study_data.case(run_of(unit))) for unit in asked_units(study_data) if unit.runs]
@@ -153,14 +154,15 @@ def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
 
 
 def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
-    """By run whether it did what was asked: by a study of success beside, else what is settled of it, else its score.
+    """Map each run to True if it succeeded, None if unknown.
 
-    None where nothing tells.
+    A study of success beside this one decides, else the run's settled answer, else its score.
     """
     by_unit: dict[str, bool | None] = {}
     for case in cases:
         score = case.success_score
         by_unit[case.id] = None if score is None else score > DONE
+    # Raters' outcomes overwrite those from scores.
     for other in beside(study_data, "success"):
         truth_by_place = truths(other, "outcome")
         for unit in asked_units(other):

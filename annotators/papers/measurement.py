@@ -1,4 +1,4 @@
-"""Runs put into groups, and each group's numbers by each paper."""
+"""Groups of runs, and each group's numbers by paper."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ KEYS: Mapping[str, Callable[[MeasuredRun], str]] = {
     "seat": lambda case: case.conditions.seat,
     "device": lambda case: case.device.model or case.device.kind,
 }
-"""What runs can be grouped by besides the traits of their tasks."""
+"""Keys by which runs can be grouped, in addition to the traits of their tasks."""
 NONE = "(not told)"
-"""Stands where a run does not tell what it is grouped by."""
+"""Group value of runs that lack the key."""
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Runs that have the same values in what they were grouped by, and their numbers."""
+    """Runs with the same values of the grouping keys, and their numbers."""
 
     by: dict[str, str]
     runs: int
@@ -48,20 +48,20 @@ def measured(
     demonstrations: Iterable[MeasuredRun] = (),
     beside: Callable[[Sequence[MeasuredRun]], Iterable[Number]] = lambda cases: (),
 ) -> list[Group]:
-    """Each group's numbers, groups in the order of their values; without `by`, one group of all runs.
+    """Return each group's numbers, sorted by the groups' values; one group of all runs without `by`.
 
-    Demonstrations are what others are measured against, whichever group they are in; `demonstrations` are further ones,
-    that are in no group. `beside` makes numbers of a group that stand before the papers'. Raises `LabError` where `by`
-    names nothing that any run tells.
+    Demonstrations are references for all groups, and `demonstrations` adds some that are in no group. `beside` makes
+    numbers that precede the papers'. Raise `LabError` if no run has a key of `by`.
     """
     if not cases:
         numbers = tuple(beside(cases)) if not by else ()
         return [Group({}, 0, numbers)] if numbers else []
-    keys = {name: _key(name, cases) for name in by}
+    keys = {name: _key_function(name, cases) for name in by}
     groups: dict[tuple[str, ...], list[MeasuredRun]] = {}
     for case in cases:
         groups.setdefault(tuple(key(case) or NONE for key in keys.values()), []).append(case)
     ids = {case.id for case in cases}
+    # One context for all groups, so that a demonstration serves runs of other groups too.
     context = context_of((*cases, *(case for case in demonstrations if case.id not in ids)), terms)
     measure = measures(papers)
     return [
@@ -74,7 +74,7 @@ def measured(
     ]
 
 
-def _key(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str]:
+def _key_function(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str]:
     if name in KEYS:
         return KEYS[name]
     traits = {trait for case in cases for trait in case.task.traits}
@@ -88,6 +88,6 @@ def _key(name: str, cases: Sequence[MeasuredRun]) -> Callable[[MeasuredRun], str
 
 
 def _rank(value: str) -> tuple[bool, float, str]:
-    """Numbers by their size, then words, then what is not told."""
+    """Return a sort key: numbers by size, then words, then unknown values."""
     number = float(value) if value.isascii() and value.isdigit() else float("inf")
     return value == NONE, number, value

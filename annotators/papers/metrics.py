@@ -1,4 +1,4 @@
-"""The papers' own numbers, from runs and what was settled about them: pure functions over `MeasuredRun`s."""
+"""The papers' own numbers, from runs and settled answers about them: pure functions over `MeasuredRun`s."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import msgspec
 from lab.core.measured_run import MeasuredRun
 
 PAPERS = ("pspa", "dac", "knowu", "memgui", "fingertip")
-"""In this order they are told."""
+"""Papers in the order in which they are printed."""
 
 T = TypeVar("T")
 
 
 class Number(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One number with what it rests on.
+    """One number with its n.
 
-    `metric` is the paper's own abbreviation, `part` what of it (an action type, a depth, a split; empty for all),
-    `version` tells a paper's definition from what its published script computes where the two differ. `n` counts
-    what `of` names (runs, tasks, steps, questions, pairs); `left_out` says what is not in it and why, with counts.
-    `value` is None where `undefined` says why, and is then never printed as a number.
+    `metric` is the paper's own abbreviation, `part` a part of it (an action type, a depth, a split; empty for all).
+    `version` separates a paper's definition from its published script if the two differ. `n` counts the things named by
+    `of` (runs, tasks, steps, questions, pairs). `left_out` counts excluded things by reason. `value` is None if
+    `undefined` gives a reason, and is then never printed as a number.
     """
 
     paper: str
@@ -39,12 +39,12 @@ class Number(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class MetricTerms(NamedTuple):
-    """What a person may set of how numbers are made; each is told beside the numbers that it changed.
+    """Settings of metrics. Each is printed beside the numbers that it changed.
 
-    `step_budget` is in golden steps (MemGUI A.9.6: 1.4, and one step more), `token_budget` in tokens a run,
-    `golden_tokens` in tokens a golden step (MemGUI A.9.6: 9,507). `rule_weight` is KnowU's lambda where a task has
-    none of its own. `embed` turns texts into vectors (FingerTip's Sim1), `embedder` is its name. `profiles` are
-    KnowU's profiles by role, for imported runs that do not carry their persona.
+    `step_budget` is in golden steps (MemGUI A.9.6: 1.4, and one step more), `token_budget` in tokens per run,
+    `golden_tokens` in tokens per golden step (MemGUI A.9.6: 9,507). `rule_weight` is KnowU's lambda for tasks without
+    their own. `embed` turns texts into vectors (FingerTip's Sim1), `embedder` is its name. `profiles` are KnowU's
+    profiles by role, for imported runs that do not hold their persona.
     """
 
     step_budget: float | None = None
@@ -60,9 +60,9 @@ DEFAULTS = MetricTerms()
 
 
 class MetricContext(NamedTuple):
-    """What a group's numbers are measured against: `gold` are the demonstrations of each task, from all groups.
+    """The references of a group's numbers: `gold` are the demonstrations of each task, from all groups.
 
-    `ready` keeps what several papers work out of the same runs, by its name, so that it is worked out once.
+    `ready` caches results that several papers need from the same runs, by name.
     """
 
     gold: Mapping[str, Sequence[MeasuredRun]]
@@ -74,21 +74,24 @@ Measure = Callable[[Sequence[MeasuredRun], MetricContext], list[Number]]
 
 
 def measures(papers: Iterable[str] = PAPERS) -> dict[str, Measure]:
-    """Each paper's `measure`: the numbers of one group of runs, those that do not apply among them with the reason."""
+    """Return each paper's `measure`: all numbers of one group of runs, undefined ones with their reason."""
+    # Imported on demand, because the papers' modules import this one.
     return {paper: import_module(f"annotators.papers.{paper}.metrics").measure for paper in papers}
 
 
 def definitions(papers: Iterable[str] = PAPERS) -> dict[str, Mapping[str, str]]:
-    """By paper, each of its metrics with what it is: the formula in words, the choices made where the paper makes none,
-    and where it stands in the paper or its script. A metric that has versions has one text that tells them apart."""
+    """Return the definitions of each paper's metrics.
+
+    A definition has the formula in words, this project's choices if the paper makes none, and its location in the paper
+    or its script. A metric with versions has one text that distinguishes them.
+    """
     return {paper: import_module(f"annotators.papers.{paper}.metrics").DEFINITIONS for paper in papers}
 
 
 def context_of(cases: Iterable[MeasuredRun], terms: MetricTerms = DEFAULTS) -> MetricContext:
-    """The context of all runs that are measured together, whatever order they came into the file in.
+    """Return the context of all runs that are measured together, independent of their order in the file.
 
-    Demonstrations stand in the order of their ids: an imported run's follows from its content, a recorded one's from
-    its time.
+    Demonstrations are sorted by id: an imported run's id follows from its content, a recorded one's from its time.
     """
     gold: dict[str, list[MeasuredRun]] = {}
     for case in sorted((case for case in cases if case.gold), key=lambda case: case.id):
@@ -97,15 +100,19 @@ def context_of(cases: Iterable[MeasuredRun], terms: MetricTerms = DEFAULTS) -> M
 
 
 def of_task(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[MeasuredRun]:
-    """Those of what a run was asked: sources that number their tasks have the same numbers for others.
+    """Return the demonstrations of a run's own task, because different sources number different tasks alike.
 
-    A task is known by its id, and where another source names it so, by its words as well, if it has any.
+    A task is identified by its id. Across sources its instruction must also be the same, if both have one.
     """
     source = _source(case)
-    return [gold for gold in golds if _source(gold) == source or _alike(_words(gold), _words(case))]
+    return [
+        gold
+        for gold in golds
+        if _source(gold) == source or _may_be_same(_normalised_instruction(gold), _normalised_instruction(case))
+    ]
 
 
-def _alike(one: str, other: str) -> bool:
+def _may_be_same(one: str, other: str) -> bool:
     return one == other or not one or not other
 
 
@@ -113,22 +120,22 @@ def _source(case: MeasuredRun) -> str:
     return case.source.format if case.source else ""
 
 
-def _words(case: MeasuredRun) -> str:
+def _normalised_instruction(case: MeasuredRun) -> str:
     return " ".join(case.task.instruction.casefold().split())
 
 
 class LeftOutTally:
-    """Counts what is left out of a number, by reason."""
+    """Counts exclusions from a number by reason."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
     def out(self, reason: str) -> None:
-        """One more was left out for this reason."""
+        """Count one exclusion for this reason."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
 
     def kept(self, cases: Iterable[T], reason: Callable[[T], str]) -> list[T]:
-        """Those for which `reason` is empty; the others are counted."""
+        """Return the items for which `reason` is empty, and count the others."""
         out: list[T] = []
         for case in cases:
             why = reason(case)
@@ -144,5 +151,5 @@ class LeftOutTally:
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """The arithmetic mean; None of nothing."""
+    """Return the arithmetic mean; None for no values."""
     return sum(values) / len(values) if values else None

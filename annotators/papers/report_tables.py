@@ -1,4 +1,4 @@
-"""Which part of a report each protocol ends in: the paper's own table."""
+"""The papers' own tables in the report of each protocol."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ PAPERS: Mapping[str, tuple[str, ...]] = {
     "personal-rating": ("fingertip.rating_table:sections",),
     "step-correct": ("dac.step_table:sections",),
 }
-"""By protocol the functions `module:function` that make its sections; a protocol of one's own has none."""
+"""Functions (`module:function`) that make a protocol's sections. A user's own protocol has none."""
 
 
 def sections_of(protocol: str) -> list[Callable[[StudyData], list[Section]]]:
-    """The functions of a protocol, imported now."""
+    """Return the functions of a protocol, imported on demand."""
     parts = []
     for name in PAPERS.get(protocol, ()):
         module, _, function = name.partition(":")

@@ -1,4 +1,4 @@
-"""The papers' human studies as plans that need no file: a YAML each, filled in from the command line."""
+"""The papers' human studies as plans that need no file: one YAML file each, completed by the command line."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ HERE = Path(__file__).parent
 
 
 def presets() -> list[str]:
-    """Every preset's name."""
+    """Return the names of all presets."""
     return sorted(path.stem for path in HERE.glob("*.yaml"))

@@ -1,4 +1,4 @@
-"""The questions that are asked of people, as data: one YAML file a protocol, and users' own beside them."""
+"""The protocols: questions for people, as data in one YAML file each, and users' own files beside them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ HERE = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Every built-in protocol's name, sorted."""
+    """Return the names of all built-in protocols, sorted."""
     return [*_files()]
 
 
 def protocols() -> dict[str, Protocol]:
-    """Every built-in protocol by its id."""
+    """Return all built-in protocols by id."""
     return {id: load_protocol(path) for id, path in _files().items()}
 
 
 def protocol(name: str) -> Protocol:
-    """A built-in protocol by its id, or one from a YAML file; `LabError` where it is neither.
+    """Return a built-in protocol by its id, or one from a YAML file. Raise `LabError` if it is neither.
 
-    A built-in name goes before a file of that name, so that no stray file in the working folder changes a study.
+    A built-in name has priority over a file of that name, so that a stray file in the working folder never changes a
+    study.
     """
     return load_protocol(file_of(name))
 
 
 def file_of(name: str) -> Path:
-    """The file of a built-in protocol, or of one by its path; `LabError` where the name is neither."""
+    """Return the file of a built-in protocol, or the path of one. Raise `LabError` if the name is neither."""
     files = _files()
     if name in files:
         return files[name]

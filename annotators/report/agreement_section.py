@@ -1,4 +1,4 @@
-"""How far raters agree: every statistic of every question, pairs of raters, and which answers came together."""
+"""Agreement of raters: every statistic of every question, pairs of raters, and grids of answers against answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Grid, Number, Picture, Section, Table
 
 _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
-"""What the names of statistics hold to which Landis and Koch's words are given."""
+"""Parts of the names of statistics that get Landis and Koch's words."""
 _GRIDS = ("nominal", "ordinal", "flag")
 _PEOPLE = "people"
 SAYS = (
@@ -36,7 +36,7 @@ _EVIDENCE = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Agreement of people; of judges with them; of pairs, with grids."""
+    """Return the sections of people's agreement, of judges, repeats and single raters, and of pairs with grids."""
     numbers = agreements(study_data)
     among = [one for one in numbers if one.between == _PEOPLE]
     others = [one for one in numbers if one.between != _PEOPLE]
@@ -56,14 +56,14 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def number_of(one: Agreement, digits: int = 3) -> Number:
-    """A number as general tables print it: shares as percentages, all else with three digits."""
+    """Return a number as general tables print it: shares as percentages, all others with three digits."""
     if is_share(one):
         return Number(one, 1, 100, " %")
     return Number(one, digits)
 
 
 def corrected(one: Agreement) -> bool:
-    """Whether a number is one that is corrected for chance."""
+    """Return True if a number is corrected for chance."""
     return any(part in one.statistic.lower() for part in _CHANCE)
 
 
@@ -71,7 +71,10 @@ def corrected(one: Agreement) -> bool:
 
 
 def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
-    """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
+    """Return sentences, and a table for each question and comparison.
+
+    A question without any value has a sentence in place of a table.
+    """
     groups: dict[tuple[str, str], list[Agreement]] = {}
     for one in numbers:
         groups.setdefault((one.between, one.field), []).append(one)
@@ -79,6 +82,7 @@ def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], lis
     for at, ((between, field), some) in enumerate(groups.items(), 1):
         title = field if between == _PEOPLE else f"{field}: {between}"
         reasons = {one.undefined for one in some}
+        # A table whose cells all give the same reason says no more than one sentence.
         if all(one.value is None for one in some) and len(reasons) == 1:
             says.append(f"{title}: undefined ({reasons.pop()}).")
         else:
@@ -87,17 +91,18 @@ def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], lis
 
 
 def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
-    """Parts of a question by statistics."""
+    """Return a table with the parts of a question as rows and statistics as columns."""
     statistics = list(dict.fromkeys(one.statistic for one in some))
     parts: dict[str, dict[str, Agreement]] = {}
     for one in some:
         parts.setdefault(one.part, {})[one.statistic] = one
     columns = ("", *map(statistic_name, statistics), "In words", "Items", "Clusters", "Raters", "Missing")
     rows = tuple(_row(part, own, statistics) for part, own in parts.items())
+    # Without any of Landis and Koch's words their column is dropped.
     if not any(row[1 + len(statistics)] for row in rows):
         at = 1 + len(statistics)
         columns, rows = (*columns[:at], *columns[at + 1 :]), tuple((*row[:at], *row[at + 1 :]) for row in rows)
-    return Table(id, title, columns, rows, notes=tuple(_why(some)))
+    return Table(id, title, columns, rows, notes=tuple(_no_interval_notes(some)))
 
 
 def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tuple[Cell, ...]:
@@ -110,13 +115,13 @@ def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tup
 
 
 def _span(counts: Sequence[int]) -> str:
-    """A count that several numbers rest on, or the least and the most of them."""
+    """Return the count that several numbers share, or their minimum and maximum."""
     least, most = min(counts), max(counts)
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _why(some: Sequence[Agreement]) -> list[str]:
-    """Why values of a table have no interval, each reason once."""
+def _no_interval_notes(some: Sequence[Agreement]) -> list[str]:
+    """Return the reasons for missing intervals in a table, each reason once."""
     reasons: dict[str, list[str]] = {}
     for one in some:
         if one.value is not None and one.no_interval:
@@ -129,7 +134,7 @@ def _why(some: Sequence[Agreement]) -> list[str]:
 
 
 def _pairs(study_data: StudyData) -> tuple[list[Table], list[Picture]]:
-    """Of more than two people each pair's numbers; and of any two which answers came together."""
+    """Return the tables of each pair of raters if there are more than two people, and grids of any two."""
     tables: list[Table] = []
     pictures: list[Picture] = []
     if len(study_data.people) + len(study_data.judges) < 2:
@@ -157,17 +162,18 @@ def _pair_table(field: Field, pairs: Sequence[str], numbers: Sequence[Agreement]
 
 
 def _bars(field: Field, numbers: Sequence[Agreement]) -> list[Bars]:
-    """The first statistic that says anything of a pair."""
+    """Return bars of the first statistic with a value for any pair."""
     first = next((one.statistic for one in numbers if one.value is not None), "")
     some = tuple(one for one in numbers if one.statistic == first)
     title = f"{field.id}: {statistic_name(first)} by pair of raters"
+    # Statistics such as MAE have no maximum of 1.
     most = max([1.0, *(end for one in some for end in (one.value, one.high) if end is not None)])
     says = tuple(one.between for one in some)
     return [Bars(f"pairs-{field.id}", title, some, says, least=least_of(some), most=most)] if some else []
 
 
 def least_of(some: Sequence[Agreement]) -> float:
-    """Where a scale begins: at 0, or at -1 where anything reaches below it."""
+    """Return the beginning of a scale: 0, or at most -1 if any value or interval is below 0."""
     ends = [end for one in some for end in (one.value, one.low) if end is not None]
     return min([-1.0, *ends]) if any(end < 0 for end in ends) else 0.0
 
@@ -185,5 +191,5 @@ def _grids(study_data: StudyData, field: Field) -> list[Grid]:
 
 
 def telling(grid: Grid) -> bool:
-    """Whether a grid says more than one number does."""
+    """Return True if a grid has more than one non-zero cell."""
     return sum(1 for row in grid.counts for count in row if count) > 1

@@ -1,4 +1,4 @@
-"""What people answered: shares, means and texts by question; by rater, agent, kind of task, condition and item."""
+"""People's answers: shares, means and texts by question, and by rater, agent, kind of task, condition and item."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from lab.core.study import Unit
 TITLE = "Answers"
 EVERY, MAJORITY, ITEMS = "Every answer", "By majority", "Items' means"
 MOST_QUOTED, LONGEST = 40, 500
-"""How many texts are quoted, and how much of each."""
+"""Maximum number of quoted texts, and of characters of each."""
 MOST_ROWS = 60
-"""Rows of a breakdown by item; the items with the most answers are told."""
+"""Maximum rows of a breakdown by item: the items with the most answers."""
 _NOBODY = "Nobody has handed in an answer yet."
 _RULE = (
     "By majority: what more than half of an item's raters say, a reason for having no answer counted as one; what was "
@@ -52,18 +52,18 @@ _INTERVALS = "Intervals are clustered by {}. At 0 and 100 % they are Wilson's, e
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The answers of people to each question; those of judges stand beside each rater's."""
+    """Return the section of people's answers to each question. A judge's answers are rows beside each rater's."""
     fields = study_data.study.protocol.fields
     tables: list[Table] = [_overview(study_data, fields), *played_tables(study_data)]
     pictures: list[Picture] = []
     for field in fields:
-        tables += _of_field(study_data, field)
+        tables += _field_tables(study_data, field)
         pictures += _bars(study_data, field)
-    tables += _sides(study_data)
-    return [Section(TITLE, tuple(_says(study_data)), tuple(tables), tuple(pictures))]
+    tables += _side_tables(study_data)
+    return [Section(TITLE, tuple(_sentences(study_data)), tuple(tables), tuple(pictures))]
 
 
-def _says(study_data: StudyData) -> list[str]:
+def _sentences(study_data: StudyData) -> list[str]:
     if not any(how_many_answered(study_data, field.id) for field in study_data.study.protocol.fields):
         return [_NOBODY]
     from annotators.agreement.estimates import clusters_of
@@ -76,12 +76,12 @@ def _says(study_data: StudyData) -> list[str]:
 
 
 def is_played(study_data: StudyData) -> bool:
-    """Whether each sheet is about a run that its own rater played."""
+    """Return True if each sheet is about a run that its own rater played."""
     return study_data.study.protocol.unit == "task to play"
 
 
 def has_majority(study_data: StudyData, of: FieldValues) -> bool:
-    """Whether an item has more than one person's answer, or a settled one."""
+    """Return True if an item has several people's answers, or a settled one."""
     return not is_played(study_data) and (of.settled > 0 or bool((of.there.sum(axis=1) > 1).any()))
 
 
@@ -99,16 +99,17 @@ def _overview_row(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
     of = field_values(study_data, field)
     if of is None:
         return _overview_of_others(study_data, field)
-    there = of.there
-    what, value = _most_of(study_data, of) if there.any() else ("", "nobody has answered it")
+    is_given = of.there
+    what, value = _most_of(study_data, of) if is_given.any() else ("", "nobody has answered it")
     return (
-        field.id, f"{int(there.sum()):,}", f"{int(there.any(axis=1).sum()):,}", f"{int(there.any(axis=0).sum()):,}",
-        missing_words(missing_reasons(of) if of.measures else {}, int(there.sum())), what, value,
+        field.id, f"{int(is_given.sum()):,}", f"{int(is_given.any(axis=1).sum()):,}",
+        f"{int(is_given.any(axis=0).sum()):,}",
+        missing_words(missing_reasons(of) if of.measures else {}, int(is_given.sum())), what, value,
     )  # fmt: skip
 
 
 def _most_of(study_data: StudyData, of: FieldValues) -> tuple[str, Number]:
-    """The option that stands most often with its share, or a scale's mean; and what it is."""
+    """Return the most frequent option with its share, or a scale's mean: its name and the number."""
     agreed = has_majority(study_data, of)
     if of.mean is not None:
         what = "mean of items" if agreed and of.field.kind != "ordinal" else "mean" + ", by majority" * agreed
@@ -120,7 +121,7 @@ def _most_of(study_data: StudyData, of: FieldValues) -> tuple[str, Number]:
 
 
 def _numbers(study_data: StudyData, of: FieldValues, *, agreed: bool) -> tuple[Number, ...]:
-    """The number of each measure of a question, over all items."""
+    """Return the number of each measure of a question over all items, cached."""
     key = ("answer numbers", of.field.id, agreed, study_data.how)
     numbers: tuple[Number, ...] = study_data.once(
         key, lambda: tuple(answer_number(study_data, of, one, agreed=agreed) for one in of.measures)
@@ -129,7 +130,7 @@ def _numbers(study_data: StudyData, of: FieldValues, *, agreed: bool) -> tuple[N
 
 
 def _overview_of_others(study_data: StudyData, field: Field) -> tuple[Cell, ...]:
-    """A question that is answered by texts or boxes."""
+    """Return the overview row of a question about texts or boxes."""
     answers = answers_in(study_data, field.id)
     given = [one for one in answers if one.value is not None]
     what = "texts" if field.kind == "text" else "boxes"
@@ -149,7 +150,7 @@ def _reasons_of(answers: Sequence[FieldAnswer]) -> dict[str, int]:
 
 
 def missing_words(reasons: Mapping[str, int], there: int) -> str:
-    """The share that is missing, and how many for which reason."""
+    """Return the missing share in words, with the count of each reason."""
     lacking = sum(reasons.values())
     if not lacking:
         return "0.0 %" if there else "—"
@@ -160,10 +161,10 @@ def missing_words(reasons: Mapping[str, int], there: int) -> str:
 # -- one question ----------------------------------------------------------------------------------------------
 
 
-def _of_field(study_data: StudyData, field: Field) -> Iterator[Table]:
+def _field_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
     of = field_values(study_data, field)
     if of is None:
-        yield from _texts(study_data, field)
+        yield from _text_tables(study_data, field)
         return
     if not of.there.any():
         return
@@ -172,6 +173,7 @@ def _of_field(study_data: StudyData, field: Field) -> Iterator[Table]:
         yield table
     if field.sided and (table := _preferences(study_data, of)) is not None:
         yield table
+    # Branches have options of their own, so shares over all items would mix different questions.
     if not field.options and field.kind == "nominal":
         yield _by_branch(study_data, of)
         return
@@ -180,7 +182,7 @@ def _of_field(study_data: StudyData, field: Field) -> Iterator[Table]:
 
 
 def _distribution(study_data: StudyData, of: FieldValues) -> Table:
-    """Shares of options; of a scale mean, median and standard deviation."""
+    """Return the table of option shares, or of a scale's mean, median and standard deviation."""
     bases = [True, False] if has_majority(study_data, of) else [False]
     heads = [(ITEMS if of.field.kind in ("interval", "step") else MAJORITY) if agreed else EVERY for agreed in bases]
     rows: list[tuple[Cell, ...]] = [
@@ -212,7 +214,7 @@ def _notes(study_data: StudyData, of: FieldValues) -> list[str]:
 
 
 def no_interval_notes(rows: Sequence[Sequence[Cell]]) -> list[str]:
-    """Why numbers of a table have no interval, each reason once."""
+    """Return the reasons for missing intervals in a table, each reason once."""
     why = dict.fromkeys(
         cell.agreement.no_interval
         for row in rows
@@ -223,30 +225,30 @@ def no_interval_notes(rows: Sequence[Sequence[Cell]]) -> list[str]:
     return [f"No interval: {'; '.join(reasons)}."] if reasons else []
 
 
-def _there(of: FieldValues, *, agreed: bool, rows: Mask | None = None, rater: int | None = None) -> Mask:
+def _answered_mask(of: FieldValues, *, agreed: bool, rows: Mask | None = None, rater: int | None = None) -> Mask:
     values = of.measures[0].agreed[:, None] if agreed else of.measures[0].values
-    there = np.isfinite(values if rater is None else values[:, [rater]])
-    return there if rows is None else np.asarray(there & rows[:, None])
+    is_given = np.isfinite(values if rater is None else values[:, [rater]])
+    return is_given if rows is None else np.asarray(is_given & rows[:, None])
 
 
 def _n_words(of: FieldValues, *, agreed: bool) -> str:
-    there = _there(of, agreed=agreed)
-    items = count(int(there.any(axis=1).sum()), "item")
+    is_given = _answered_mask(of, agreed=agreed)
+    items = count(int(is_given.any(axis=1).sum()), "item")
     if agreed:
         return items
-    raters = count(int(there.any(axis=0).sum()), "rater")
-    return f"{count(int(there.sum()), 'answer')} to {items} by {raters}"
+    raters = count(int(is_given.any(axis=0).sum()), "rater")
+    return f"{count(int(is_given.sum()), 'answer')} to {items} by {raters}"
 
 
 def _missing_of(of: FieldValues, *, agreed: bool) -> str:
-    return missing_words(missing_reasons(of, agreed=agreed), int(_there(of, agreed=agreed).sum()))
+    return missing_words(missing_reasons(of, agreed=agreed), int(_answered_mask(of, agreed=agreed).sum()))
 
 
 def _row(
     study_data: StudyData, of: FieldValues, name: str, *, agreed: bool = False, rows: Mask | None = None,
     rater: int | None = None, between: str = "people",
 ) -> tuple[Cell, ...]:  # fmt: skip
-    """A row of a breakdown: its numbers, their n, and what is missing."""
+    """Return a row of a breakdown: numbers, n, and what is missing."""
     reasons = missing_reasons(of, agreed=agreed, rows=rows, rater=rater)
     numbers = [
         answer_number(
@@ -255,8 +257,8 @@ def _row(
         )
         for one in of.told
     ]  # fmt: skip
-    there = int(_there(of, agreed=agreed, rows=rows, rater=rater).sum())
-    return name, *numbers, f"{there:,}", missing_words(reasons, there)
+    answer_count = int(_answered_mask(of, agreed=agreed, rows=rows, rater=rater).sum())
+    return name, *numbers, f"{answer_count:,}", missing_words(reasons, answer_count)
 
 
 def _breakdown(of: FieldValues, id: str, by: str, head: str, rows: Sequence[tuple[Cell, ...]], n: str,
@@ -270,7 +272,7 @@ def _breakdown(of: FieldValues, id: str, by: str, head: str, rows: Sequence[tupl
 
 
 def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
-    """Each person, then each judge; None where one person alone answered."""
+    """Return the table of each person and each judge; None if only one of them answered."""
     rows = [
         _row(study_data, of, of.raters[at], rater=at, between=of.raters[at])
         for at in range(len(of.raters))
@@ -288,7 +290,7 @@ def _by_rater(study_data: StudyData, of: FieldValues) -> Table | None:
 
 
 class Grouping(NamedTuple):
-    """A way to part a question's places: each place's group, empty where it has none."""
+    """A partition of a question's places: each place's group, empty if it has none."""
 
     id: str
     by: str
@@ -303,7 +305,7 @@ class _RatedRun(NamedTuple):
 
 
 def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
-    """The ways that part a question's places into two groups or more."""
+    """Yield the partitions with at least two groups."""
     units = {unit.id: unit for unit in study_data.units}
     by_unit = {id: _rated_run(study_data, units[id]) for id in dict.fromkeys(place.unit for place in of.places)}
     runs = [by_unit[place.unit] for place in of.places]
@@ -321,13 +323,14 @@ def _groupings(study_data: StudyData, of: FieldValues) -> Iterator[Grouping]:
 
 
 def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list[Grouping]:
-    """By item, where one stands in several units, and by the kind of item."""
+    """Return the partitions by item (over several units) and by kind of item."""
     of_unit = {id: {one.id: one for one in unit.targets} for id, unit in units.items()}
     found = [of_unit[place.unit].get(place.target) for place in places]
     says: dict[str, set[str]] = {}
     for one in found:
         if one is not None:
             says.setdefault(one.id, set()).add(one.says)
+    # An id that has different texts in different units is not one item.
     names = [
         "" if one is None else one.id if len(says[one.id]) == 1 else f"{one.id}: {one.says}" for one in found
     ]  # fmt: skip
@@ -339,7 +342,7 @@ def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list
 
 
 def _rated_run(study_data: StudyData, unit: Unit) -> _RatedRun:
-    """Whose run a unit is about, of which kind of task, under which condition; empty where that is not told."""
+    """Return agent, kind of task and condition of a unit's run; empty if unknown."""
     found: _RatedRun = study_data.once(("rated run", unit.id), lambda: _read_run(study_data, unit))
     return found
 
@@ -355,7 +358,7 @@ def _read_run(study_data: StudyData, unit: Unit) -> _RatedRun:
 
 
 def _condition(case: MeasuredRun) -> str:
-    """Who the user of a run was, and whether a person saw the phone; as plays name it."""
+    """Return the user of a run, and if a person saw the phone, named as a play's condition."""
     if case.user is None:
         return ""
     if case.user.kind != "human":
@@ -370,6 +373,7 @@ def _by_group(study_data: StudyData, of: FieldValues, way: Grouping) -> Table:
     order = list(names) if way.id == "by-item" else sorted(names)
     notes = []
     if len(order) > MOST_ROWS:
+        # The largest groups stay in their original order below.
         largest = sorted(order, key=lambda name: -int(of.there[groups == name].sum()))[:MOST_ROWS]
         notes.append(f"{MOST_ROWS} of {len(order):,} are told, those with the most answers.")
         order = [name for name in order if name in set(largest)]
@@ -383,7 +387,7 @@ def _by_group(study_data: StudyData, of: FieldValues, way: Grouping) -> Table:
 
 
 def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
-    """Of items that have options of their own the share of each, in a row."""
+    """Return the table of each item's own options with their shares, one option per row."""
     agreed = has_majority(study_data, of)
     units = {unit.id: unit for unit in study_data.units}
     (way,) = (one for one in _target_ways(units, of.places) if one.id == "by-item")
@@ -397,7 +401,10 @@ def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, own in options.items():
         mask = np.asarray(groups == name, dtype=np.bool_)
-        n, reasons = int(_there(of, agreed=agreed, rows=mask).sum()), missing_reasons(of, agreed=agreed, rows=mask)
+        n, reasons = (
+            int(_answered_mask(of, agreed=agreed, rows=mask).sum()),
+            missing_reasons(of, agreed=agreed, rows=mask),
+        )
         for option in own:
             number = answer_number(
                 study_data, of, measures[option], agreed=agreed, rows=mask, part=name, reasons=reasons
@@ -413,7 +420,7 @@ def _by_branch(study_data: StudyData, of: FieldValues) -> Table:
 
 
 def _preferences(study_data: StudyData, of: FieldValues) -> Table | None:
-    """By whose two sides they are, how often each is preferred; None where that is not told of any pair."""
+    """Return how often each side is preferred, by the pair's methods; None if no pair has known methods."""
     units = {unit.id: unit for unit in study_data.units}
     pairs = [methods_of(units[place.unit]) for place in of.places]
     agreed = has_majority(study_data, of)
@@ -435,8 +442,9 @@ def _preferences(study_data: StudyData, of: FieldValues) -> Table | None:
 def _by_winner(
     of: FieldValues, units: Sequence[Unit], pair: tuple[str, str], codes: Mapping[str, int], others: Sequence[str]
 ) -> FieldValues:
-    """The same answers, sides put in the order of a pair's names."""
+    """Return the same answers with sides in the order of a pair's names."""
     side_a, side_b = (of.measures[codes[side]] for side in ("A", "B"))
+    # True if side A belongs to the second name of the pair.
     turned = np.array([pair[0] != pair[1] and winner(unit, "A") == pair[1] for unit in units], dtype=np.bool_)
 
     def put(name: str, one: AnswerMeasure, other: AnswerMeasure) -> AnswerMeasure:
@@ -449,8 +457,8 @@ def _by_winner(
     return of._replace(measures=measures)
 
 
-def _sides(study_data: StudyData) -> list[Table]:
-    """Which side stood left and was chosen, of a protocol whose own tables do not tell it."""
+def _side_tables(study_data: StudyData) -> list[Table]:
+    """Return the tables of side bias, unless the protocol is a paper's, whose own tables have it."""
     fields = [field for field in study_data.study.protocol.fields if field.sided]
     if not fields or study_data.study.protocol.id in PAPERS:
         return []
@@ -460,8 +468,8 @@ def _sides(study_data: StudyData) -> list[Table]:
 # -- texts -----------------------------------------------------------------------------------------------------
 
 
-def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
-    """How many texts there are and how long; then what they say, without who said it."""
+def _text_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
+    """Yield the counts and lengths of texts, then the texts themselves without authors."""
     answers = [one for one in answers_in(study_data, field.id) if one.value is not None]
     if not answers:
         return
@@ -469,7 +477,7 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
         rows: list[tuple[Cell, ...]] = [("boxes", f"{len(answers):,}")]
         yield Table(f"answers-{field.id}", f"{field.id}: {field.ask}", ("", EVERY), tuple(rows))
         return
-    texts = sorted({(str(one.value), _of_play(study_data, one)) for one in answers}, key=_drawn)
+    texts = sorted({(str(one.value), _condition_of_play(study_data, one)) for one in answers}, key=_draw_key)
     lengths = [len(str(one.value)) for one in answers]
     rows = [
         ("texts", f"{len(answers):,}"),
@@ -478,23 +486,23 @@ def _texts(study_data: StudyData, field: Field) -> Iterator[Table]:
         ("raters", f"{len({one.rater for one in answers}):,}"),
     ]
     yield Table(f"answers-{field.id}", f"{field.id}: {field.ask}", ("", EVERY), tuple(rows))
-    yield _quoted(field, texts[:MOST_QUOTED], len(texts))
+    yield _quote_table(field, texts[:MOST_QUOTED], len(texts))
 
 
-def _of_play(study_data: StudyData, one: FieldAnswer) -> str:
-    """The condition of the play that a text is about."""
+def _condition_of_play(study_data: StudyData, one: FieldAnswer) -> str:
+    """Return the condition of the play that a text is about; empty if there is none."""
     plays: dict[str, str] = study_data.once(
         "conditions", lambda: {unit.id: unit.play.condition for unit in study_data.units if unit.play is not None}
     )
     return plays.get(one.unit, "")
 
 
-def _drawn(text: tuple[str, str]) -> str:
-    """A key that puts texts in an order which tells neither who wrote them nor when."""
+def _draw_key(text: tuple[str, str]) -> str:
+    """Return a sort key that reveals neither a text's author nor its time."""
     return hashlib.sha256("\x1f".join(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _quoted(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Table:
+def _quote_table(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Table:
     with_condition = any(condition for _, condition in texts)
     rows = tuple(
         (f"{at}", shortened(text), *([condition] if with_condition else []))
@@ -508,7 +516,7 @@ def _quoted(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Table:
 
 
 def shortened(text: str) -> str:
-    """A text, or its beginning with how long it is."""
+    """Return a text, or its beginning with its length."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text):,} characters)"
 
 
@@ -516,7 +524,7 @@ def shortened(text: str) -> str:
 
 
 def _bars(study_data: StudyData, field: Field) -> list[Picture]:
-    """The shares of a question's options with their intervals."""
+    """Return bars of a question's option shares with intervals."""
     of = field_values(study_data, field)
     if of is None or len(of.shares) < 2 or not of.there.any():
         return []

@@ -1,4 +1,4 @@
-"""Calibration: how far people agreed on the units they learned by, and with what is right there, and by which rule."""
+"""Calibration: agreement of people on their calibration units, with each other and with gold, also by rule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TITLE = "Calibration"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """One section where anybody answered calibration units; none else."""
+    """Return one section if anyone answered calibration units, else nothing."""
     pilot = study_data.calibration
     if pilot is None:
         return []
@@ -47,6 +47,7 @@ def sections(study_data: StudyData) -> list[Section]:
     choice_fields = [field for field in study_data.study.protocol.fields if field.kind in _CHOSEN]
     pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if telling(grid))
     citation_tables = [
+        # Ids must be unique within a report, and the main part has a table of the same name.
         replace(table, id=f"calibration-{table.id}")
         for one in guideline_section.sections(pilot)
         for table in one.tables
@@ -55,7 +56,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _beside_gold(pilot: StudyData) -> list[Table]:
-    """Each rater's share of places at which they said what is right."""
+    """Return the table of each rater's share of right answers at places with gold."""
     if not any(unit.gold for unit in pilot.units):
         return []
     rows: list[tuple[Cell, ...]] = []
@@ -69,9 +70,9 @@ def _beside_gold(pilot: StudyData) -> list[Table]:
 
 
 def _grids(pilot: StudyData, field: Field) -> list[Grid]:
-    """Which answers came together: what is right and what people say; where nothing has gold, each two people."""
+    """Return the grid of gold against people's answers, or of people against each other if there is no gold."""
     ratings = ratings_of(pilot, field.id)
-    right = _right(pilot, field)
+    right = _right_values(pilot, field)
     if not right:
         grid = confusion(pilot, field.id)
         title = f"{field.id}: calibration answers of every two people that came together"
@@ -89,8 +90,8 @@ def _grids(pilot: StudyData, field: Field) -> list[Grid]:
     return [Grid(id, title, ratings.categories, ratings.categories, rows, "right", "said")]
 
 
-def _right(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, str]]:
-    """By place what is right there, as a category, and why."""
+def _right_values(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return the right category and its reason, by place."""
     counts = {}
     for unit in pilot.units:
         for gold in unit.gold:
@@ -101,7 +102,7 @@ def _right(pilot: StudyData, field: Field) -> dict[tuple[str, str], tuple[str, s
 
 
 def _rules(pilot: StudyData) -> list[Table]:
-    """By the reason that gold gives, how often people said something else: which rule was not understood."""
+    """Return how often people answered otherwise than gold, by its reason: the rules that were misunderstood."""
     tables = []
     for field in pilot.study.protocol.fields:
         if field.kind in _CHOSEN and (rows := _rule_rows(pilot, field)):
@@ -114,7 +115,7 @@ def _rules(pilot: StudyData) -> list[Table]:
 
 
 def _rule_rows(pilot: StudyData, field: Field) -> tuple[tuple[Cell, ...], ...]:
-    ratings, right = ratings_of(pilot, field.id), _right(pilot, field)
+    ratings, right = ratings_of(pilot, field.id), _right_values(pilot, field)
     clusters = {unit.id: unit.clustered for unit in pilot.units}
     items: dict[tuple[str, str], list[UnitValue]] = defaultdict(list)
     instead: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)

@@ -13,15 +13,15 @@ from lab.core.text_charts import interval_bar, scale
 from lab.core.text_table import clean, folded, padded
 
 MARKS = "ox+*#@%&"
-"""What stands for the points of each series, in the series' order."""
+"""Marks of the series' points, in the series' order."""
 BOTH = "■"
-"""Stands where points of several series fall together."""
+"""Mark of points of several series in the same cell."""
 _HIGH = 17
 _WIDE = 60
 
 
 def drawn(picture: Picture, width: int) -> list[str]:
-    """A picture's lines, none longer than `width`."""
+    """Return a picture's lines, each at most `width` wide."""
     match picture:
         case Grid():
             return grid_lines(picture, width)
@@ -34,7 +34,7 @@ def drawn(picture: Picture, width: int) -> list[str]:
 
 
 def many(value: float) -> str:
-    """A count; one that is no whole number with what is behind the point."""
+    """Return a count as text, with one decimal if it is not whole."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
 
 
@@ -42,7 +42,7 @@ def many(value: float) -> str:
 
 
 def grid_lines(grid: Grid, width: int) -> list[str]:
-    """A grid's counts; where its columns' names are too long, letters stand for them, told below."""
+    """Return a grid's counts. If its column names are too long, letters replace them, with a key below."""
     if not grid.down or not grid.across:
         return ["nothing to show"]
     corner = " \\ ".join(part for part in (grid.down_is, grid.across_is) if part)
@@ -65,26 +65,27 @@ def _letter(at: int) -> str:
 
 
 class CharacterCanvas:
-    """A field of characters with axes; the first row is the top."""
+    """Grid of characters with axes. The first row is the top."""
 
     def __init__(self, wide: int, high: int, across: tuple[float, float], up: tuple[float, float]) -> None:
         self.wide, self.high, self.across, self.up = wide, high, spread(across), spread(up)
         self.rows = [[" "] * wide for _ in range(high)]
 
     def place(self, x: float, y: float) -> tuple[int, int]:
-        """Where a point falls: column and row, held at the edges."""
-        return _on(x, *self.across, self.wide), self.high - 1 - _on(y, *self.up, self.high)
+        """Return the column and row of a point, clipped to the edges."""
+        return _cell_of(x, *self.across, self.wide), self.high - 1 - _cell_of(y, *self.up, self.high)
 
     def dot(self, x: float, y: float, mark: str, *, under: bool = False) -> None:
-        """A mark; `under` leaves what stands there."""
+        """Draw a mark. `under` does not overwrite an existing one."""
         column, row = self.place(x, y)
-        there = self.rows[row][column]
-        if not under or there == " ":
-            free = there in (" ", "·", "˙", mark)
-            self.rows[row][column] = mark if under or free else BOTH
+        current_mark = self.rows[row][column]
+        if not under or current_mark == " ":
+            # The diagonal and the band may be overwritten. Another series' mark becomes `BOTH`.
+            is_free = current_mark in (" ", "·", "˙", mark)
+            self.rows[row][column] = mark if under or is_free else BOTH
 
     def lines(self, across: str, up: str, width: int) -> list[str]:
-        """The field with its axes and their names."""
+        """Return the lines of the canvas with axes and their names."""
         least, most = edge(self.up[0]), edge(self.up[1])
         margin = max(len(least), len(most))
         out = folded(up, width)
@@ -98,22 +99,23 @@ class CharacterCanvas:
 
 
 def spread(ends: tuple[float, float]) -> tuple[float, float]:
-    """The ends of a scale, apart also where they are one."""
+    """Return the ends of a scale, widened if they are equal."""
     return ends if ends[0] < ends[1] else (ends[0] - 0.5, ends[0] + 0.5)
 
 
-def _on(value: float, least: float, most: float, cells: int) -> int:
+def _cell_of(value: float, least: float, most: float, cells: int) -> int:
     share = (value - least) / (most - least)
+    # Adding a half rounds to the nearest cell, always in the same direction.
     return min(cells - 1, max(0, int(share * (cells - 1) + 0.5)))
 
 
 def edge(value: float) -> str:
-    """A tick's number."""
+    """Return the text of a tick."""
     return rounded(value, 0) if float(value).is_integer() else rounded(value, 2)
 
 
 def _marks(points: Iterable[Point]) -> dict[str, str]:
-    """Each series' mark, in the order in which they come first."""
+    """Return each series' mark, in order of appearance."""
     names = list(dict.fromkeys(point.series for point in points))
     return {name: MARKS[at % len(MARKS)] for at, name in enumerate(names)}
 
@@ -130,8 +132,10 @@ def _legend(marks: dict[str, str], width: int, more: str = "") -> list[str]:
 
 
 def in_order(points: Sequence[Point]) -> list[tuple[float, Point]]:
-    """Points from left to right by their x, each with its place from 0; series stand at the same place by what they
-    are called."""
+    """Return points sorted by x, each with its position from 0.
+
+    Points of several series with the same name share a position.
+    """
     names: dict[str, float] = {}
     for point in sorted(points, key=lambda point: (point.x, point.says)):
         names.setdefault(point.says or f"{point.x!r}", float(len(names)))
@@ -139,7 +143,10 @@ def in_order(points: Sequence[Point]) -> list[tuple[float, Point]]:
 
 
 def scatter_lines(scatter: Scatter, width: int) -> list[str]:
-    """Points with the diagonal and the edges of its band; sorted, the diagonal is each point's own x."""
+    """Return a scatter's lines with the diagonal and the edges of its band.
+
+    If it is sorted, the diagonal is each point's own x.
+    """
     if not scatter.points:
         return ["nothing to show"]
     ends = (scatter.least, scatter.most)
@@ -149,7 +156,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
         points = in_order(scatter.points)
         canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in points)), ends)
         for at, point in points:
-            _beside(canvas, at, point.x, scatter)
+            _draw_guides(canvas, at, point.x, scatter)
         for at, point in points:
             canvas.dot(at, point.y, marks[point.series])
         lines = canvas.lines(f"{scatter.across}, from the least to the most", scatter.up, width)
@@ -157,7 +164,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
         canvas = CharacterCanvas(wide, _HIGH, ends, ends)
         for cell in range(wide):
             x = scatter.least + (scatter.most - scatter.least) * cell / (wide - 1)
-            _beside(canvas, x, x, scatter)
+            _draw_guides(canvas, x, x, scatter)
         for point in scatter.points:
             canvas.dot(point.x, point.y, marks[point.series])
         lines = canvas.lines(scatter.across, scatter.up, width)
@@ -166,8 +173,8 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
     return [*lines, *_legend(marks, width, legend.strip())]
 
 
-def _beside(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> None:
-    """The diagonal's mark, and the band's."""
+def _draw_guides(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> None:
+    """Draw the marks of diagonal and band at one x."""
     if scatter.diagonal:
         canvas.dot(x, y, "·", under=True)
     if scatter.band:
@@ -177,7 +184,7 @@ def _beside(canvas: CharacterCanvas, x: float, y: float, scatter: Scatter) -> No
 
 
 def line_lines(picture: Lines, width: int) -> list[str]:
-    """Series over something ordered."""
+    """Return the lines of series over an ordered axis."""
     if not picture.points:
         return ["nothing to show"]
     marks = _marks(picture.points)
@@ -192,10 +199,11 @@ def line_lines(picture: Lines, width: int) -> list[str]:
 
 
 def bar_lines(picture: Bars, width: int) -> list[str]:
-    """Each number on the same scale, with its interval; what is undefined says so."""
+    """Return each number on a common scale with its interval. Undefined numbers show their reason."""
     if not picture.bars:
         return ["nothing to show"]
     names = [clean(name) for name in picture.says]
+    # Names get at most a third of the width, the bars need the rest.
     margin = min(max(map(cell_len, names)), max(12, width // 3))
     wide = max(10, min(_WIDE, width - margin - 10))
     least, most = spread((picture.least, picture.most))
@@ -204,13 +212,13 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
         *above, last = folded(name, margin)
         out += above
         if bar.value is None:
-            out += _after(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
+            out += _hang_text(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
             continue
         row = interval_bar(bar.value, bar.low, bar.high, wide, least, most)
         out.append(f"{padded(last, margin)}  {row}  {rounded(bar.value, 2)}")
     return [*out, f"{' ' * margin}  {scale(wide, least, most)}"]
 
 
-def _after(head: str, text: str, width: int) -> list[str]:
+def _hang_text(head: str, text: str, width: int) -> list[str]:
     first, *rest = folded(text, max(12, width - cell_len(head)))
     return [head + first, *(" " * cell_len(head) + line for line in rest)]

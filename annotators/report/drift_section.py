@@ -1,4 +1,4 @@
-"""Labels over time: whether what a rater answers changes while they rate."""
+"""Answers over time: do a rater's answers change during the study?"""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lab.core.protocol import Field
 from lab.core.report import Lines, Point, Section
 
 BLOCKS = 10
-"""Into at most so many blocks a rater's answers are cut, in the order in which they were given."""
+"""Maximum number of blocks of a rater's answers in order of time."""
 LEAST = 5
-"""Fewer answers than this are no block."""
+"""Minimum number of answers in a block."""
 _TITLE = "Answers over time"
 _SAYS = (
     f"Each person's answers in the order in which they were given, in at most {BLOCKS} blocks of equal size and never "
@@ -28,7 +28,7 @@ Values = npt.NDArray[np.float64]
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """A picture for each question that has a value to follow; none where nobody gave enough answers."""
+    """Return a picture for each question with values over time; nothing if nobody gave enough answers."""
     pictures = [
         picture for field in study_data.study.protocol.fields if (picture := lines_of(study_data, field)) is not None
     ]
@@ -36,7 +36,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def lines_of(study_data: StudyData, field: Field) -> Lines | None:
-    """How each person's answers to a question went over time; None where there is nothing to follow."""
+    """Return each person's answers to a question over time; None if there are none to follow."""
     columns = study_data.columns
     if field.id not in columns.fields or not columns.size:
         return None
@@ -45,13 +45,14 @@ def lines_of(study_data: StudyData, field: Field) -> Lines | None:
         columns.rater, np.array(study_data.people, dtype=np.int32)
     )
     rows = np.flatnonzero(is_followed)
-    followed = _followed(study_data, field, rows)
+    followed = _measure_over_time(study_data, field, rows)
     if followed is None:
         return None
     what, least, most, value = followed
     points: list[Point] = []
     for rater in study_data.people:
         own = rows[columns.rater[rows] == rater]
+        # Ties in time are broken by unit and target, so that the picture does not depend on the order of rows.
         own = own[np.lexsort((columns.target[own], columns.unit[own], columns.at[own]))]
         points += _blocks(value(own), rater_name(columns.raters[rater]))
     return Lines(f"drift-{field.id}", f"{field.id}: {what}", tuple(points), "answers so far", what, least, most) if (
@@ -62,8 +63,11 @@ def lines_of(study_data: StudyData, field: Field) -> Lines | None:
 Followed = tuple[str, float, float, Callable[[npt.NDArray[np.intp]], Values]]
 
 
-def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
-    """What of a question is followed: the commonest answer's share, or the mean."""
+def _measure_over_time(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -> Followed | None:
+    """Return a question's measure over time: the most frequent answer's share, or the mean.
+
+    None if neither exists.
+    """
     columns = study_data.columns
     values = columns.values
     match field.kind:
@@ -78,6 +82,7 @@ def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -
         case "ordinal" | "interval":
             scale = np.array([_number(one) for one in values], dtype=np.float64)
             answer_numbers = scale[columns.value[rows]]
+            # Options that are not numbers have no mean.
             if not len(answer_numbers) or np.isnan(answer_numbers).any():
                 return None
             ends = (field.least, field.most) if field.kind == "interval" else (None, None)
@@ -92,7 +97,7 @@ def _followed(study_data: StudyData, field: Field, rows: npt.NDArray[np.intp]) -
 
 
 def _number(value: object) -> float:
-    """A rating as a number; nan where it is none."""
+    """Return an answer as a number, nan if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return float("nan")
     try:
@@ -102,10 +107,11 @@ def _number(value: object) -> float:
 
 
 def _blocks(values: Values, who: str) -> list[Point]:
-    """The mean of each block of a rater's answers, at the number of its last one."""
+    """Return the mean of each block of a rater's answers, at the number of its last answer."""
     many = min(BLOCKS, len(values) // LEAST)
     if many < 2:
         return []
+    # Integer division spreads the remainder over the blocks.
     ends = [len(values) * at // many for at in range(many + 1)]
     return [
         Point(float(last), float(values[first:last].sum() / (last - first)), f"{who}, {first + 1} to {last}", who)

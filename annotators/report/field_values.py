@@ -1,4 +1,4 @@
-"""The answers to one question as numbers: for each option how often it was chosen, for a scale its values."""
+"""The answers to one question as numbers: 0 or 1 for each option, the values of a scale."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.report import Number
 
 CHOICES = ("nominal", "ordinal", "flag")
-"""Kinds of fields that have one option as their answer."""
+"""Kinds of fields with exactly one option as answer."""
 NUMERIC = ("interval", "step")
 
 TOO_FEW = "too few to say"
 NOT_APART = "no cluster differs from the rest"
 _NO_INTERVAL: Mapping[str, str] = {FEW_TRACES: TOO_FEW, SAME_IN_ALL: NOT_APART}
 DESCRIBES = "it describes these answers alone"
-"""Why a median and a standard deviation have no interval."""
+"""Reason why a median and a standard deviation have no interval."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -39,8 +39,8 @@ Mask = npt.NDArray[np.bool_]
 class AnswerMeasure(NamedTuple):
     """One number of a question: the share of an option, or the mean of a scale.
 
-    `values` (places x raters) are 0 and 1, or the scale's numbers; `agreed` (places) is what most raters of an item
-    say, or what was settled (of an interval the mean of its raters). nan is none. A mean lies from `least` to `most`.
+    `values` (places x raters) are 0 and 1, or the scale's numbers. `agreed` (places) is the majority's or the settled
+    answer (of an interval the mean of its raters). nan is none. A mean is between `least` and `most`.
     """
 
     name: str
@@ -52,10 +52,10 @@ class AnswerMeasure(NamedTuple):
 
 
 class FieldValues(NamedTuple):
-    """All measures of a question over the places that these raters answered; `missing` is told of all places. A mean
-    stands behind all shares.
+    """All measures of a question over the places that these raters answered.
 
-    `unit` numbers the unit of each place, `settled` counts the places that were settled.
+    A mean follows all shares. `missing` covers all places of the question, not only the answered ones. `unit` numbers
+    the unit of each place, `settled` counts the settled places.
     """
 
     field: Field
@@ -78,17 +78,20 @@ class FieldValues(NamedTuple):
 
     @property
     def there(self) -> Mask:
-        """(places x raters): who answered."""
+        """Mask of given answers (places x raters)."""
         return np.isfinite(self.measures[0].values) if self.measures else np.zeros((0, 0), dtype=np.bool_)
 
     @property
     def told(self) -> tuple[AnswerMeasure, ...]:
-        """What a row of a breakdown has: the mean where there is one, else the shares."""
+        """Measures in a row of a breakdown: the mean if there is one, else the shares."""
         return (self.mean,) if self.mean is not None else self.measures
 
 
 def field_values(study_data: StudyData, field: Field, raters: Sequence[int] | None = None) -> FieldValues | None:
-    """The first answers of these raters (default: the people); None for kinds that have neither options nor a scale."""
+    """Return the first answers of these raters (default: the people).
+
+    None for kinds with neither options nor a scale.
+    """
     key = ("field values", field.id, None if raters is None else tuple(raters))
     values: FieldValues | None = study_data.once(key, lambda: _field_values(study_data, field, raters))
     return values
@@ -96,25 +99,26 @@ def field_values(study_data: StudyData, field: Field, raters: Sequence[int] | No
 
 def _field_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues | None:
     if field.kind in CHOICES:
-        return _of_choice(study_data, field, raters)
+        return _choice_values(study_data, field, raters)
     if field.kind == "many":
-        return _of_sets(study_data, field, raters)
-    return _of_numbers(study_data, field, raters) if field.kind in NUMERIC else None
+        return _set_values(study_data, field, raters)
+    return _number_values(study_data, field, raters) if field.kind in NUMERIC else None
 
 
 def option_name(option: Option) -> str:
-    """An option by its id, with what people read where that is another word."""
+    """Return an option's id, with its text if that is a different word."""
     return option.id if option.shown in (option.id, option.id.replace("_", " ")) else f"{option.id}: {option.shown}"
 
 
-def _of_choice(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+def _choice_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     ratings = ratings_of(study_data, field.id, raters)
+    # A single rater has no majority: their own answer replaces it.
     agreed = (truth_of(study_data, ratings) if raters is None else ratings).codes[:, :1]
     codes, scores = ratings.codes, ratings.scores
     if not agreed.shape[1]:
         agreed = np.full((len(codes), 1), -1, dtype=np.int16)
     measures = [
-        AnswerMeasure(name, "share", _is(codes, at), _is(agreed, at)[:, 0])
+        AnswerMeasure(name, "share", _indicator(codes, at), _indicator(agreed, at)[:, 0])
         for at, name in enumerate(_category_names(field, ratings))
         if field.kind != "flag" or name == "yes"
     ]
@@ -129,23 +133,23 @@ def _category_names(field: Field, ratings: Ratings) -> list[str]:
     return [names.get(category, category) for category in ratings.categories]
 
 
-def _is(codes: npt.NDArray[np.int16], code: int) -> Floats:
+def _indicator(codes: npt.NDArray[np.int16], code: int) -> Floats:
     return np.where(codes < 0, np.nan, (codes == code).astype(np.float64))
 
 
-def _of_sets(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+def _set_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     sets = sets_of(study_data, field.id, raters)
     agreed = truth_of_sets(study_data, field) if raters is None else sets
     names = {option.id: option_name(option) for option in field.options}
     measures = []
     for option in sets.options:
         codes, most = sets.option(option).codes, agreed.option(option).codes
-        column = _is(most, 1)[:, 0] if most.shape[1] else np.full(len(codes), np.nan)
-        measures.append(AnswerMeasure(names[option], "share", _is(codes, 1), column))
+        column = _indicator(most, 1)[:, 0] if most.shape[1] else np.full(len(codes), np.nan)
+        measures.append(AnswerMeasure(names[option], "share", _indicator(codes, 1), column))
     return _values(study_data, field, measures, sets.numbers)
 
 
-def _of_numbers(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
+def _number_values(study_data: StudyData, field: Field, raters: Sequence[int] | None) -> FieldValues:
     numbers = numbers_of(study_data, field.id, raters)
     agreed = mean_of(numbers).values[:, 0]
     for at, place in enumerate(numbers.places):
@@ -175,22 +179,22 @@ def answer_number(
     study_data: StudyData, of: FieldValues, measure: AnswerMeasure, *, agreed: bool = False, rows: Mask | None = None,
     rater: int | None = None, part: str = "", between: str = "people", reasons: Mapping[str, int] | None = None,
 ) -> Number:  # fmt: skip
-    """A share or a mean with its interval over clusters, its n and what is missing of it.
+    """Return a share or mean with its interval over clusters, its n and its missing answers.
 
-    `agreed` takes items by what most say, else every answer counts; `rows` are the places that count, `rater` the
-    column. `reasons` are what is missing there, where the caller has counted it.
+    With `agreed` it is about the majority of each item, else every answer counts. `rows` selects places, `rater` a
+    column. `reasons` are the missing answers there if the caller has counted them.
     """
     values = measure.agreed[:, None] if agreed else measure.values
     values = values if rater is None else values[:, [rater]]
-    there = np.isfinite(values) if rows is None else np.isfinite(values) & rows[:, None]
-    place, column = np.nonzero(there)
+    is_given = np.isfinite(values) if rows is None else np.isfinite(values) & rows[:, None]
+    place, column = np.nonzero(is_given)
     if reasons is None:
         reasons = missing_reasons(of, agreed=agreed, rows=rows, rater=rater)
     lacking = sum(reasons.values())
-    items = there.any(axis=1)
-    answered = of.there[items].any(axis=0) if agreed else there.any(axis=0)
+    items = is_given.any(axis=1)
+    answered = of.there[items].any(axis=0) if agreed else is_given.any(axis=0)
     counts = SampleCounts(
-        len(place), _distinct(of.unit[items]), _distinct(of.trace[items]), int(answered.sum()),
+        len(place), _count_distinct(of.unit[items]), _count_distinct(of.trace[items]), int(answered.sum()),
         lacking / (len(place) + lacking) if lacking else 0.0, dict(reasons),
     )  # fmt: skip
     part = ", ".join(filter(None, (measure.name if measure.statistic == "share" else "", part)))
@@ -204,16 +208,16 @@ def answer_number(
         found, study_data.how, of.field.id, measure.statistic, part=part, between=between,
         clusters=clusters_of(study_data), **counts._asdict(),
     )  # fmt: skip
-    return number_of(_within(number, measure))
+    return number_of(_clip_to_scale(number, measure))
 
 
-def _distinct(numbers: npt.NDArray[Any]) -> int:
-    """How many different numbers there are."""
+def _count_distinct(numbers: npt.NDArray[Any]) -> int:
+    """Return how many different numbers there are."""
     return int((np.bincount(numbers) > 0).sum()) if len(numbers) else 0
 
 
-def _within(one: Agreement, measure: AnswerMeasure) -> Agreement:
-    """A number whose interval reaches no further than the scale."""
+def _clip_to_scale(one: Agreement, measure: AnswerMeasure) -> Agreement:
+    """Return a number with its interval clipped to its scale."""
     if one.low is None or one.high is None:
         return replace(one, no_interval=_NO_INTERVAL.get(one.no_interval, one.no_interval))
     low = one.low if measure.least is None else max(measure.least, one.low)
@@ -221,35 +225,36 @@ def _within(one: Agreement, measure: AnswerMeasure) -> Agreement:
 
 
 def number_of(one: Agreement) -> Number:
-    """A number as tables of answers print it."""
+    """Return a number as tables of answers print it."""
     return Number(one, 1, 100, " %") if one.statistic.startswith("share") else Number(one)
 
 
 def missing_reasons(
     of: FieldValues, *, agreed: bool = False, rows: Mask | None = None, rater: int | None = None
 ) -> dict[str, int]:
-    """How many answers are missing by reason; of what most say, how many items have no majority."""
+    """Return the number of missing answers by reason, or of items without a majority."""
     if agreed:
         lacking = ~np.isfinite(of.measures[0].agreed)
         lacking &= of.there.any(axis=1) if rows is None else of.there.any(axis=1) & rows
         return {NO_MAJORITY: int(lacking.sum())} if lacking.any() else {}
     missing = of.missing if rater is None else of.missing.by([of.raters[rater]])
     if rows is not None:
-        kept = {of.places[at] for at in np.flatnonzero(rows).tolist()}
-        missing = missing.at(kept.__contains__)
+        # Missing answers are stored by item, because they also concern items that nobody answered.
+        selected_places = {of.places[at] for at in np.flatnonzero(rows).tolist()}
+        missing = missing.at(selected_places.__contains__)
     return missing.counts()
 
 
 def described(
     of: FieldValues, measure: AnswerMeasure, statistic: Literal["median", "sd"], *, agreed: bool = False
 ) -> Number:
-    """The median, or the standard deviation (n - 1), of a scale's values."""
+    """Return the median or the standard deviation (n - 1) of a scale's values."""
     values = measure.agreed if agreed else measure.values
     found = values[np.isfinite(values)]
     items = np.isfinite(values.reshape(len(of.places), -1)).any(axis=1)
     n: dict[str, Any] = {
-        "places": len(found), "units": _distinct(of.unit[items]),
-        "traces": _distinct(of.trace[items]), "raters": int(of.there.any(axis=0).sum()),
+        "places": len(found), "units": _count_distinct(of.unit[items]),
+        "traces": _count_distinct(of.trace[items]), "raters": int(of.there.any(axis=0).sum()),
     }  # fmt: skip
     if len(found) < (2 if statistic == "sd" else 1):
         return Number(Agreement(of.field.id, statistic, undefined="too few answers", **n))

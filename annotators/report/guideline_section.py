@@ -1,4 +1,4 @@
-"""Which sentence of the guideline causes disagreement: the clauses that labels cite where raters differ."""
+"""Guideline clauses that cause disagreement: those that labels cite at items on which raters differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Place = tuple[str, str]
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """A table for each question whose answers cite anything; a sentence where none does."""
+    """Return a table for each question with citations, or a sentence if there are none."""
     tables = [
         table for field in study_data.study.protocol.fields if (table := _table(study_data, field.id)) is not None
     ]
@@ -35,7 +35,7 @@ _SAYS = (
 
 
 def _table(study_data: StudyData, field: str) -> Table | None:
-    places_by_citation = _cited(study_data, field)
+    places_by_citation = _cited_places(study_data, field)
     if not places_by_citation:
         return None
     differ = set(disagreeing(study_data, field))
@@ -47,8 +47,9 @@ def _table(study_data: StudyData, field: str) -> Table | None:
         disagreements = len(places & differ)
         items = [UnitValue(unit, clusters[unit], float((unit, target) in differ)) for unit, target in places]
         one = share(study_data, items, field, "share in disagreement", part=cites)
+        # Citations that match no clause come last among equals.
         order = (-disagreements, len(places), clause.number if clause else 10**6, cites)
-        rows.append((order, (cites, _says(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
+        rows.append((order, (cites, _clause_words(clause), f"{disagreements:,}", f"{len(places):,}", percent(one))))
     cited_places = set().union(*places_by_citation.values())
     columns = ("Cited", "What it says", "In disagreement", "Items", "Share")
     note = (
@@ -58,12 +59,12 @@ def _table(study_data: StudyData, field: str) -> Table | None:
                  notes=(note,))  # fmt: skip
 
 
-def _says(clause: Clause | None) -> str:
+def _clause_words(clause: Clause | None) -> str:
     return clause.says if clause is not None else "(no line of the guideline)"
 
 
-def _cited(study_data: StudyData, field: str) -> dict[str, set[Place]]:
-    """By what is cited, the places at which a person cites it in this field."""
+def _cited_places(study_data: StudyData, field: str) -> dict[str, set[Place]]:
+    """Return the places at which a person cites something in this field, by what is cited."""
     columns = study_data.columns
     places: dict[str, set[Place]] = defaultdict(set)
     if field not in columns.fields or not columns.size:

@@ -1,4 +1,4 @@
-"""A report as one HTML page: its pictures stand in it, it loads nothing, runs nothing, and prints well."""
+"""A report as one HTML page that embeds its pictures, loads nothing, runs no script and prints well."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ svg { max-width: 100%; height: auto; }
 
 
 def as_html(report: Report) -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join(_lines(report)) + "\n"
 
 
-def _words(text: str) -> str:
-    """A stranger's text: every character of it visible, none of it markup."""
+def _escape_text(text: str) -> str:
+    """Return text with every character visible and none interpreted as markup."""
     return escape(clean(text))
 
 
@@ -85,7 +85,7 @@ def _style() -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    title = _words(report.title)
+    title = _escape_text(report.title)
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -93,7 +93,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<title>{title}</title><style>{_style()}</style></head><body>"
     yield f"<h1>{title}</h1>"
     titles = [section.title for section in report.sections] + [CAME_ABOUT, "Provenance"]
-    items = "".join(f'<li><a href="#part-{at}">{_words(name)}</a></li>' for at, name in enumerate(titles, 1))
+    items = "".join(f'<li><a href="#part-{at}">{_escape_text(name)}</a></li>' for at, name in enumerate(titles, 1))
     yield f"<nav><ol>{items}</ol></nav>"
     for at, section in enumerate(report.sections, 1):
         yield from _section(at, section)
@@ -107,8 +107,8 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _section(at: int, section: Section) -> Iterator[str]:
-    yield f'<section id="part-{at}"><h2>{_words(section.title)}</h2>'
-    yield from (f"<p>{_words(says)}</p>" for says in section.says)
+    yield f'<section id="part-{at}"><h2>{_escape_text(section.title)}</h2>'
+    yield from (f"<p>{_escape_text(says)}</p>" for says in section.says)
     for table in section.tables:
         yield from _table(table)
     for picture in section.pictures:
@@ -117,12 +117,12 @@ def _section(at: int, section: Section) -> Iterator[str]:
 
 
 def _table(table: Table) -> Iterator[str]:
-    source = f' <span class="source">({_words(table.source)})</span>' if table.source else ""
+    source = f' <span class="source">({_escape_text(table.source)})</span>' if table.source else ""
     if table.rows:
-        yield from _rows(table.columns, table.rows, f"{_words(table.title)}{source}")
+        yield from _rows(table.columns, table.rows, f"{_escape_text(table.title)}{source}")
     else:
-        yield f"<p><b>{_words(table.title)}</b>{source}: nothing to show</p>"
-    yield from (f'<p class="note">{_words(note)}</p>' for note in table.notes)
+        yield f"<p><b>{_escape_text(table.title)}</b>{source}: nothing to show</p>"
+    yield from (f'<p class="note">{_escape_text(note)}</p>' for note in table.notes)
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str = "") -> Iterator[str]:
@@ -130,7 +130,7 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str =
     yield '<div class="wide"><table>' + (f"<caption>{caption}</caption>" if caption else "")
     if columns:
         heads = "".join(
-            f'<th scope="col"{_class(number)}>{_words(name)}</th>'
+            f'<th scope="col"{_class(number)}>{_escape_text(name)}</th>'
             for name, number in zip(columns, numbers, strict=True)
         )
         yield f"<thead><tr>{heads}</tr></thead>"
@@ -150,13 +150,13 @@ def _class(number: bool) -> str:
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
-        return _words(cell)
-    value = _words(value_of(cell))
+        return _escape_text(cell)
+    value = _escape_text(value_of(cell))
     if cell.agreement.value is None:
         return f'<span class="undefined">{value}</span>'
     interval = interval_of(cell)
-    return value + (f'<span class="interval">{_words(interval)}</span>' if interval else "")
+    return value + (f'<span class="interval">{_escape_text(interval)}</span>' if interval else "")
 
 
 def _picture(picture: Picture) -> Iterator[str]:
-    yield f"<figure><figcaption>{_words(picture.title)}</figcaption>{svg(picture)}</figure>"
+    yield f"<figure><figcaption>{_escape_text(picture.title)}</figcaption>{svg(picture)}</figure>"

@@ -1,4 +1,4 @@
-"""Tables of a judge and the agents that it judges: two agents apart, its own family, the longer side, classes."""
+"""Tables of a judge by agent: differences of agents, its own family, the longer side, and counts by class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotators.validation.study_agents import AgentDifference
 from lab.core.report import Cell, Number, Table
 
 Numbered = Callable[[str, Estimate, int], Number]
-"""A statistic's name, its estimate and over how many items, as a report's number."""
+"""Function from a statistic's name, its estimate and its number of items to a report's number."""
 
 _PAIRED = (
     "Paired: both agents worked the same tasks, once each, and what tasks have in common falls out of the interval."
@@ -19,7 +19,7 @@ _PAIRED = (
 
 
 def agents_table(id: str, field: str, category: str, ones: Sequence[AgentDifference], number: Numbered) -> Table:
-    """The corrected share of each two agents apart, beside what the judge and people alone say."""
+    """Return the corrected difference of each two agents' shares, beside those of judge and people alone."""
     rows: list[tuple[Cell, ...]] = [
         (
             f"{one.one} minus {one.other}",
@@ -39,7 +39,7 @@ def agents_table(id: str, field: str, category: str, ones: Sequence[AgentDiffere
 
 
 def family_table(id: str, field: str, category: str, preference: SelfPreference, number: Numbered) -> Table:
-    """How much more often the judge says it than is true, of agents of its own model's family and of others."""
+    """Return the excess of a category over the truth, for agents of the judge's own model family and for others."""
     rows: list[tuple[Cell, ...]] = [
         ("agents of its own family", number("own", preference.own, preference.own_units), f"{preference.own_units:,}"),
         (
@@ -59,7 +59,7 @@ def family_table(id: str, field: str, category: str, preference: SelfPreference,
 
 
 def length_table(id: str, field: str, bias: VerbosityBias, number: Numbered) -> Table:
-    """Whether the judge prefers the longer side, given what people prefer."""
+    """Return the judge's bias to the longer side, given people's preferences."""
     rows: list[tuple[Cell, ...]] = [
         ("wrong where people prefer the shorter", number("wrong", bias.wrong_where_short, bias.pairs)),
         ("wrong where people prefer the longer", number("wrong", bias.wrong_where_long, bias.pairs)),
@@ -71,7 +71,7 @@ def length_table(id: str, field: str, bias: VerbosityBias, number: Numbered) -> 
 
 
 def counts_table(id: str, field: str, categories: Sequence[str], parts: Sequence[tuple[str, Confusion]]) -> Table:
-    """Right and wrong answers of each class against the rest, in all and in each part."""
+    """Return right and wrong answers of each class against the rest, overall and in each part."""
     rows: list[tuple[Cell, ...]] = []
     for name, confusion in parts:
         for category in categories:

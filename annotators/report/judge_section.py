@@ -1,4 +1,4 @@
-"""How far each judge may be believed: against what is settled, beside each person, against itself, and corrected."""
+"""Trust in each judge: against settled answers, against each person, against itself, and corrected rates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lab.core.rounding import count
 
 _NAMES = {"recall": "true positive rate", "specificity": "true negative rate", "f1": "F1"}
 _KAPPAS = ("kappa", "entropy")
-"""Statistics that are no shares."""
-_DRAWN = ("kappa", "difference")
-"""Statistics whose interval is a bootstrap's."""
+"""Statistics that are not shares."""
+_BOOTSTRAPPED = ("kappa", "difference")
+"""Statistics with a bootstrap interval."""
 _CORRECTED = (
     "The corrected rate is that of all items that the judge answered, by its answers and by people's where there are "
     "some (prediction-powered inference). Its interval is as wide as what people's labels leave open: where the judge "
@@ -43,16 +43,17 @@ _TEST = (
 def sections(
     study_data: StudyData, judge: str = "", part: Split | None = None, *, grids: bool = False
 ) -> list[Section]:
-    """A section for each judge (or the one that is named); none where there is none, or nothing is settled.
+    """Return a section for each judge (or the named one); none if there is no judge, or nothing is settled.
 
-    Of a study that is split, one for each part (or the one that is named), test before dev. With `grids` also which
-    answers came together, which a whole report has elsewhere.
+    A split study has one for each part (or the named one), test before dev. With `grids` each also has the grid of
+    answers, which a whole report has elsewhere.
     """
     split = parts_of(study_data)
     if split is None:
         return _sections(study_data, judge, _Part("", ()), grids=grids)
     part_sections = [
         section
+        # Test before dev, because only its numbers may be reported.
         for side in ([part] if part is not None else reversed(SPLITS))
         for section in _sections(
             study_data.within(split.units(side)),
@@ -69,14 +70,14 @@ def sections(
 
 
 class _Part(NamedTuple):
-    """A part of a study that its numbers are of: its name (empty: all of it), its units, and how many all are."""
+    """The part of a study that numbers are about: name (empty: all of it), units, and the number of all units."""
 
     name: str
     units: tuple[str, ...]
     of: int = 0
 
     def says(self, study_data: StudyData, judge: str) -> list[str]:
-        """What is to be known of the numbers of this part."""
+        """Return sentences about the part for the reader."""
         if not self.name:
             return []
         words = (
@@ -106,6 +107,7 @@ def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], pa
         says.append("It was told nothing of how a run ended (--hide outcome), which the study shows people.")
     for at, one in enumerate(fields, 1):
         id = f"judge-{name}-{at}" if not part.name else f"judge-{name}-{part.name}-{at}"
+        # Without a common item every table would consist of undefined numbers.
         if not one.validation.confusion.counts.sum():
             says.append(f"{one.field.shown}: nothing that {name} answered is settled by people.")
             continue
@@ -116,6 +118,7 @@ def _section(study_data: StudyData, name: str, fields: Sequence[JudgedField], pa
         says.append(_TEST)
     if any(one.corrected for one in fields):
         says.append(_CORRECTED)
+    # The cost is of whole sheets, so it is the same for all fields.
     cost = next((one.sheet_cost for one in fields if one.sheet_cost is not None), None)
     if cost is not None:
         says.append(f"A sheet cost {cost.mean:.4f} US dollars (n = {cost.sheets:,}).")
@@ -134,14 +137,14 @@ def _tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]
     if one.alternative is not None and one.alternative.people:
         yield _alternative(id, field, one.alternative)
     if one.consistency is not None or one.position is not None:
-        yield _itself(study_data, id, one)
+        yield _self_table(study_data, id, one)
     if one.corrected:
-        yield _corrected(study_data, id, one)
-    yield from _of_agents(study_data, id, one)
+        yield _corrected_table(study_data, id, one)
+    yield from _agent_tables(study_data, id, one)
 
 
-def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
-    """How classes came together, two agents apart, the judge's own family, and the longer side."""
+def _agent_tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Table]:
+    """Yield the tables of counts by class, of differences of agents, of the judge's own family, and of length."""
     field, validation = one.field.shown, one.validation
 
     def number(name: str, value: Estimate, items: int) -> Number:
@@ -169,7 +172,7 @@ def _of_agents(study_data: StudyData, id: str, one: JudgedField) -> Iterator[Tab
 def _rates(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows = [
         (
-            _named(rate),
+            _rate_name(rate),
             _number(study_data, one, rate.statistic, rate.estimate, rate.places, rate.units),
             f"{rate.places:,}",
             f"{rate.units:,}",
@@ -258,7 +261,7 @@ def _alternative(id: str, field: str, test: AlternativeAnnotatorTest) -> Table:
     )  # fmt: skip
 
 
-def _itself(study_data: StudyData, id: str, one: JudgedField) -> Table:
+def _self_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     if (runs := one.consistency) is not None:
         items = f"{runs.items:,}"
@@ -274,7 +277,7 @@ def _itself(study_data: StudyData, id: str, one: JudgedField) -> Table:
     return Table(f"{id}-itself", f"{one.field.shown}: against itself", ("", "Value", "Items"), tuple(rows))
 
 
-def _corrected(study_data: StudyData, id: str, one: JudgedField) -> Table:
+def _corrected_table(study_data: StudyData, id: str, one: JudgedField) -> Table:
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for category, rate in one.corrected:
@@ -302,7 +305,7 @@ def _grid(id: str, one: JudgedField) -> Grid:
     return Grid(f"{id}-grid", title, confusion.categories, confusion.categories, counts, "people", one.judge)
 
 
-def _named(rate: JudgeRate) -> str:
+def _rate_name(rate: JudgeRate) -> str:
     name = _NAMES.get(rate.statistic, rate.statistic)
     return f"{name} of {rate.category}" if rate.category else name
 
@@ -314,8 +317,9 @@ def _share(value: float | None) -> str:
 def _number(
     study_data: StudyData, one: JudgedField, statistic: str, value: Estimate, items: int, units: int = 0
 ) -> Number:
-    """An estimate as a report's number, of so many items in so many units: shares as percentages."""
-    is_bootstrap = statistic in _DRAWN or statistic.startswith("macro")
+    """Return an estimate as a report's number over so many items and units, shares as percentages."""
+    # `value` is computed already. `how` only tells the reader how.
+    is_bootstrap = statistic in _BOOTSTRAPPED or statistic.startswith("macro")
     how = How(
         "bootstrap" if is_bootstrap else "jackknife-t",
         study_data.how.level,

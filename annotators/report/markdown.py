@@ -1,4 +1,4 @@
-"""A report as Markdown: a stranger's text in it is text, in no cell a markup, a link or another cell."""
+"""A report as Markdown in which foreign text never becomes markup, a link or a new cell."""
 
 from __future__ import annotations
 
@@ -19,25 +19,26 @@ from lab.core.report import Cell, Grid, Number, Picture, Report, Table
 from lab.core.text_table import clean
 
 _START = re.compile(r"^(\s*)(#|[-=+]+(?=\s|$)|\d+[.)](?=\s|$))")
-"""What would begin a heading, a rule or a list where it begins a line."""
+"""Beginnings of a line that would make it a heading, a rule or a list."""
 _WIDTH = 78
 
 
 def as_markdown(report: Report) -> str:
-    """The whole report, ending in a line feed."""
+    """Return the whole report, with a line feed at its end."""
     return "\n".join(_lines(report)) + "\n"
 
 
 def escaped(text: str) -> str:
-    """Text that Markdown leaves as it is: on one line, without markup, HTML, links or columns."""
+    """Return text that Markdown leaves unchanged: on one line, without markup, HTML, links or columns."""
     out = clean(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     out = re.sub(r"([\\`*_\[\]|~$^])", r"\\\1", out)
+    # Some renderers turn bare addresses into links, so these are broken up by character references.
     out = out.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
     return _START.sub(lambda match: f"{match[1]}{_entity(match[2])}", out)
 
 
 def _entity(text: str) -> str:
-    """A mark that would begin a list, a heading or a rule, as a character reference."""
+    """Return a mark at the beginning of a line with its last character as a reference."""
     return f"{text[:-1]}&#{ord(text[-1])};"
 
 
@@ -78,7 +79,10 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[st
 
 
 def _cell(cell: Cell) -> str:
-    """A number's own brackets need no escape: nothing that makes them a link can follow."""
+    """Return a cell.
+
+    A number's own brackets are not escaped, because nothing that makes them a link can follow.
+    """
     return cell_of(cell) if isinstance(cell, Number) and cell.agreement.value is not None else escaped(cell_of(cell))
 
 
@@ -87,7 +91,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _picture(picture: Picture) -> Iterator[str]:
-    """A grid as a table, anything else drawn in characters: Markdown has no pictures that stand in one file."""
+    """Yield a grid as a table and any other picture in characters: Markdown cannot embed pictures in a single file."""
     yield from ("", f"**{escaped(picture.title)}**", "")
     if isinstance(picture, Grid) and picture.down and picture.across:
         corner = " \\ ".join(part for part in (picture.down_is, picture.across_is) if part)
@@ -96,4 +100,5 @@ def _picture(picture: Picture) -> Iterator[str]:
         yield from _rows(columns, rows)
         return
     lines = drawn(picture, _WIDTH)
+    # Four blanks make a code block, in which nothing needs escaping.
     yield from (f"    {line}".rstrip() for line in lines)

@@ -1,4 +1,7 @@
-"""The words of a number in a report: its value, its interval, and how it came about; the same in every form."""
+"""The words of a number in a report: its value, its interval, and how it was made.
+
+They are the same in every format.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from lab.core.report import Bars, Cell, Number, Report
 from lab.core.rounding import count, rounded
 
 DIGITS = 4
-"""Behind the point, where a number is told in full."""
+"""Decimals of numbers in full."""
 
 
 _NAMES = {
@@ -21,23 +24,23 @@ _NAMES = {
     "brennan prediger of steps": "Brennan-Prediger of steps",
     "ac2": "AC2", "mae": "MAE", "mse": "MSE", "f1": "F1", "irr": "IRR", "pearson": "Pearson", "spearman": "Spearman",
 }  # fmt: skip
-"""Statistics as people write them."""
+"""Names of statistics for people."""
 
 
 def statistic_name(name: str) -> str:
-    """A statistic as people write it; what is told of another ("difference of mae") keeps its words."""
+    """Return a statistic's name for people. That of a derived one ("difference of mae") is unchanged."""
     return _NAMES.get(name, f"ICC{name[3:]}" if name.startswith("icc(") else name)
 
 
 class ReportedNumber(NamedTuple):
-    """A number of a report, and every place at which it stands."""
+    """A number of a report, and all places at which it occurs."""
 
     places: tuple[str, ...]
     agreement: Agreement
 
 
 def value_of(number: Number) -> str:
-    """A number as its table prints it; what is undefined says so, with its reason."""
+    """Return a number as its table prints it, or its reason if it is undefined."""
     one = number.agreement
     if one.value is None:
         return f"undefined ({one.undefined or 'no reason is told'})"
@@ -45,7 +48,7 @@ def value_of(number: Number) -> str:
 
 
 def interval_of(number: Number) -> str:
-    """The interval in brackets; empty where there is none."""
+    """Return the interval in brackets; empty if there is none."""
     one = number.agreement
     if one.value is None or one.low is None or one.high is None:
         return ""
@@ -54,25 +57,25 @@ def interval_of(number: Number) -> str:
 
 
 def cell_of(cell: Cell) -> str:
-    """A table's cell in one line."""
+    """Return a table's cell in one line."""
     if isinstance(cell, str):
         return cell
     return " ".join(part for part in (value_of(cell), interval_of(cell)) if part)
 
 
 def name_of(one: Agreement) -> str:
-    """What a number is: its statistic, of what, of whom."""
+    """Return a number's name: its statistic, its field and part, and its raters."""
     of = ", ".join(part for part in (one.field, one.part) if part)
     return f"{statistic_name(one.statistic)}{f' of {of}' if of else ''}{f' ({one.between})' if one.between else ''}"
 
 
 def value_in_full(one: Agreement) -> str:
-    """A value with more digits than its table prints."""
+    """Return a value with more digits than its table prints."""
     return f"undefined ({one.undefined})" if one.value is None else rounded(one.value, DIGITS)
 
 
 def interval_in_full(one: Agreement) -> str:
-    """An interval with its level and how it came about, or the reason why there is none."""
+    """Return an interval with its level and method, or the reason if there is none."""
     if one.value is None:
         return "none"
     if one.low is None or one.high is None:
@@ -82,13 +85,14 @@ def interval_in_full(one: Agreement) -> str:
 
 
 def method_of(one: Agreement) -> str:
-    """How an interval was made."""
+    """Return the method of an interval in words."""
     match one.interval:
         case "jackknife-t":
             return f"jackknife-t over {count(one.traces, 'cluster')}"
         case "bootstrap":
             times = f"{one.resamples:,} resamples" if one.resamples is not None else "resamples"
             return f"{times} of {count(one.traces, 'cluster')}, seed {one.seed}"
+        # A share of 0 or 1 has one observation per cluster (see `estimate_share`).
         case "wilson" if one.places > one.traces:
             return f"Wilson, each of {count(one.traces, 'cluster')} as if it were one item"
         case "wilson":
@@ -109,7 +113,7 @@ def method_of(one: Agreement) -> str:
 
 
 def n_of(one: Agreement) -> str:
-    """What a number rests on."""
+    """Return the n of a number in words."""
     if one.clusters == "person":
         return count(one.places, "person", "persons")
     parts = [
@@ -120,21 +124,22 @@ def n_of(one: Agreement) -> str:
 
 
 def missing_of(one: Agreement) -> str:
-    """The share of answers that are missing, and why."""
+    """Return the share of missing answers, with reasons."""
     why = ", ".join(f"{reason.replace('_', ' ')} {many:,}" for reason, many in sorted(one.reasons.items()))
     return f"{rounded(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
 
 
 def numbers_in(report: Report) -> list[ReportedNumber]:
-    """Every number of a report, in the order in which they come first; one that stands twice is told once."""
+    """Return every number of a report once, in order of appearance, with all its places."""
     places: dict[bytes, list[str]] = {}
     numbers: dict[bytes, Agreement] = {}
     for place, one in _numbers(report):
+        # Encoded, because numbers hold mappings and so cannot be keys themselves.
         key = encode(one)
         numbers.setdefault(key, one)
-        there = places.setdefault(key, [])
-        if place not in there:
-            there.append(place)
+        number_places = places.setdefault(key, [])
+        if place not in number_places:
+            number_places.append(place)
     return [ReportedNumber(tuple(places[key]), one) for key, one in numbers.items()]
 
 
@@ -167,11 +172,11 @@ _INTERVALS = {
     "there is one; its skewness taken out (Hall 1992) within bounds; Wilson's for a share of one item a cluster",
     "bootstrap": "bootstrap: clusters drawn anew, BCa (Efron 1987)",
 }
-"""How a report's intervals are made, unless a number says otherwise."""
+"""Methods of a report's intervals, unless a number has its own."""
 
 
 def provenance_rows(report: Report) -> list[tuple[str, str]]:
-    """Out of what a report was made: names and values."""
+    """Return the names and values of a report's provenance."""
     rows = []
     for field, name in PROVENANCE:
         value = getattr(report.provenance, field)
@@ -191,7 +196,7 @@ CAME_ABOUT_COLUMNS = ("", "Number", "Value", "Interval", "Out of", "Missing", "S
 
 
 def came_about_rows(report: Report) -> list[tuple[str, ...]]:
-    """Every number with all that is known of it, a row each."""
+    """Return a row for each number with all its details."""
     return [
         (
             str(at),

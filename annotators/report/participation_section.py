@@ -1,4 +1,4 @@
-"""Who took part and who fell out: planned, left, withdrew, held at the bar, and what was dealt and is still open."""
+"""Participation: people planned, left, withdrawn and held at the bar, and their assignments."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _NOTE = "Open: dealt and not handed in. Passed on: dealt to somebody who left, a
 
 
 class _Sheets(NamedTuple):
-    """How many sheets one person was dealt and handed in, calibration left out."""
+    """Numbers of sheets that one person was dealt and handed in, without calibration."""
 
     dealt: int
     handed: int
 
 
 class _Hold(NamedTuple):
-    """Somebody who was below the bar: whether they are held still, and the share that was right then."""
+    """A person who was below the bar: True if still held, and their share of right answers then."""
 
     held: bool
     share: float | None
 
 
 class _Changes(NamedTuple):
-    """Who left and who goes on, who joined and for whom, and who was held."""
+    """Changes among people: who left and who replaced them, who joined and for whom, and who was held."""
 
     left: dict[str, str]
     joined: dict[str, str]
@@ -40,7 +40,7 @@ class _Changes(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """One section; withdrawn people are a count, and stand in no row."""
+    """Return one section. Withdrawn people are a count and have no row."""
     changes = _changes(study_data)
     sheets = _sheets(study_data, {*study_data.study.raters, *changes.joined})
     says = [_people(study_data, sheets, changes), _calibration(study_data, changes), _assignments(sheets, changes)]
@@ -70,7 +70,7 @@ def _changes(study_data: StudyData) -> _Changes:
 
 
 def _sheets(study_data: StudyData, codes: set[str]) -> dict[str, _Sheets]:
-    """The sheets of everybody of whom anything stands here; who withdrew is not among them."""
+    """Return the sheets of everyone with labels or assignments here, without those who withdrew."""
     columns = study_data.columns
     pilots = {unit.id for unit in study_data.units if unit.pilot}
     handed: Counter[tuple[str, bool]] = Counter(
@@ -80,15 +80,18 @@ def _sheets(study_data: StudyData, codes: set[str]) -> dict[str, _Sheets]:
     )
     assignments = study_data.further.assignments()
     dealt = Counter(one.rater for one in assignments if one.unit not in pilots)
-    there = {columns.raters[at].id for at in study_data.people} | ({one.rater for one in assignments} & codes)
-    return {code: _Sheets(max(dealt[code], handed[code, False]), handed[code, False]) for code in there}
+    codes_with_sheets = {columns.raters[at].id for at in study_data.people} | (
+        {one.rater for one in assignments} & codes
+    )
+    # Sheets may be handed in without an assignment in this file.
+    return {code: _Sheets(max(dealt[code], handed[code, False]), handed[code, False]) for code in codes_with_sheets}
 
 
 # -- in sentences ----------------------------------------------------------------------------------------------
 
 
 def _people(study_data: StudyData, sheets: Mapping[str, _Sheets], changes: _Changes) -> str:
-    """From the plan's people to those whose answers count."""
+    """Return a sentence from the planned people to those with answers."""
     answered = sum(one.handed > 0 for one in sheets.values())
     withdrawals = study_data.further.withdrawals()
     parts = [
@@ -112,6 +115,7 @@ def _calibration(study_data: StudyData, changes: _Changes) -> str:
 
 def _assignments(sheets: Mapping[str, _Sheets], changes: _Changes) -> str:
     dealt, handed = sum(one.dealt for one in sheets.values()), sum(one.handed for one in sheets.values())
+    # Whatever a leaver did not hand in was dealt to their successor.
     passed = sum(one.dealt - one.handed for code, one in sheets.items() if code in changes.left)
     words = f"Assignments: {dealt:,} dealt; {handed:,} handed in; {dealt - handed - passed:,} open"
     return f"{words}; {passed:,} passed on." if passed else f"{words}."
@@ -122,10 +126,10 @@ def _assignments(sheets: Mapping[str, _Sheets], changes: _Changes) -> str:
 
 def _row(study_data: StudyData, code: str, sheets: Mapping[str, _Sheets], changes: _Changes) -> tuple[Cell, ...]:
     own = sheets[code]
-    rest = own.dealt - own.handed
-    passed = rest if code in changes.left else 0
-    numbers = (f"{own.dealt:,}", f"{own.handed:,}", f"{rest - passed:,}", f"{passed:,}")
-    return code, _state(code, sheets, changes), _right(study_data, code, changes), *numbers
+    not_handed_in = own.dealt - own.handed
+    passed = not_handed_in if code in changes.left else 0
+    numbers = (f"{own.dealt:,}", f"{own.handed:,}", f"{not_handed_in - passed:,}", f"{passed:,}")
+    return code, _state(code, sheets, changes), _share_right(study_data, code, changes), *numbers
 
 
 def _state(code: str, there: Mapping[str, _Sheets], changes: _Changes) -> str:
@@ -139,8 +143,8 @@ def _state(code: str, there: Mapping[str, _Sheets], changes: _Changes) -> str:
     return ", ".join(words) or "takes part"
 
 
-def _right(study_data: StudyData, code: str, changes: _Changes) -> Cell:
-    """The share of calibration answers that are right, as handed in; else as it was when they were held."""
+def _share_right(study_data: StudyData, code: str, changes: _Changes) -> Cell:
+    """Return the share of right calibration answers handed in, or the share at which the person was held."""
     pilot = study_data.calibration
     if pilot is not None and any(unit.gold for unit in pilot.units):
         at = next((at for at in pilot.people if pilot.columns.raters[at].id == code), None)

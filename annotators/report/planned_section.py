@@ -1,4 +1,4 @@
-"""What was planned to be reported when a study was frozen, and is not in its report; with why."""
+"""Planned statistics that a report lacks, with reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lab.core.report import Bars, Number, Section
 
 _CHOSEN = ("nominal", "ordinal", "flag")
 
-_TOLD_OTHERWISE: Mapping[str, Callable[[Agreement], bool]] = {
+_TESTS_BY_NAME: Mapping[str, Callable[[Agreement], bool]] = {
     "consistency": lambda one: one.between.endswith(RUNS) or one.statistic.endswith(" of pairs"),
     "intra-rater": lambda one: AGAIN in (one.between, one.part),
     "wilson": lambda one: one.interval == "wilson",
@@ -29,9 +29,9 @@ _TOLD_OTHERWISE: Mapping[str, Callable[[Agreement], bool]] = {
     "similarity": lambda one: one.statistic.startswith(("Sim", "Levenshtein")),
     "causes": lambda one: one.field == "cause",
 }
-"""Names in a plan that are no statistic's own name, and the numbers that are it."""
+"""Tests for numbers that fulfil a planned name, if it is not a statistic's own name."""
 
-_NEEDS: Mapping[str, str] = {
+_DEFAULT_REASONS: Mapping[str, str] = {
     "consistency": "nobody and no judge gave the same thing more than once",
     "intra-rater": "no person rated anything twice",
     "causes": "no study of causes stands beside it: --with",
@@ -39,11 +39,11 @@ _NEEDS: Mapping[str, str] = {
     **dict.fromkeys(("accuracy", "precision", "recall", "f1"), "no judge or model rated"),
     "majority": "at no place do more than half of the people say the same",
 }
-"""Why there is no such number, where nothing else is told of it."""
+"""Default reasons for the lack of such a number."""
 
 
 def with_planned(study_data: StudyData, sections: Sequence[Section]) -> list[Section]:
-    """The sections, the first of which says which planned statistics none of them holds."""
+    """Return the sections, with a sentence in the first about the planned statistics that none of them holds."""
     lacking = [
         f"{name} ({why})" for name in study_data.study.statistics if (why := _why_not(study_data, name, sections))
     ]
@@ -54,18 +54,21 @@ def with_planned(study_data: StudyData, sections: Sequence[Section]) -> list[Sec
 
 
 def _why_not(study_data: StudyData, name: str, sections: Iterable[Section]) -> str:
-    """Why a planned statistic is not there; empty where it is."""
+    """Return why a planned statistic is missing; empty if it exists."""
     if name == "majority":
-        return "" if _any_majority(study_data) else _NEEDS[name]
-    matches = [one for one in _numbers(sections) if _is(name, one)]
+        return "" if _any_majority(study_data) else _DEFAULT_REASONS[name]
+    matches = [one for one in _numbers(sections) if _fulfils(name, one)]
     if any(one.value is not None for one in matches):
         return ""
+    # Reasons of numbers with answers are more informative than those of empty ones.
     of_any = [one for one in matches if one.places] or matches
-    return "; ".join(dict.fromkeys(one.undefined for one in of_any)) or _NEEDS.get(name, "nothing to take it from")
+    return "; ".join(dict.fromkeys(one.undefined for one in of_any)) or _DEFAULT_REASONS.get(
+        name, "nothing to take it from"
+    )
 
 
-def _is(name: str, one: Agreement) -> bool:
-    otherwise = _TOLD_OTHERWISE.get(name)
+def _fulfils(name: str, one: Agreement) -> bool:
+    otherwise = _TESTS_BY_NAME.get(name)
     if otherwise is not None:
         return otherwise(one)
     return one.statistic.partition(" of ")[0].strip().lower() == name.lower()

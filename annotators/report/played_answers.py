@@ -1,8 +1,7 @@
-"""What participants answered after their plays: by condition, the difference within each person, and who played what.
+"""Participants' answers after their plays: by condition, differences within each person, and who played what.
 
-The conditions of a played study are what it varies, and the questions after a play are what it measures. A difference
-is of a person's mean under one condition and under the other, over those who answered under both; its interval is over
-persons.
+A played study varies the condition, and measures by the questions after a play. A difference is between a person's
+means under two conditions, over the people who answered under both. Its interval is over persons.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from lab.core.report import Cell, Number, Table
 from lab.core.study import Assignment, Play
 
 ALONE = "answered_under_one_alone"
-"""Reason: a person has no such answer under one of two conditions."""
+"""Reason for a person without answers under one of two conditions."""
 _WHY = {FEW_TRACES: TOO_FEW, SAME_IN_ALL: "no person differs from the rest"}
 _PAIRED = (
     "Each person's mean under one condition minus their mean under the other, over those who answered under both; "
@@ -37,7 +36,7 @@ _PAIRED = (
 
 
 def played_tables(study_data: StudyData) -> list[Table]:
-    """Answers by condition, paired differences, and persons by place; nothing where nobody plays."""
+    """Return answers by condition, paired differences, and persons by position; empty if nobody plays."""
     plays = {unit.id: unit.play for unit in study_data.units if unit.play is not None and not unit.pilot}
     conditions = list(dict.fromkeys(play.condition for play in plays.values() if play.user == "person"))
     if not conditions:
@@ -47,12 +46,12 @@ def played_tables(study_data: StudyData) -> list[Table]:
     tables = []
     if told:
         tables.append(_by_condition(study_data, told, plays, conditions))
-        tables += [_paired(study_data, told, plays, *pair) for pair in combinations(conditions, 2)]
+        tables += [_paired_table(study_data, told, plays, *pair) for pair in combinations(conditions, 2)]
     return [*tables, *_places(study_data, plays, conditions)]
 
 
 def _measures(told: Sequence[FieldValues]) -> Iterator[tuple[str, FieldValues, AnswerMeasure]]:
-    """Each number of each question with its name: of a scale its mean, else the share of every option."""
+    """Yield each number of each question with its name: a scale's mean, else the share of every option."""
     for of in told:
         for one in of.told:
             yield f"{of.field.id}, {'mean' if one.statistic == 'mean' else one.name}", of, one
@@ -80,7 +79,7 @@ def _by_condition(
 
 
 def _why_none(rows: Sequence[Sequence[Cell]]) -> list[str]:
-    """Why numbers of a table have no interval."""
+    """Return the reasons for missing intervals in a table."""
     why = dict.fromkeys(
         cell.agreement.no_interval
         for row in rows
@@ -93,7 +92,7 @@ def _why_none(rows: Sequence[Sequence[Cell]]) -> list[str]:
 # -- within a person -------------------------------------------------------------------------------------------
 
 
-def _paired(
+def _paired_table(
     study_data: StudyData, told: Sequence[FieldValues], plays: Mapping[str, Play], one: str, other: str
 ) -> Table:
     rows = [_paired_row(study_data, name, of, measure, plays, (one, other)) for name, of, measure in _measures(told)]
@@ -122,7 +121,7 @@ def _paired_row(
 def _person_means(
     of: FieldValues, measure: AnswerMeasure, plays: Mapping[str, Play], condition: str
 ) -> dict[str, float]:
-    """Each person's mean over their plays under a condition."""
+    """Return each person's mean over their plays under a condition."""
     rows = np.array([_condition_of(plays, place.unit) == condition for place in of.places], dtype=np.bool_)
     means = {}
     for at, rater in enumerate(of.raters):
@@ -137,7 +136,7 @@ def _over_persons(
     study_data: StudyData, of: FieldValues, measure: AnswerMeasure, values: Mapping[str, float], part: str, alone: int,
     *, gap: bool = False,
 ) -> Number:  # fmt: skip
-    """The mean over persons of their means, or of their differences."""
+    """Return the mean over persons of their means, or of their differences."""
     part = ", ".join(filter(None, (measure.name if measure.statistic == "share" else "", part)))
     statistic = f"{measure.statistic} over persons{', difference' if gap else ''}"
     lacking: dict[str, Any] = {"missing": alone / (alone + len(values)), "reasons": {ALONE: alone}} if alone else {}
@@ -145,11 +144,11 @@ def _over_persons(
         _t_estimate(list(values.values()), study_data.how), study_data.how, of.field.id, statistic, part=part,
         clusters="person", places=len(values), units=len(values), traces=len(values), raters=len(values), **lacking,
     )  # fmt: skip
-    return number_of(_bounded(number, measure, gap=gap))
+    return number_of(_clip_to_scale(number, measure, gap=gap))
 
 
 def _t_estimate(values: Sequence[float], how: How) -> Estimate:
-    """The mean over persons with Student's interval; of resampled persons where the report is made so."""
+    """Return the mean over persons with Student's interval, or a bootstrap over persons if the report uses it."""
     if not values:
         return Estimate(None, "nobody answered under both")
     column = np.array(values)
@@ -166,8 +165,8 @@ def _t_estimate(values: Sequence[float], how: How) -> Estimate:
     return Estimate(value, "", value - reach, value + reach, "", error, "t")
 
 
-def _bounded(found: Agreement, measure: AnswerMeasure, *, gap: bool) -> Agreement:
-    """A number whose interval reaches no further than its scale, or than two of its numbers can differ."""
+def _clip_to_scale(found: Agreement, measure: AnswerMeasure, *, gap: bool) -> Agreement:
+    """Return a number with its interval clipped to its scale, or to the largest possible difference."""
     if measure.least is None or measure.most is None:
         return found
     if gap:
@@ -181,7 +180,7 @@ def _bounded(found: Agreement, measure: AnswerMeasure, *, gap: bool) -> Agreemen
 
 
 def _places(study_data: StudyData, plays: Mapping[str, Play], conditions: Sequence[str]) -> list[Table]:
-    """What each person plays, in their order and under which condition; and how often each condition has each place."""
+    """Return what each person plays in order, with conditions, and the count of each condition by position."""
     dealt = [one for one in study_data.further.assignments() if one.unit in plays]
     if not dealt:
         return []

@@ -1,4 +1,4 @@
-"""What showing a judge's answers first does to people: how often they say the same, and how long they take."""
+"""Effect of a judge's answers shown first: people's agreement with the judge, and their time per answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEFT_OUT = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """One section where the study shows a judge's answers first; none in any other study."""
+    """Return one section if the study shows a judge's answers first, else nothing."""
     judge = study_data.study.prelabel
     if not judge:
         return []

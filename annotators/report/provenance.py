@@ -1,4 +1,4 @@
-"""Out of what a report is made: hashes of plan, sample, questions, guideline and answers; no clock and no path."""
+"""Provenance of a report: hashes of plan, sample, questions, guideline and answers, without clock and path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.core.report import Provenance
 
 
 def provenance(study_data: StudyData, code: str, platform: str) -> Provenance:
-    """The provenance of a report about this study, by this program on this platform."""
+    """Return the provenance of a report about this study, by this program on this platform."""
     study, how = study_data.study, study_data.how
     is_bootstrap = how.interval == "bootstrap"
     return Provenance(
@@ -39,13 +39,13 @@ def provenance(study_data: StudyData, code: str, platform: str) -> Provenance:
 
 
 def labels_sha(study_data: StudyData) -> str:
-    """A hash of all that a report reads of people and judges: the labels that stand, sheets, and what was settled.
+    """Return a hash of everything that a report reads: current labels, sheets, and settled answers.
 
-    It does not depend on the order in which rows came into a file: tables are sorted, and then the rows.
+    It does not depend on the order of rows in a file, because tables are sorted before the rows.
     """
     columns = study_data.columns
     whole = hashlib.sha256()
-    tables, rows = _settled(columns)
+    tables, rows = _sorted_rows(columns)
     for table in tables:
         whole.update(encode(table) + b"\n")
     whole.update(rows)
@@ -53,10 +53,12 @@ def labels_sha(study_data: StudyData) -> str:
         (columns.units[unit], encode(columns.raters[rater]).decode(), int(run), bool(handed))
         for (unit, rater, run), handed in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
     )
+    # The report states these counts, so they are part of its input.
     whole.update(encode([sheet_rows, columns.open, columns.clashes]) + b"\n")
     for unit, spot in sorted(study_data.settled):
         settlement = study_data.settled[unit, spot]
         whole.update(encode([unit, settlement.what, settlement.by, settlement.at]) + b"\n")
+    # Costs and calls are hashed only if there are any, so that the hash of a study without judges stays the same.
     if costs := study_data.further.costs():
         whole.update(encode(sorted(costs.items())) + b"\n")
     if calls := study_data.further.calls():
@@ -64,8 +66,8 @@ def labels_sha(study_data: StudyData) -> str:
     return whole.hexdigest()
 
 
-def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
-    """The tables in order, and the rows that index them as bytes, in order."""
+def _sorted_rows(columns: Columns) -> tuple[list[list[str]], bytes]:
+    """Return the tables in order, and their rows of indices in order, as bytes."""
     indexed_tables: list[tuple[Sequence[Any], Any]] = [
         (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field),
         (columns.raters, columns.rater), (columns.values, columns.value), (columns.reasons, columns.reason),
@@ -81,6 +83,7 @@ def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
         parts.append(new_indices[np.asarray(indices, dtype=np.int64)])
     parts += [columns.run.astype(np.int64), columns.step.astype(np.int64), columns.at.astype(np.int64)]
     order = np.lexsort(tuple(reversed(parts))) if columns.size else np.zeros(0, dtype=np.int64)
+    # Little-endian and 8 bytes wide, so that the hash is the same on every machine.
     whole = np.stack(parts)[:, order].astype("<i8") if columns.size else np.zeros((0, 0), dtype="<i8")
     floats = [np.where(np.isnan(one), -1.0, one)[order].astype("<f8") for one in (columns.seconds, columns.confidence)]
     return tables, whole.tobytes() + b"".join(one.tobytes() for one in floats)

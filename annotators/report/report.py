@@ -1,4 +1,4 @@
-"""A study's whole report: answers, what was asked, the paper's own tables, agreement, drift, guide, calibration."""
+"""A study's whole report: answers, what was asked, the paper's own tables, agreement, drift, guideline, calibration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lab.core.report import Report, Section
 
 
 def reported(study_data: StudyData, code: str, platform: str) -> Report:
-    """The report; `code` and `platform` say which program on what made it, and stand in it as they are."""
+    """Return the report. It contains `code` and `platform`, the program and system that made it, unchanged."""
     sections: list[Section] = [*sample_section.sections(study_data), *participation_section.sections(study_data)]
     for make in sections_of(study_data.study.protocol.id):
         sections += make(study_data)
@@ -30,6 +30,7 @@ def reported(study_data: StudyData, code: str, platform: str) -> Report:
     sections += prelabel_section.sections(study_data)
     sections += drift_section.sections(study_data)
     sections += guideline_section.sections(study_data)
+    # Last of all, because it needs the numbers of the other sections to know which planned ones are missing.
     sections = [*answers_section.sections(study_data), *with_planned(study_data, sections)]
     sections += calibration_section.sections(study_data)
     return Report(

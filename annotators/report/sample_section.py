@@ -1,4 +1,4 @@
-"""What was asked of whom, and what came back: units, people, judges, what is missing and why."""
+"""The sample: what was asked of whom, and what came back. Units, people, judges, missing answers with reasons."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from lab.core.screen_clock import span
 from lab.core.study import Study
 from lab.core.task import Actor
 
-_MEANS: Mapping[Means, str] = {
+_MEANS_WORDS: Mapping[Means, str] = {
     "majority": "by majority", "discussion": "by discussion", "adjudicator": "by an adjudicator",
 }  # fmt: skip
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """What was asked, and the answers that came."""
+    """Return the sections of the plan and of the answers."""
     return [_plan(study_data), _answers(study_data)]
 
 
 def share_words(share: float) -> str:
-    """A share as a percentage."""
+    """Return a share as a percentage."""
     return f"{rounded(share, 1, 100)} %"
 
 
 def rater_name(rater: Actor) -> str:
-    """A rater as tables call them."""
+    """Return a rater's name in tables."""
     return rater.id if rater.kind == "human" else f"{rater.id} ({rater.kind})"
 
 
@@ -58,19 +58,19 @@ def _plan(study_data: StudyData) -> Section:
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
         ("Shown to raters", ", ".join(study.shown) or "nothing"),
         *([("Asked silently beside people", ", ".join(study.shadows))] if study.shadows else []),
-        *([("Before the first item", _before(study))] if study.introduction != "none" else []),
+        *([("Before the first item", _introduction_words(study))] if study.introduction != "none" else []),
         ("Statistics planned", ", ".join(study.statistics) or "none were named"),
     ]
     questions = Table(
         "asked", "What was asked", ("Question", "In words", "Kind", "Answers"),
-        tuple((field.id, field.ask, _kind(field), _options(field)) for field in study.protocol.fields),
+        tuple((field.id, field.ask, _kind_words(field), _options(field)) for field in study.protocol.fields),
     )  # fmt: skip
     plan = Table("plan", "The plan", ("", "As frozen"), tuple((name, text) for name, text in rows if text))
     return Section("What was asked, and of whom", tables=(plan, questions))
 
 
-def _before(study: Study) -> str:
-    """What a rater is shown before their first item."""
+def _introduction_words(study: Study) -> str:
+    """Return what a rater sees before their first item."""
     practice = bool(study.practice) or study.protocol.practice is not None
     contents = "guide, keys and one practice item" if practice else "guide and keys"
     return contents + ", which may be passed over" * (study.introduction == "skippable")
@@ -92,7 +92,7 @@ def _overlap(study_data: StudyData) -> str:
     return raters
 
 
-def _kind(field: Field) -> str:
+def _kind_words(field: Field) -> str:
     return f"{field.kind}, {'of each item' if field.per == 'target' else 'of the whole'}"
 
 
@@ -123,14 +123,14 @@ def _answers(study_data: StudyData) -> Section:
         )
     if study_data.settled:
         means = Counter(one.what.by_means for one in study_data.settled.values())
-        by_means = ", ".join(f"{means[id]:,} {words}" for id, words in _MEANS.items() if means[id])
+        by_means = ", ".join(f"{means[id]:,} {words}" for id, words in _MEANS_WORDS.items() if means[id])
         says.append(f"Places settled: {by_means}.")
     tables = (_by_rater(study_data, counts), _by_field(study_data, counts), *_introductions(study_data))
     return Section("What came back", tuple(says), tables)
 
 
 def _introductions(study_data: StudyData) -> list[Table]:
-    """Who was shown guide and keys before their first item, and how they did in practice; none where nobody was."""
+    """Return the table of introductions and results of practice; empty if nobody had one."""
     lines = introduction_lines(study_data.acts)
     if not lines:
         return []
@@ -188,7 +188,7 @@ def _by_field(study_data: StudyData, counts: AnswerCounts) -> Table:
 
 
 def why_words(study_data: StudyData, counts: Iterable[int] | np.ndarray) -> str:
-    """Reasons with how often each stands."""
+    """Return reasons with their counts."""
     count_by_reason: dict[str, int] = {}
     for reason, many in zip(study_data.columns.reasons, counts, strict=True):
         count_by_reason[reason] = count_by_reason.get(reason, 0) + int(many)
@@ -196,6 +196,6 @@ def why_words(study_data: StudyData, counts: Iterable[int] | np.ndarray) -> str:
 
 
 def reason_words(reason: str) -> str:
-    """Why an answer is missing, in words."""
+    """Return the words of a reason for a missing answer."""
     words: dict[str, str] = dict(MISSING)  # type: ignore[arg-type]
     return words.get(reason, reason.replace("_", " "))

@@ -1,7 +1,7 @@
-"""A study's own questions as metrics: the share of each option and the mean of each scale, over runs that are measured.
+"""A study's own questions as metrics: option shares and scale means, over measured runs.
 
-They are by majority or as settled, of one rater as they answered, and of plays every answer counts. A question about a
-run's success sets the mark that papers' success rates read.
+They are by majority or as settled, for one rater by their own answers, and for plays over every answer. A question
+about a run's success sets the mark that papers' success rates read.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from annotators.settled import success_field
 from annotators.study_data import StudyData
 
 PAPER = "study"
-"""What stands in the place of a paper's name."""
+"""Name in place of a paper's."""
 
 
 def study_numbers(
     study_data: StudyData, rater: int | None = None, runs: Collection[str] | None = None
 ) -> Iterator[Number]:
-    """The numbers over the units that are about these runs (None: all units); `rater` indexes the columns' raters."""
+    """Yield the numbers of units about these runs (None: all units). `rater` is an index into the columns' raters."""
     units = {unit.id: unit for unit in study_data.units}
     played = {(one.unit, one.by.id): one.trace for one in study_data.played}
     for field in study_data.study.protocol.fields:
         of = field_values(study_data, field, None if rater is None else (rater,))
         if of is None:
             continue
-        there = np.ones((len(of.places), len(of.raters)), dtype=np.bool_)
+        is_counted = np.ones((len(of.places), len(of.raters)), dtype=np.bool_)
         if runs is not None:
             for row, place in enumerate(of.places):
                 about = set(units[place.unit].runs)
                 for column, code in enumerate(of.raters):
-                    there[row, column] = bool(about & set(runs)) or played.get((place.unit, code)) in runs
+                    is_counted[row, column] = bool(about & set(runs)) or played.get((place.unit, code)) in runs
         for measure in of.measures:
-            yield _number(study_data, of, measure, there, agreed=rater is None and not is_played(study_data))
+            yield _number(study_data, of, measure, is_counted, agreed=rater is None and not is_played(study_data))
 
 
 def _number(
@@ -61,7 +61,7 @@ def _number(
 
 
 def success_marks(study_data: StudyData, rater: int | None = None) -> list[Marks]:
-    """What a question of one's own says about the success of runs; empty where the protocol asks for none."""
+    """Return marks of runs from a custom question about success; empty if the protocol has none."""
     found = success_field(study_data.study.protocol)
     if found is None:
         return []

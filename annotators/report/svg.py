@@ -1,4 +1,4 @@
-"""Pictures of a report as SVG that stands in a page by itself: no script, no font, no colour that says all alone."""
+"""Pictures of a report as self-contained SVG without scripts and fonts. Colour is never the only difference."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lab.core.rounding import rounded
 from lab.core.text_table import clean
 
 INKS = ("#0b62a4", "#b5490b", "#1d7a46", "#8a3aa8", "#8c6a00", "#b01e57", "#2b7f8c", "#5f5f5f")
-"""The series' colours where a page sets none (`--ink0`, ...); each series has a shape of its own, too."""
+"""Colours of the series if a page sets none (`--ink0`, ...). Each series also has its own shape."""
 _SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0", "M-3.6-3.6h7.2v7.2h-7.2z", "M0-4.6L4.4 3.4H-4.4z", "M0-5L4.4 0 0 5-4.4 0z",
     "M-4-4l8 8m0-8l-8 8", "M-5 0h10m-5-5v10", "M0 4.6L-4.4-3.4H4.4z", "M-5-2h10m0 4h-10",
 )  # fmt: skip
 _OPEN = (4, 5, 7)
-"""Shapes that are strokes, and filled with nothing."""
+"""Indices of shapes that are strokes without filling."""
 _LETTER = 6.6
 _HEAD = 22
 TICKS = 5
 
 
 def svg(picture: Picture) -> str:
-    """A picture as one `<svg>` element."""
+    """Return a picture as one `<svg>` element."""
     match picture:
         case Grid():
             return _grid(picture)
@@ -45,30 +45,33 @@ def svg(picture: Picture) -> str:
 
 def _page(wide: float, high: float, title: str, body: Sequence[str]) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(wide)} {_n(high)}" width="{_n(wide)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_coord(wide)} {_coord(high)}" width="{_coord(wide)}" '
         f'role="img" font-family="system-ui, sans-serif" font-size="12" fill="currentColor">'
-        f"<title>{_words(title)}</title>{''.join(body)}</svg>"
+        f"<title>{_escape_text(title)}</title>{''.join(body)}</svg>"
     )
 
 
-def _n(value: float) -> str:
-    """A coordinate with at most one digit behind the point."""
+def _coord(value: float) -> str:
+    """Return a coordinate with at most one decimal."""
     return f"{value if abs(value) >= 0.05 else 0.0:.1f}".removesuffix(".0")
 
 
-def _words(text: str) -> str:
+def _escape_text(text: str) -> str:
+    # Control characters would make the whole SVG invalid XML.
     return escape(clean(text))
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"{more}>{_words(text)}</text>'
+    return f'<text x="{_coord(x)}" y="{_coord(y)}" text-anchor="{anchor}"{more}>{_escape_text(text)}</text>'
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, more: str = "") -> str:
-    return f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="currentColor"{more}/>'
+    return (
+        f'<line x1="{_coord(x1)}" y1="{_coord(y1)}" x2="{_coord(x2)}" y2="{_coord(y2)}" stroke="currentColor"{more}/>'
+    )
 
 
-def _cut(text: str, cells: int) -> str:
+def _shorten(text: str, cells: int) -> str:
     cleaned = clean(text)
     return cleaned if cell_len(cleaned) <= cells else set_cell_size(cleaned, cells - 1).rstrip() + "…"
 
@@ -80,16 +83,16 @@ def _ink(at: int) -> str:
 def _mark(x: float, y: float, at: int, says: str) -> str:
     shape = at % len(_SHAPES)
     fill = "none" if shape in _OPEN else _ink(at)
-    title = f"<title>{_words(says)}</title>" if says else ""
+    title = f"<title>{_escape_text(says)}</title>" if says else ""
     style = f"fill:{fill};stroke:{_ink(at)};stroke-width:1.4;fill-opacity:.7"
-    return f'<path d="{_SHAPES[shape]}" transform="translate({_n(x)} {_n(y)})" style="{style}">{title}</path>'
+    return f'<path d="{_SHAPES[shape]}" transform="translate({_coord(x)} {_coord(y)})" style="{style}">{title}</path>'
 
 
 def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list[str], float]:
-    """The series' marks and names in rows; gives how high they are."""
+    """Return the series' marks and names in rows, and the height of these."""
     out: list[str] = []
     at_x, at_y = x, y
-    entries = [(at, _cut(name, 40)) for at, name in enumerate(names) if name]
+    entries = [(at, _shorten(name, 40)) for at, name in enumerate(names) if name]
     for at, name in entries:
         needs = 18 + _LETTER * cell_len(name) + 14
         if at_x > x and at_x + needs > x + wide:
@@ -100,7 +103,7 @@ def _legend(names: Sequence[str], x: float, y: float, wide: float) -> tuple[list
 
 
 class Plane:
-    """A field with axes from `left`, `top`; values are placed by their scales."""
+    """A field with axes from `left`, `top`, on which scales position values."""
 
     def __init__(
         self, left: float, wide: float, high: float, across: tuple[float, float], up: tuple[float, float]
@@ -115,13 +118,13 @@ class Plane:
         return self.top + self.high * (1 - _share(value, *self.up))
 
     def axes(self, across: str, up: str, *, ticks: bool = True) -> list[str]:
-        """Frame, ticks and names."""
+        """Return frame, ticks and names."""
         bottom = self.top + self.high
         out = [
             _line(self.left, self.top, self.left, bottom, ' stroke-opacity=".6"'),
             _line(self.left, bottom, self.left + self.wide, bottom, ' stroke-opacity=".6"'),
-            _text(self.left, self.top - 8, _cut(up, 60)),
-            _text(self.left + self.wide, bottom + 34, _cut(across, 60), "end"),
+            _text(self.left, self.top - 8, _shorten(up, 60)),
+            _text(self.left + self.wide, bottom + 34, _shorten(across, 60), "end"),
         ]
         for at in range(TICKS):
             value = self.up[0] + (self.up[1] - self.up[0]) * at / (TICKS - 1)
@@ -157,10 +160,10 @@ def _scatter(one: Scatter) -> str:
     if one.band and truth:
         above = [(x, value + one.band) for x, value in truth]
         below = [(x, value - one.band) for x, value in reversed(truth)]
-        edges = " ".join(f"{_n(x)},{_n(plane.y(value))}" for x, value in (*above, *below))
+        edges = " ".join(f"{_coord(x)},{_coord(plane.y(value))}" for x, value in (*above, *below))
         body.append(f'<polygon points="{edges}" fill-opacity=".1"/>')
     if one.diagonal and truth:
-        edges = " ".join(f"{_n(x)},{_n(plane.y(value))}" for x, value in truth)
+        edges = " ".join(f"{_coord(x)},{_coord(plane.y(value))}" for x, value in truth)
         body.append(f'<polyline points="{edges}" fill="none" stroke="currentColor" stroke-opacity=".5"/>')
     for at, point in points:
         says = f"{point.says}: {rounded(point.x, 3)}, {rounded(point.y, 3)}".removeprefix(": ")
@@ -181,7 +184,7 @@ def _lines(one: Lines) -> str:
     body = plane.axes(one.across, one.up)
     for at, name in enumerate(names):
         own = [point for point in one.points if point.series == name]
-        edges = " ".join(f"{_n(plane.x(point.x))},{_n(plane.y(point.y))}" for point in own)
+        edges = " ".join(f"{_coord(plane.x(point.x))},{_coord(plane.y(point.y))}" for point in own)
         body.append(f'<polyline points="{edges}" style="fill:none;stroke:{_ink(at)};stroke-width:1.4"/>')
         body += [_mark(plane.x(point.x), plane.y(point.y), at, _point_words(point)) for point in own]
     return _with_legend(plane, names, one.title, body)
@@ -192,7 +195,7 @@ def _point_words(point: Point) -> str:
 
 
 def _bars(one: Bars) -> str:
-    names = [_cut(name, 44) for name in one.says]
+    names = [_shorten(name, 44) for name in one.says]
     left = 12 + _LETTER * max(map(cell_len, names), default=0)
     wide, row = 340.0, 26.0
     least, most = spread((one.least, one.most))
@@ -229,15 +232,16 @@ def _bar(
 
 
 def _arrow(x: float, y: float, way: int) -> str:
-    back = _n(x - 7 * way)
-    path = f"M{back} {_n(y - 5)}L{_n(x)} {_n(y)}L{back} {_n(y + 5)}"
+    back = _coord(x - 7 * way)
+    path = f"M{back} {_coord(y - 5)}L{_coord(x)} {_coord(y)}L{back} {_coord(y + 5)}"
     return f'<path d="{path}" fill="none" stroke="currentColor" stroke-width="1.6"/>'
 
 
 def _grid(one: Grid) -> str:
-    down, across = [_cut(name, 30) for name in one.down], [_cut(name, 30) for name in one.across]
+    down, across = [_shorten(name, 30) for name in one.down], [_shorten(name, 30) for name in one.across]
     cell = 48.0
     left = 16 + _LETTER * max(map(cell_len, (*down, clean(one.down_is))), default=0)
+    # Names wider than a cell are drawn at 45 degrees, which needs room above and at the right.
     slanted = max(map(cell_len, across), default=0) * _LETTER > cell - 4
     top = 26 + (_LETTER * 0.72 * max(map(cell_len, across), default=0) if slanted else 14)
     most = max((count for row in one.counts for count in row), default=0.0)
@@ -245,14 +249,14 @@ def _grid(one: Grid) -> str:
             _text(left - 8, top - 4, one.down_is, "end", ' font-style="italic"')]  # fmt: skip
     for at, name in enumerate(across):
         x, y = left + cell * (at + 0.5), top - 6
-        turn = f' transform="rotate(-45 {_n(x)} {_n(y)})"' if slanted else ""
+        turn = f' transform="rotate(-45 {_coord(x)} {_coord(y)})"' if slanted else ""
         body.append(_text(x, y, name, "start" if slanted else "middle", turn))
     for row, (name, counts) in enumerate(zip(down, one.counts, strict=True)):
         y = top + cell * row
         body.append(_text(left - 8, y + cell / 2 + 4, name, "end"))
         for at, value in enumerate(counts):
             shade = 0.5 * value / most if most else 0.0
-            box = f'x="{_n(left + cell * at)}" y="{_n(y)}" width="{_n(cell)}" height="{_n(cell)}"'
+            box = f'x="{_coord(left + cell * at)}" y="{_coord(y)}" width="{_coord(cell)}" height="{_coord(cell)}"'
             fill = f"fill:{_ink(0)};fill-opacity:{shade:.3f};stroke:currentColor;stroke-opacity:.35"
             body.append(f'<rect {box} style="{fill}"/>')
             body.append(_text(left + cell * (at + 0.5), y + cell / 2 + 4, many(value), "middle"))

@@ -1,4 +1,4 @@
-"""Tables as lines of characters that fit a width: in one line a row, else folded, else a block for each row."""
+"""Tables as lines of limited width: each row on one line, else folded, else as a block."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lab.core.text_table import GAP, Lines, beside, clean, folded
 _COUNT = re.compile(r"^(?:[-+]?[\d,.]+(?: %)?|—|-)?$")
 """A count, a share, a dash, or nothing."""
 _LEAST = 10
-"""Least columns of a cell of words that is folded."""
+"""Minimum width of a folded cell of words."""
 _HEAD = 3
-"""Most lines of a column's name."""
+"""Maximum lines of a column's name."""
 _NARROW = 12
-"""Columns in which a number that is undefined is folded, where it stands over another."""
+"""Width to which an undefined number is folded if it shares its column with intervals."""
 
 
 def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
-    """Of each column whether it holds numbers, and stands to the right; the first one says what rows are of."""
+    """Return True for each column of numbers, which is right-aligned. The first column names the rows."""
     cells_by_column = [[row[at] for row in rows] for at in range(columns)]
     return [
         at > 0
@@ -36,7 +36,11 @@ def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
-    """A table's lines, none longer than `width`; where it is too wide it goes on below with further columns."""
+    """Return a table's lines, each at most `width` wide.
+
+    A table that is too wide continues below with further columns.
+    """
+    # The first form that fits wins: numbers beside their interval, else above it.
     for cells in (_in_one_line, _over_its_interval):
         if (grid := _grid(columns, rows, cells, width)) is not None:
             return grid
@@ -52,11 +56,12 @@ def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: i
 
 
 def _parts(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
-    """Columns that fit beside one another, the first among them each time."""
+    """Return groups of columns that fit side by side, each with the first column."""
     parts = [[0]]
     for at in range(1, len(columns)):
         wider = [*parts[-1], at]
         grid = _grid([columns[i] for i in wider], [[row[i] for i in wider] for row in rows], _over_its_interval, width)
+        # A group has at least one column beside the first, even if it is too wide.
         if grid is None and len(parts[-1]) > 1:
             parts.append([0, at])
         else:
@@ -79,7 +84,7 @@ def _over_its_interval(cell: Cell) -> Lines:
 def _grid(
     columns: Sequence[str], rows: Sequence[Sequence[Cell]], form: Callable[[Cell], Lines], width: int
 ) -> list[str] | None:
-    """Rows beside their columns' names; None where they do not fit."""
+    """Return rows below their column names; None if they do not fit."""
     cells = [[form(cell) for cell in row] for row in rows]
     fixed = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
     needs = [
@@ -102,26 +107,32 @@ def _grid(
 
 
 def _header(name: str, fixed: bool) -> int:
-    """Columns of a column's name; over numbers it is folded at its blanks into at most three lines."""
-    whole = cell_len(clean(name))
+    """Return the width of a column's name, over numbers folded at blanks into at most three lines."""
+    full_width = cell_len(clean(name))
     if not fixed:
-        return whole
+        return full_width
     least = max(map(cell_len, clean(name).split(" ")))
-    return next((wide for wide in range(least, whole) if len(folded(name, wide)) <= _HEAD), max(least, 1))
+    return next((wide for wide in range(least, full_width) if len(folded(name, wide)) <= _HEAD), max(least, 1))
 
 
 def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:
-    """Columns of each cell: numbers get all they need, words share what is left; None where that is too little."""
-    rest = width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
+    """Return the width of each column, None if the total is too small.
+
+    Numbers get their full width, words share the rest.
+    """
+    space_for_words = (
+        width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
+    )
     words = [at for at, holds in enumerate(fixed) if not holds]
     widths = list(needs)
-    if sum(needs[at] for at in words) <= rest:
+    if sum(needs[at] for at in words) <= space_for_words:
         return widths
     for at in words:
         widths[at] = min(needs[at], _LEAST)
-    spare = rest - sum(widths[at] for at in words)
+    spare = space_for_words - sum(widths[at] for at in words)
     if spare < 0:
         return None
+    # One column at a time to the narrowest, so that words end up as even as possible.
     while spare > 0:
         tight = [at for at in words if widths[at] < needs[at]]
         if not tight:
@@ -133,7 +144,7 @@ def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool],
 
 
 def _blocks(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
-    """Each row as a block of its own: what it is of, then a line for each column."""
+    """Return each row as a block: its name, then a line for each column."""
     out: list[str] = []
     for row in rows:
         out += folded(cell_of(row[0]), width)

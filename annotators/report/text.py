@@ -1,4 +1,4 @@
-"""A report as text for a terminal: nothing in it steers one, and no line is wider than it is told."""
+"""A report as text for a terminal, without control characters and within a width."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from lab.core.text_table import clean, folded
 
 
 def as_text(report: Report, width: int = 100) -> str:
-    """The whole report, ending in a line feed."""
+    """Return the whole report, with a line feed at its end."""
     return "\n".join(_lines(report, width)) + "\n"
 
 
 def _lines(report: Report, width: int) -> Iterator[str]:
-    yield from _titled(report.title, "═", width)
+    yield from _title_lines(report.title, "═", width)
     for section in report.sections:
         yield ""
         yield from section_lines(section, width)
     yield ""
-    yield from _titled(CAME_ABOUT, "─", width)
+    yield from _title_lines(CAME_ABOUT, "─", width)
     numbers = list(numbers_in(report))
     yield from () if numbers else folded(NO_NUMBERS, width)
     for number, one in enumerate(numbers, 1):
-        yield from _came_about(number, one, width)
+        yield from _number_lines(number, one, width)
     yield ""
-    yield from _titled("Provenance", "─", width)
+    yield from _title_lines("Provenance", "─", width)
     for name, value in provenance_rows(report):
         first, *rest = folded(value, max(20, width - 20))
         yield f"{name:<18}  {first}"
@@ -47,8 +47,8 @@ def _lines(report: Report, width: int) -> Iterator[str]:
 
 
 def section_lines(section: Section, width: int) -> Iterator[str]:
-    """One part: its sentences, tables and pictures."""
-    yield from _titled(section.title, "─", width)
+    """Yield one section: its sentences, tables and pictures."""
+    yield from _title_lines(section.title, "─", width)
     for says in section.says:
         yield from folded(says, width)
     for table in section.tables:
@@ -59,7 +59,7 @@ def section_lines(section: Section, width: int) -> Iterator[str]:
         yield from _picture(picture, width)
 
 
-def _titled(title: str, under: str, width: int) -> Iterator[str]:
+def _title_lines(title: str, under: str, width: int) -> Iterator[str]:
     lines = folded(title, width)
     yield from lines
     yield under * min(width, max(map(len, lines)))
@@ -83,19 +83,19 @@ def _picture(picture: Picture, width: int) -> Iterator[str]:
     yield from drawn(picture, width)
 
 
-def _came_about(number: int, one: ReportedNumber, width: int) -> Iterator[str]:
+def _number_lines(number: int, one: ReportedNumber, width: int) -> Iterator[str]:
     agreement = one.agreement
-    yield from _hung(f"{number}.", f"{clean(name_of(agreement))}: {value_in_full(agreement)}", width)
+    yield from _hanging_lines(f"{number}.", f"{clean(name_of(agreement))}: {value_in_full(agreement)}", width)
     parts = (
         f"interval {interval_in_full(agreement)}",
         f"{n_of(agreement)}; missing {missing_of(agreement)}",
         f"stands in: {'; '.join(one.places)}",
     )
     for part in parts:
-        yield from _hung("", part, width)
+        yield from _hanging_lines("", part, width)
 
 
-def _hung(head: str, text: str, width: int) -> Iterator[str]:
+def _hanging_lines(head: str, text: str, width: int) -> Iterator[str]:
     first, *rest = folded(text, width - 6)
     yield f"{head:<6}{first}"
     yield from (f"{'':<6}{line}" for line in rest)

@@ -1,4 +1,4 @@
-"""PSPA-Bench's four scenarios with a published checklist, as tasks to begin a design or a study from."""
+"""PSPA-Bench's four scenarios with a published checklist, as tasks for a design or a study."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ HERE = Path(__file__).parent
 
 
 def scenarios() -> dict[str, Task]:
-    """Each scenario's task by its id: its graph is the checklist of PSPA-Bench E.4; no phone of ours holds its apps.
+    """Return each scenario's task by its id. Its graph is the checklist of PSPA-Bench E.4.
 
-    Names, kinds, alternatives and dependencies are the paper's; how an instruction fills its slots is not here.
+    Names, kinds, alternatives and dependencies are the paper's. The values of an instruction's slots are not included,
+    and no embedded phone has the apps.
     """
     return {path.stem: load_task(path) for path in sorted(HERE.glob("*.yaml"))}

@@ -1,6 +1,6 @@
-"""What one sheet is about, made from runs, tasks and files: a study's units, frozen with all that they ask.
+"""A study's units, made from runs, tasks and files, and frozen with all that they ask.
 
-Ids follow from what a unit is of, so that making them again makes the same: a run's id, `RUN@7` for a step or the
+Ids follow from a unit's contents, so that making a unit again gives the same id: a run's id, `RUN@7` for a step or the
 question asked there, `RUN+RUN` for a pair, a task's id, `TASK.person` for a play, a line's own id or its number.
 """
 
@@ -30,12 +30,12 @@ __all__ = ["TERMS", "EarlierStudy", "UnitTerms", "read_lines", "units_for"]
 
 
 class UnitTerms(NamedTuple):
-    """How units are made where there is a choice.
+    """Options for making units.
 
-    `conditions` are those that tasks are played in, as `Play.condition` names them; `agent`, `phone_seed` and `vary`
-    are a play's. `steps` is how many steps of each run are sampled (None: all), drawn from `seed`. `beyond`: a run of
-    more than so many times its golden steps has failed by rule, and nobody is asked (FingerTip: 2.5). `shows` is what
-    a study shows besides what its protocol does.
+    `conditions` are those in which tasks are played (see `Play.condition`). `agent`, `phone_seed` and `vary` apply to
+    plays. `steps` is the number of sampled steps per run (None: all), drawn from `seed`. A run with more than `beyond`
+    times its golden steps has failed by rule and is not asked about (FingerTip: 2.5). `shows` is what a study shows in
+    addition to its protocol.
     """
 
     conditions: tuple[str, ...] = ("person, no mirror",)
@@ -66,18 +66,17 @@ def units_for(
     shadows: Mapping[str, Sequence[ShadowAnswer]] | None = None,
     terms: UnitTerms = TERMS,
 ) -> list[Unit]:
-    """Every unit that a protocol asks of these runs, tasks or lines, in their order; ids follow from what they are of.
+    """Return all units that a protocol makes of these runs, tasks or lines, in order.
 
-    `lines` are a JSON-lines file's values, each with where it stands (`read_lines`). `references` name for a run (id)
-    the run it is rated against (without them: the demonstration of its task). `designs` are frozen designs, which stand
-    in place of a run's own task's. `personas` are those that tasks and runs name. `pairs` are ids of runs (without
-    them: all of one task by different agents). `past` are further runs, not asked about: references, and runs of the
-    same people, whose intents are shown where they came before. `shadows` are replies of models that were asked beside
-    a run's user, by run: they are asked about, too. Raises `LabError` naming the run, task or line that has nothing to
-    ask.
+    `lines` are the values of a JSON-lines file with their locations (`read_lines`). `references` give for a run (id)
+    the run that it is rated against (default: the demonstration of its task). `designs` are frozen designs, which
+    replace those of the runs' own tasks. `personas` are those that tasks and runs name. `pairs` are ids of runs
+    (default: all of one task by different agents). `past` are further runs that are not asked about: references, and
+    runs of the same people, whose earlier intents are shown. `shadows` are the replies of shadow models by run, which
+    are asked about too. Raise `LabError`, with the run, task or line, if there is nothing to ask.
     """
-    _once([case.id for case in cases], "run")
-    cases_of_people, before = _named(cases, personas), _named(past, personas)
+    _check_unique([case.id for case in cases], "run")
+    cases_of_people, before = _with_personas(cases, personas), _with_personas(past, personas)
     units: list[Unit] = []
     match protocol.unit:
         case "run" if protocol.targets == "items":
@@ -99,12 +98,12 @@ def units_for(
         case "task to play":
             units = play_units(tasks, personas, terms.conditions, terms.agent, terms.phone_seed, terms.vary)
     if not units:
-        raise LabError(f"study by {protocol.id}", f"has no {_LACKED[protocol.unit]} to ask about.")
-    _once([unit.id for unit in units], protocol.unit)
+        raise LabError(f"study by {protocol.id}", f"has no {_UNIT_NAMES[protocol.unit]} to ask about.")
+    _check_unique([unit.id for unit in units], protocol.unit)
     return _with_people(units, protocol, zip(cases, cases_of_people, strict=True), terms.shows)
 
 
-_LACKED: Mapping[str, str] = {
+_UNIT_NAMES: Mapping[str, str] = {
     "run": "run",
     "pair of runs": "pair of runs of one task by different agents",
     "pair of instruction sets": "line",
@@ -116,7 +115,7 @@ _LACKED: Mapping[str, str] = {
 }
 
 
-def _once(ids: Sequence[str], what: str) -> None:
+def _check_unique(ids: Sequence[str], what: str) -> None:
     seen: set[str] = set()
     for id in ids:
         if id in seen:
@@ -127,7 +126,7 @@ def _once(ids: Sequence[str], what: str) -> None:
 def _with_people(
     units: list[Unit], protocol: Protocol, cases: Iterable[tuple[MeasuredRun, MeasuredRun]], more: Collection[Show]
 ) -> list[Unit]:
-    """Units with who the person is, where their run does not say so itself and the protocol shows it."""
+    """Return units with the person's cards, if the protocol shows the person and the run itself does not have them."""
     shows = {*protocol.shows, *more}
     lent = {case.id: person_cards(shows, one.persona) for case, one in cases if one.persona is not case.persona}
     if wordless(protocol) or not lent:
@@ -138,8 +137,8 @@ def _with_people(
     ]
 
 
-def _named(cases: Sequence[MeasuredRun], personas: Mapping[str, Persona]) -> list[MeasuredRun]:
-    """Runs whose persona was not kept with them, with the one of that name."""
+def _with_personas(cases: Sequence[MeasuredRun], personas: Mapping[str, Persona]) -> list[MeasuredRun]:
+    """Return runs, with the persona of that name if theirs was not stored with them."""
 
     def persona(case: MeasuredRun) -> Persona | None:
         if not lacks_person(case):

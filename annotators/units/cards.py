@@ -1,4 +1,4 @@
-"""What a unit tells of a person in words, where nothing of a run's screens and actions is shown."""
+"""Cards about a person in words, for units that show no screens and actions of a run."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lab.core.study import Given
 from lab.core.task import LogEntry, Persona
 
 _PAST = 20
-"""How many past intents are shown, the newest: as many as FingerTip's models are given."""
+"""Number of past intents shown, the newest ones: as many as FingerTip's models get."""
 
 
 def wordless(protocol: Protocol) -> bool:
-    """Whether a protocol shows nothing of what happened in a run, so that its unit has to say who it is about."""
+    """Return True if a protocol shows nothing of a run's events, so that the unit has to describe the person."""
     return not {"screens", "actions"} & set(protocol.shows)
 
 
 def cards(protocol: Protocol, case: MeasuredRun, past: Sequence[MeasuredRun] = ()) -> tuple[Given, ...]:
-    """Profile, time and place, what was told for the task, and what was done before: as far as they are shown."""
+    """Return the cards that the protocol shows: instruction, profile, time and place, policy, and the past."""
     shows, persona = set(protocol.shows), case.persona
     rows: list[Given] = []
     if "instruction" in shows and case.task.instruction:
@@ -40,7 +40,7 @@ def cards(protocol: Protocol, case: MeasuredRun, past: Sequence[MeasuredRun] = (
 
 
 def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[Given, ...]:
-    """Who a person is, and what they did before."""
+    """Return the cards of a person: profile, and what they did before."""
     rows = []
     if "persona" in shows and persona is not None and persona.facts:
         rows.append(Given("Profile", "\n".join(facts_of(persona.facts))))
@@ -50,17 +50,17 @@ def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[Give
 
 
 def lacks_person(case: MeasuredRun) -> bool:
-    """Whether a run does not itself say who it is for, though it may name them."""
+    """Return True if a run has no data on its person, though it may name them."""
     return case.persona is None or not (case.persona.facts or case.persona.log)
 
 
 def person_of(case: MeasuredRun) -> str:
-    """The id of the person a run is for; empty where none is told."""
+    """Return the id of the person a run is for; empty if unknown."""
     return case.persona.id if case.persona is not None else case.task.persona
 
 
 def earlier(case: MeasuredRun, past: Sequence[MeasuredRun]) -> list[MeasuredRun]:
-    """The same person's runs that came before, the newest last."""
+    """Return the same person's earlier runs, the newest last."""
     person, time = person_of(case), case.task.time
     if not person or not time:
         return []
@@ -69,6 +69,7 @@ def earlier(case: MeasuredRun, past: Sequence[MeasuredRun]) -> list[MeasuredRun]
         for one in past
         if one.id != case.id and person_of(one) == person and "" < one.task.time < time and one.task.instruction
     ]
+    # By id within one time, so that the order does not depend on the file.
     return sorted(before, key=lambda one: (one.task.time, one.id))[-_PAST:]
 
 
@@ -77,13 +78,13 @@ def _intent(case: MeasuredRun) -> str:
 
 
 def check_cards(case: MeasuredRun, materials: tuple[Given, ...]) -> None:
-    """Raises `LabError` where nothing is told of whom a run is about."""
+    """Raise `LabError` if there is no card about a run's person."""
     if not materials:
         raise LabError(f"run {case.id}", "tells neither profile, time, place nor what was done before.")
 
 
 def facts_of(value: Any, depth: int = 0) -> Iterator[str]:
-    """What is known, a line each, what belongs to something set in below it."""
+    """Yield facts line by line, nested ones indented."""
     indent = "  " * depth
     for key, fact in value.items():
         name = str(key).replace("_", " ")
@@ -93,17 +94,19 @@ def facts_of(value: Any, depth: int = 0) -> Iterator[str]:
         elif isinstance(fact, list) and any(isinstance(one, dict | list) for one in fact):
             yield f"{indent}{name}:"
             for one in fact:
-                lines = [*facts_of(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_words(one)}"]
+                lines = [*facts_of(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_value_words(one)}"]
                 yield from (f"{indent}- {line.strip()}" if not n else line for n, line in enumerate(lines))
         else:
-            yield f"{indent}{name}: {_words(fact)}"
+            yield f"{indent}{name}: {_value_words(fact)}"
 
 
-def _words(value: Any) -> str:
+def _value_words(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_words, value))
-    return {True: "yes", False: "no", None: "not told"}.get(value, str(value)) if _plain(value) else str(value)
+        return ", ".join(map(_value_words, value))
+    return (
+        {True: "yes", False: "no", None: "not told"}.get(value, str(value)) if _is_flag_or_none(value) else str(value)
+    )
 
 
-def _plain(value: Any) -> bool:
+def _is_flag_or_none(value: Any) -> bool:
     return value is None or isinstance(value, bool)

@@ -16,7 +16,7 @@ from lab.core.whole_number import whole_number
 
 
 class EarlierStudy(NamedTuple):
-    """Another study, and what its raters said: where they differ, the causes are asked."""
+    """Another study with its raters' labels. Causes are asked for items on which they differ."""
 
     study: Study
     units: Sequence[Unit]
@@ -24,15 +24,16 @@ class EarlierStudy(NamedTuple):
 
 
 def disagreement_units(protocol: Protocol, earlier: EarlierStudy | None) -> list[Unit]:
-    """A unit for each of the other study's units on which raters differ, its items those places.
+    """Return a unit for each of the other study's units on which raters differ, with those places as items.
 
-    Choices alone are compared, first ratings alone, pilots left out. An item says how many gave which answer, and at
-    which steps; nobody's name.
+    Only choices and first ratings are compared, without pilots. An item states how many raters gave each answer and at
+    which steps, without names.
     """
     if earlier is None:
         raise LabError(f"study by {protocol.id}", "needs another study, whose raters differ.")
     labels_by_place: dict[str, list[Label]] = {}
     for label in current(earlier.labels):
+        # Reasons for having no answer are not compared: only choices have causes of disagreement.
         if label.run == 1 and label.value is not None and label.study == earlier.study.id:
             labels_by_place.setdefault(label.unit, []).append(label)
     units = []
@@ -51,18 +52,19 @@ def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Targ
     choices = [field for field in protocol.fields if field.kind in ("nominal", "ordinal")]
     places = [target.id for target in unit.targets] or [""]
     items = []
+    # The empty target last: fields about the unit as a whole follow its targets.
     for place in dict.fromkeys([*places, ""]):
         for field in choices:
-            there = [label for label in labels if (label.target, label.field) == (place, field.id)]
-            if len({label.value for label in there}) > 1:
-                items.append(_item(unit, field, place, there, len(choices) > 1))
+            place_labels = [label for label in labels if (label.target, label.field) == (place, field.id)]
+            if len({label.value for label in place_labels}) > 1:
+                items.append(_item(unit, field, place, place_labels, len(choices) > 1))
     return items
 
 
 def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several: bool) -> Target:
     options = [option.id for option in field.options] or sorted({str(label.value) for label in labels})
     counts = [(id, [label for label in labels if label.value == id]) for id in options]
-    text = "; ".join(f"{len(group)} x {_shown(field, id)}{_steps(group)}" for id, group in counts if group)
+    text = "; ".join(f"{len(group)} x {_option_text(field, id)}{_steps(group)}" for id, group in counts if group)
     target = target_of(unit, place)
     if target is None:
         return Target(field.id, field.ask, text)
@@ -70,7 +72,7 @@ def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several
     return replace(target, id=id, detail=text, options=(), requires=())
 
 
-def _shown(field: Field, id: str) -> str:
+def _option_text(field: Field, id: str) -> str:
     option = field.option(id)
     return option.shown if option is not None else id
 

@@ -1,10 +1,9 @@
-"""Units from a file of JSON lines: two instruction sets, or two texts, with a card of whom they are about.
+"""Units from a file of JSON lines: two instruction sets, or two texts, with a card about the person.
 
 A line of instruction sets: `{"id": "u7-1", "user": "u7", "context": "...", "A": {"method": "ours", "instructions":
-["...", ...]}, "B": {...}}`; one of texts: `{"A": "...", "B": "...", "source": "model-x"}`, which for `same-intent` are
-what was wanted and the guess. `id`, `user`, `context`, `method`, `source` may be left out; the first is then the
-line's number. `method` and `source` are shown to no rater. With `gold`, answers by field (and `reason`, why), a line
-is a calibration unit.
+["...", ...]}, "B": {...}}`. A line of texts: `{"A": "...", "B": "...", "source": "model-x"}`, for `same-intent` the
+intent and the guess. `id`, `user`, `context`, `method`, `source` may be left out. The default id is the line's number.
+Raters never see `method` and `source`. With `gold`, answers by field (and `reason`), a line is a calibration unit.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from lab.core.task import Actor
 
 
 class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one method wrote for a person."""
+    """The instructions that one method wrote for a person."""
 
     instructions: tuple[str, ...]
     method: str = ""
@@ -49,7 +48,7 @@ class SetLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Two texts to be compared."""
+    """Two texts to compare."""
 
     A: str
     B: str
@@ -57,7 +56,7 @@ class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def read_lines(path: Path) -> list[tuple[str, Any]]:
-    """A JSON-lines file's values, each with where it stands; a `LabError` names the line that is none."""
+    """Return a JSON-lines file's values with their locations. Raise `LabError`, with the line, if one is invalid."""
     what = f"file {path}"
     return [(where, value.value) for where, value in json_lines(read_file(path, what), what)]
 
@@ -65,8 +64,8 @@ def read_lines(path: Path) -> list[tuple[str, Any]]:
 _SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {"method": "other", "instructions": []}}'
 
 
-def _read(value: Any, kind: Any, where: str, like: str) -> Any:
-    """A line as it should be; what does not fit is told with a line that does."""
+def _read_line(value: Any, kind: Any, where: str, like: str) -> Any:
+    """Return a line as `kind`. Raise `LabError` with a valid line as an example if it does not fit."""
     try:
         return convert(value, kind, where)
     except LabError as error:
@@ -74,36 +73,36 @@ def _read(value: Any, kind: Any, where: str, like: str) -> Any:
 
 
 def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
-    """A unit a line of two instruction sets; intervals are clustered by the person they were written for."""
+    """Return a unit per line of two instruction sets. Intervals are clustered by the person they were written for."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
-        line: SetLine = _read(value, SetLine, where, _SETS)
+        line: SetLine = _read_line(value, SetLine, where, _SETS)
         for side, one in (("A", line.A), ("B", line.B)):
             if not one.instructions:
                 raise LabError(where, f"field {side}.instructions: is empty")
-            _filled(where, f"{side}.instructions", one.instructions)
+            _check_filled(where, f"{side}.instructions", one.instructions)
         instruction_sets = (
             Given("Instructions", items=line.A.instructions, side="A"),
             Given("Instructions", items=line.B.instructions, side="B"),
         )
         units.append(_unit(protocol, where, line, place, instruction_sets, {"A": line.A.method, "B": line.B.method}))
-    return _distinct(lines, units)
+    return _check_distinct(lines, units)
 
 
 def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
-    """A unit a line of two texts, which are called as the protocol calls its sides."""
+    """Return a unit per line of two texts, titled as the protocol's sides."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
-        line: TextLine = _read(value, TextLine, where, '{"A": "...", "B": "..."}')
-        _filled(where, "A", (line.A,))
-        _filled(where, "B", (line.B,))
+        line: TextLine = _read_line(value, TextLine, where, '{"A": "...", "B": "..."}')
+        _check_filled(where, "A", (line.A,))
+        _check_filled(where, "B", (line.B,))
         a, b = protocol.sides or ("Text", "Text")  # two, as protocols are checked
         texts = (Given(a, line.A, side="A"), Given(b, line.B, side="B"))
         units.append(_unit(protocol, where, line, place, texts, {"source": line.source}))
-    return _distinct(lines, units)
+    return _check_distinct(lines, units)
 
 
-def _filled(where: str, field: str, texts: Sequence[str]) -> None:
+def _check_filled(where: str, field: str, texts: Sequence[str]) -> None:
     if not all(text.strip() for text in texts):
         raise LabError(where, f"field {field}: holds an empty text")
 
@@ -134,11 +133,12 @@ def _context(context: str | dict[str, Any]) -> tuple[Given, ...]:
 
 
 def _card_text(content: Any) -> str:
-    """What stands under a heading of the card: a text as it is, anything else in words."""
+    """Return the text under a heading of the card: a text unchanged, anything else in words."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
         return "\n".join(facts_of(content))
+    # `facts_of` wants a mapping, so the content gets an empty name, which is cut off again.
     head, *rest = facts_of({"": content})
     head = head.removeprefix(":").strip()
     return "\n".join([*([head] if head else []), *rest])
@@ -153,7 +153,7 @@ def _check_gold(protocol: Protocol, where: str, gold: Sequence[Gold]) -> None:
         check_value(where, field, None, Label("", "", 0, "", "", field.id, Actor("script", "gold"), one.value))
 
 
-def _distinct(lines: Sequence[tuple[str, Any]], units: list[Unit]) -> list[Unit]:
+def _check_distinct(lines: Sequence[tuple[str, Any]], units: list[Unit]) -> list[Unit]:
     first: dict[str, str] = {}
     for (where, _), unit in zip(lines, units, strict=True):
         if unit.id in first:

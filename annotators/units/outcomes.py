@@ -1,4 +1,4 @@
-"""How runs ended, for units: which failed, and what a rule says of them without asking anybody."""
+"""Outcomes of runs for units: failures, and a rule's answers."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from lab.core.protocol import Protocol
 from lab.core.study import Gold
 
 DONE = 0.99
-"""A score above it is a success, as in KnowU-Bench; MemGUI-Bench's are 0 and 1."""
+"""A score above it is a success, as in KnowU-Bench. MemGUI-Bench's scores are 0 and 1."""
 TIMEOUT = "execution_timeout"
-"""The option that a run ended by its budget has by rule, where a protocol has it."""
+"""Option that a rule sets for a run ended by its budget, if the protocol has it."""
 
 
 def failed(case: MeasuredRun) -> bool | None:
-    """Whether a run failed: by what people settled, else its score, else its status; None where nothing tells.
+    """Return True if a run failed by its settled answer, else by its score, else by its status; None if unknown.
 
-    A run that was stopped by hand, or has not ended, and has no score, is neither.
+    A run without a score that was stopped by hand, or has not ended, is unknown.
     """
     score = case.success_score
     if score is not None:
@@ -25,7 +25,7 @@ def failed(case: MeasuredRun) -> bool | None:
 
 
 def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
-    """Those that failed; `LabError` names a run of which nothing tells."""
+    """Return the failed runs. Raise `LabError` if the outcome of one is unknown, or if none failed."""
     failed_cases = []
     for case in cases:
         has_failed = failed(case)
@@ -43,7 +43,7 @@ def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
 
 
 def by_rule(protocol: Protocol, case: MeasuredRun, beyond: float | None) -> tuple[Gold, ...]:
-    """What a rule answers for a run: the timeout of one ended by its budget, the failure of one far beyond its way."""
+    """Return a rule's answers: timeout if the budget ended a run, failure if it is far longer than its golden way."""
     field = next((field for field in protocol.fields if (option := field.option(TIMEOUT)) and option.by_rule), None)
     if field is not None and case.status == "budget":
         return (Gold("", field.id, TIMEOUT, f"ended by its limit after {_steps(len(case.steps))}"),)

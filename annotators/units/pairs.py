@@ -1,4 +1,4 @@
-"""Units that are two runs of one task, side by side; who made which stands among the hidden words."""
+"""Units that are two runs of one task, side by side. The agents are among the hidden texts."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from lab.core.task import Actor
 
 
 def pair_units(protocol: Protocol, cases: Sequence[MeasuredRun], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:
-    """The pairs that are named, else every two runs of one task by different agents, in the runs' order."""
+    """Return the named pairs, else every two runs of one task by different agents, in the runs' order."""
     by_id = {case.id: case for case in cases}
     if pairs:
-        return [_pair(*(_found(protocol, by_id, id) for id in pair)) for pair in pairs]
+        return [_pair_unit(*(_run_named(protocol, by_id, id) for id in pair)) for pair in pairs]
     keys = [(subject_of(case.task), method_of(case)) for case in cases]
     return [
-        _pair(cases[a], cases[b])
+        _pair_unit(cases[a], cases[b])
         for a, b in combinations(range(len(cases)), 2)
         if keys[a][0] == keys[b][0] and keys[a][1] != keys[b][1]
     ]
 
 
 def method_of(case: MeasuredRun) -> str:
-    """The agent that made a run, as designers tell it from others; its text is the same in every study."""
+    """Return a run's agent as designers distinguish it. Its text is the same in every study."""
     return _method(case).identity
 
 
 def method_names(cases: Iterable[MeasuredRun]) -> dict[str, str]:
-    """The shortest text for the agent of each of these runs, by `method_of`."""
+    """Return the shortest unambiguous name of each run's agent, by `method_of`."""
     return shortest_names(map(_method, cases))
 
 
 def by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
-    """The units whose runs one agent made, by its shortest name, in the order of the names."""
+    """Return the units of each agent's runs by its shortest name, sorted by name."""
     names, units = method_names(cases.values()), defaultdict[str, set[str]](set)
     for unit, case in cases.items():
         units[names[method_of(case)]].add(unit)
@@ -49,18 +49,18 @@ def by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
 
 
 def _method(case: MeasuredRun) -> Actor:
-    """The agent of a run, with what its source calls its model where nothing else tells that."""
+    """Return a run's agent, with the model name of its source if the agent itself has none."""
     model = case.source.model if case.source is not None else ""
     return case.agent if case.agent.model else msgspec.structs.replace(case.agent, model=model)
 
 
-def _found(protocol: Protocol, by_id: dict[str, MeasuredRun], id: str) -> MeasuredRun:
+def _run_named(protocol: Protocol, by_id: dict[str, MeasuredRun], id: str) -> MeasuredRun:
     if id not in by_id:
         raise LabError(f"study by {protocol.id}", f"run {id} of a pair is not among the runs.")
     return by_id[id]
 
 
-def _pair(a: MeasuredRun, b: MeasuredRun) -> Unit:
+def _pair_unit(a: MeasuredRun, b: MeasuredRun) -> Unit:
     if a.id == b.id:
         raise LabError(f"run {a.id}", "is paired with itself.")
     if subject_of(a.task) != subject_of(b.task):

@@ -1,4 +1,4 @@
-"""Units that are a part of a run: a step, or a question that was replied to."""
+"""Units that are a part of a run: a step, or a question with a reply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.core.study import Given, Unit
 
 
 def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int = 0) -> list[Unit]:
-    """Each run's steps in their order, or `most` of them, drawn from the seed and the run's id alone."""
+    """Return each run's steps in order, or `most` of them, drawn from the seed and the run's id alone."""
     if most is not None and most < 1:
         raise LabError("steps", f"{most} a run is less than one.")
     units = []
@@ -26,6 +26,7 @@ def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int 
             raise LabError(f"run {case.id}", "has no step.")
         places = range(len(case.steps))
         step_places = (
+            # The run's id is part of the seed, so that a run's sample does not depend on the other runs.
             places if most is None else random.Random(f"{seed} {case.id}").sample(places, min(most, len(places)))
         )
         units += [Unit(f"{case.id}@{place + 1}", runs=(case.id,), step=place) for place in sorted(step_places)]
@@ -35,10 +36,9 @@ def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int 
 def question_units(
     protocol: Protocol, cases: Sequence[MeasuredRun], shadows: Mapping[str, Sequence[ShadowAnswer]] | None = None
 ) -> list[Unit]:
-    """Every question that was replied to, with the reply as it was given and what it is held against.
+    """Return every question with a reply, with the material for judging the reply.
 
-    With `shadows` (what models answered beside, by run) their replies, too; then ids and order do not tell which is
-    the run's own.
+    `shadows` are models' replies by run, which become units too. Ids and order then do not reveal the run's own reply.
     """
     units: list[Unit] = []
     for case in cases:
@@ -55,16 +55,17 @@ def question_units(
 
 
 def _shadow(own: Unit, answer: ShadowAnswer) -> Unit:
-    """The same unit with a model's reply in the place of the run's."""
+    """Return the same unit with a model's reply in place of the run's."""
     reply = Given("Reply", _reply_words(answer.decision, answer.text))
     materials = tuple(reply if one.title == "Reply" else one for one in own.given)
     return replace(own, given=materials, hidden={"by": answer.by.id, "shadow": "yes"})
 
 
 def _in_drawn_order(own: Unit, shadows: Sequence[Unit]) -> list[Unit]:
-    """The replies to one question in an order that is drawn, each with its number in it."""
+    """Return the replies to one question in a drawn order, each with its number as part of its id."""
 
     def drawn(unit: Unit) -> str:
+        # A hash instead of a random generator: making the units again gives the same order.
         return hashlib.sha256(f"{unit.id} {unit.hidden}".encode()).hexdigest()
 
     units = sorted((own, *shadows), key=drawn)

@@ -1,4 +1,4 @@
-"""Units that are runs: with their targets, their references, and what a rule says of them."""
+"""Units that are runs: with their targets, their references, and a rule's answers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def run_units(
     past: Sequence[MeasuredRun] = (),
     beyond: float | None = None,
 ) -> list[Unit]:
-    """A unit a run, with its targets in that run's task; `LabError` where a run has none of what is asked.
+    """Return a unit per run, with its targets from the run's task. Raise `LabError` if a run has no targets.
 
-    Where units tell what somebody did before, they stand in the order of time: a later one gives an earlier one away.
+    Units that show what a person did before are in order of time, because a later one reveals an earlier one.
     """
     cases_to_rate = failures(cases) if protocol.only_failed else cases
     if protocol.reference:
@@ -52,6 +52,7 @@ def _unit(
     materials = cards(protocol, case, [*cases_by_id.values()]) if wordless(protocol) else ()
     if wordless(protocol):
         check_cards(case, materials)
+    # Whoever demonstrated the reference is the only one who can rate against it.
     owner = reference.agent.id if reference is not None and reference.agent.kind == "human" else ""
     return Unit(
         case.id,
@@ -67,7 +68,7 @@ def _unit(
 
 
 def _reference(case: MeasuredRun, cases_by_id: Mapping[str, MeasuredRun], references: Mapping[str, str]) -> MeasuredRun:
-    """The run that this one is rated against: the one that is named, else the demonstration of its task."""
+    """Return the run that this one is rated against: the named one, else the demonstration of its task."""
     if case.id in references:
         reference_id = references[case.id]
         if reference_id not in cases_by_id:

@@ -1,4 +1,4 @@
-"""What inside a run is labelled one by one, from its task; never what would be right there."""
+"""The parts of a run that are labelled individually, from its task, without what is right there."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lab.core.task import Task, TdgNode
 
 
 def designed(task: Task, designs: Mapping[Subject, Design]) -> Task:
-    """The task with the parts of its frozen design, where there is one, in place of its own."""
+    """Return the task with the parts of its frozen design, if there is one, in place of its own."""
     design = designs.get(subject_of(task))
     if design is None:
         return task
-    parts = {name: part for name in SECTIONS if _holds(part := getattr(design, name))}
+    parts = {name: part for name in SECTIONS if _has_content(part := getattr(design, name))}
     return replace(task, **parts)
 
 
-def _holds(part: object) -> bool:
+def _has_content(part: object) -> bool:
     return bool(getattr(part, "nodes", None) or getattr(part, "criteria", None) or (isinstance(part, tuple) and part))
 
 
 def targets_of(protocol: Protocol, case: MeasuredRun, task: Task) -> tuple[Target, ...]:
-    """The targets of a run; `LabError` names the run whose task has none."""
+    """Return the targets of a run. Raise `LabError`, with the run, if its task has none."""
     match protocol.targets:
         case "tdg nodes":
             targets, lacks = nodes_of(task), "graph"
@@ -49,9 +49,13 @@ def targets_of(protocol: Protocol, case: MeasuredRun, task: Task) -> tuple[Targe
 
 
 def nodes_of(task: Task) -> list[Target]:
-    """The nodes of a graph that something is done at; one that only holds alternatives stands by their nodes."""
+    """Return the nodes of a graph at which something is done.
+
+    A node that only holds alternatives is replaced by theirs.
+    """
     nodes = [*_nodes(task.tdg.nodes, "")]
     node_ids = {target.id for target in nodes}
+    # Dependencies on nodes that only hold alternatives are dropped along with them.
     return [replace(one, requires=tuple(id for id in one.requires if id in node_ids)) for one in nodes]
 
 

@@ -1,4 +1,4 @@
-"""Units that are tasks: to be done by hand once more, or to be played as their user."""
+"""Units that are tasks: to do by hand once more, or to play as their user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.core.task import Persona, Task
 
 
 class Condition(NamedTuple):
-    """Who is a play's user, and whether they see the phone."""
+    """The user of a play, and True for `mirror` if they see the phone."""
 
     user: Literal["person", "model", "script"]
     mirror: bool = True
@@ -25,22 +25,23 @@ CONDITIONS: Mapping[str, Condition] = {
     "model": Condition("model"),
     "script": Condition("script"),
 }
-"""As `Play.condition` names them."""
+"""Conditions by name (`Play.condition`)."""
 
 
 def task_units(protocol: Protocol, tasks: Sequence[Task]) -> list[Unit]:
-    """A unit a task, each once, with no more of it than is shown."""
+    """Return a unit per task, each task once, limited to what the protocol shows."""
     by_task: dict[str, Unit] = {}
     for task in tasks:
-        visible_task = _asked(task, protocol)
+        visible_task = _visible_task(task, protocol)
+        # Several runs of one task give the same unit. Two versions under one id would mix answers.
         if task.id in by_task and by_task[task.id].task != visible_task:
             raise LabError(f"task {task.id}", "is there in two versions that ask different things.")
         by_task[task.id] = Unit(task.id, task=visible_task)
     return [*by_task.values()]
 
 
-def _asked(task: Task, protocol: Protocol) -> Task:
-    """What was asked, and the way where it is shown; nothing of what would be right."""
+def _visible_task(task: Task, protocol: Protocol) -> Task:
+    """Return the task as asked, with the golden way only if it is shown, without anything else that is right."""
     way = "golden" in protocol.shows
     return Task(
         task.id,
@@ -63,7 +64,7 @@ def play_units(
     seed: int = 0,
     vary: int = 0,
 ) -> list[Unit]:
-    """A unit a task and condition; intervals are clustered by the task, and conditions paired by it."""
+    """Return a unit per task and condition. Intervals are clustered by task, and conditions are paired by it."""
     if not conditions:
         raise LabError("conditions", f"there is none; they are {'; '.join(CONDITIONS)}.")
     for name in conditions:

@@ -1,1 +1,1 @@
-"""The statistics by which a judge is believed or not: validation, biases, drift, corrected rates, a label queue."""
+"""Statistics for the trust in a judge: validation, biases, drift, corrected rates, a label queue."""

@@ -1,7 +1,7 @@
-"""The order in which a study is dealt so that people label first where judges are unsure, and the weights that undo it.
+"""Active order: people first label units with uncertain judges, and weights correct for that selection.
 
-The units that come first are drawn with known probabilities (`label_queue`), the others follow in an order of chance.
-So whatever was labelled by a moment, how likely each unit was to be among it is known, and one over that weighs it.
+The first units are drawn with known probabilities (`label_queue`), the others follow in random order. At any moment
+each unit's probability of being among the labelled ones is known, and its inverse is the unit's weight.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from lab.core.label import Act
 from lab.core.protocol import Field
 
 _UNKNOWN = 0.5
-"""The doubt where no judge says anything: that of a coin."""
+"""Doubt of a place at which no judge answered: that of a coin."""
 
 
 class ActiveOrder(msgspec.Struct, frozen=True):
-    """How a study was dealt: `units` in their order, of which the first `drawn` were drawn with `probability` (units).
+    """The order in which a study was dealt.
 
-    `judges` are whose doubt it went by, `uniform` the share of the draws that was dealt to all units alike.
+    `units` are in that order. The first `drawn` of them were drawn with `probability` (units). `judges` are those whose
+    doubt was used, `uniform` is the share of the draws spread evenly over all units.
     """
 
     judges: tuple[str, ...]
@@ -40,9 +41,9 @@ class ActiveOrder(msgspec.Struct, frozen=True):
 
 
 def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder:
-    """The order by what the study's judges have said so far; `drawn` units come first (None: half of them).
+    """Return an order by the judges' answers so far, with `drawn` units first (None: half of them).
 
-    Raises `LabError` where no judge has said anything, or so many units are not there.
+    Raise `LabError` if no judge has answered anything, or if there are fewer units than `drawn`.
     """
     study = study_data.study
     doubt = doubts(study_data)
@@ -56,6 +57,7 @@ def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder
         raise LabError("--first", f"{count} is not from 1 to the {len(ids)} units there are.", code=2)
     queue = label_queue(inclusion([doubt[id] for id in ids], count), chance(study, "active"))
     first = [ids[at] for at in queue.order.tolist()]
+    # In random order, so that also these labels are a sample with known probabilities.
     rest = sorted(set(ids) - set(first), key=lambda id: chance(study, "active", id))
     likely = dict(zip(ids, queue.probability.tolist(), strict=True))
     units = (*first, *rest)
@@ -63,16 +65,18 @@ def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder
 
 
 def order_in(acts: Iterable[Act]) -> ActiveOrder | None:
-    """The order that is kept among a study's acts, the first one; None where it was dealt in another way."""
+    """Return the first order stored among a study's acts; None if it was not dealt in an active order."""
+    # The first one counts: a later order would not match the labels that exist.
     queue_acts = sorted((act for act in acts if act.act == "queued"), key=lambda act: (act.at, act.id))
     return msgspec.convert(queue_acts[0].detail, ActiveOrder) if queue_acts else None
 
 
 def doubts(study_data: StudyData) -> dict[str, float]:
-    """How far people are expected to correct judges, by unit: the mean over its places, of all judges and their runs.
+    """Return the doubt of each unit: the mean over its places, over all judges and their runs.
 
-    Calibration units and what a rule answers have no place. Sources of doubt are how a place's answers split and the
-    confidence that judges told; where both are known, their mean.
+    Doubt is how far people are expected to correct the judges. Calibration units and a rule's answers have no places.
+    Doubt comes from the split of a place's answers and from the judges' stated confidence, or from their mean if both
+    are known.
     """
     unit_places = units_laid(study_data)
     total = dict.fromkeys((place.unit for place in unit_places.places), 0.0)
@@ -88,7 +92,7 @@ def doubts(study_data: StudyData) -> dict[str, float]:
 
 
 def _doubt_of(study_data: StudyData, field: Field) -> Floats:
-    """(places): a field's."""
+    """Return the doubt at each of a field's places (places)."""
     runs = sorted({1, *np.unique(study_data.columns.run).tolist()})
     codes_by_run = [codes_of(study_data, field, answers_of(study_data, field, study_data.judges, run)) for run in runs]
     codes = (
@@ -107,7 +111,7 @@ def _doubt_of(study_data: StudyData, field: Field) -> Floats:
 
 
 def _confidence(study_data: StudyData, field: Field, places: int) -> Floats:
-    """(places): the mean of how sure judges were; nan where none told."""
+    """Return the mean stated confidence of judges (places), nan if none was stated."""
     columns = study_data.columns
     by_judges = (columns.field == columns.fields.index(field.id)) & np.isin(columns.rater, study_data.judges)
     rows = np.flatnonzero(by_judges & np.isfinite(columns.confidence))
@@ -119,25 +123,28 @@ def _confidence(study_data: StudyData, field: Field, places: int) -> Floats:
 
 
 def labelled_probability(order: ActiveOrder, units: Sequence[str], labelled_units: Collection[str]) -> Floats:
-    """(units): how likely each was to be labelled by now, given how many of those drawn, and of the others, are.
+    """Return each unit's probability of being labelled by now (units).
 
-    Of those drawn with probability p, k of B are labelled, of the others m of N - B: p k / B + (1 - p) m / (N - B).
-    Units that came into the study later were labelled as often as others of these.
+    It depends on how many of the drawn units, and of the others, are labelled. If units were drawn with probability p,
+    k of B drawn ones are labelled and m of N - B others, it is p k / B + (1 - p) m / (N - B). Units that came into the
+    study later are labelled as often as the labelled share of such units.
     """
     place = {unit: at for at, unit in enumerate(order.units)}
     labelled_places = np.array([place[unit] for unit in set(labelled_units) if unit in place], dtype=np.int64)
     others = len(order.units) - order.drawn
-    first = float((labelled_places < order.drawn).sum()) / order.drawn
-    rest = float((labelled_places >= order.drawn).sum()) / others if others else 0.0
+    share_of_drawn = float((labelled_places < order.drawn).sum()) / order.drawn
+    share_of_others = float((labelled_places >= order.drawn).sum()) / others if others else 0.0
     later = [unit for unit in dict.fromkeys(units) if unit not in place]
-    late = sum(unit in set(labelled_units) for unit in later) / len(later) if later else 0.0
+    share_of_later = sum(unit in set(labelled_units) for unit in later) / len(later) if later else 0.0
     likely = np.array([order.probability[place[unit]] if unit in place else np.nan for unit in units])
-    return np.asarray(np.where(np.isnan(likely), late, likely * first + (1 - likely) * rest))
+    return np.asarray(
+        np.where(np.isnan(likely), share_of_later, likely * share_of_drawn + (1 - likely) * share_of_others)
+    )
 
 
 def weights_of(order: ActiveOrder, units: Sequence[str], is_labelled: npt.NDArray[np.bool_]) -> Floats:
-    """(rows): one over how likely each row's unit was to be labelled, with a mean of 1 over those that are; 0 else."""
-    labelled_units = {unit for unit, there in zip(units, is_labelled.tolist(), strict=True) if there}
+    """Return inverse probabilities of labelled rows, with a mean of 1; 0 for other rows (rows)."""
+    labelled_units = {unit for unit, is_there in zip(units, is_labelled.tolist(), strict=True) if is_there}
     likely = labelled_probability(order, units, labelled_units)
     weights = np.where(is_labelled, 1 / np.where(is_labelled, likely, 1.0), 0.0)
     return np.asarray(weights / weights[is_labelled].mean()) if is_labelled.any() else weights

@@ -1,8 +1,8 @@
-"""Whether a judge's answer that is shown first pulls people to it: shown against not shown, at random.
+"""Anchoring: the pull of a judge's answers that are shown first, from a random comparison with hidden ones.
 
-A study may show a judge's answers before people answer, on a half of the sheets that is drawn for each unit and rater
-(`annotators.assignment.prelabelled`). The two halves differ in nothing else, so what differs between them follows from
-it. Answers that were given with a judge's in sight are no independent ones: all other statistics leave them out.
+A study may show a judge's answers before people answer, on half of the sheets, drawn for each unit and rater
+(`annotators.assignment.prelabelled`). The two halves differ in nothing else, so a difference between them is an effect
+of showing. Answers given with a judge's in sight are not independent, so all other statistics leave them out.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Mask = npt.NDArray[np.bool_]
 _OF_LABELS = (
     "unit", "target", "field", "rater", "run", "value", "reason", "step", "cites", "at", "seconds", "confidence",
 )  # fmt: skip
-"""The columns that have a row for each label."""
+"""Columns with one row per label."""
 
 
 class AnchoringArm(NamedTuple):
-    """Shown or not shown: how often people say what the judge says, and how long an answer takes them (seconds)."""
+    """One arm, shown or hidden: how often people agree with the judge, and their seconds per answer."""
 
     same: Estimate
     seconds: Estimate
@@ -46,7 +46,7 @@ class AnchoringArm(NamedTuple):
 
 
 class Anchoring(NamedTuple):
-    """A field: both arms, and shown minus not shown."""
+    """Anchoring in one field: both arms, and shown minus hidden."""
 
     field: Field
     shown: AnchoringArm
@@ -56,7 +56,7 @@ class Anchoring(NamedTuple):
 
 
 def shown_sheets(acts: Iterable[Act]) -> Sheets:
-    """The sheets on which a rater had a judge's answers before them, by what was recorded when they opened them."""
+    """Return the sheets that showed a judge's answers first, as recorded when a rater opened them."""
     return {
         (act.unit, act.rater.id, act.run)
         for act in acts
@@ -65,11 +65,12 @@ def shown_sheets(acts: Iterable[Act]) -> Sheets:
 
 
 def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
-    """A study's labels without those of these people's sheets, as if they had not been dealt."""
+    """Return a study's labels without those of some people's sheets, as if these had not been dealt."""
     if not sheets:
         return columns
     unit = {id: at for at, id in enumerate(columns.units)}
     rater = {one.id: at for at, one in enumerate(columns.raters) if one.kind == "human"}
+    # Compared by numbers, as the columns store units and raters.
     sheet_keys = {(unit[u], rater[r], run) for u, r, run in sheets if u in unit and r in rater}
     rows = zip(columns.unit.tolist(), columns.rater.tolist(), columns.run.tolist(), strict=True)
     label_stays = np.fromiter((row not in sheet_keys for row in rows), np.bool_, count=columns.size)
@@ -81,9 +82,10 @@ def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
 
 
 def anchoring(study_data: StudyData, judge: str, sheets: Sheets) -> list[Anchoring]:
-    """What showing `judge`'s answers does, for each field of categories; `study_data` has all answers, also those.
+    """Return the effect of showing `judge`'s answers on each categorical field.
 
-    Calibration units and what was rated once more never showed any, and do not count.
+    `study_data` must hold all answers, also those with the judge's in sight. Calibration units and repeats never showed
+    any and do not count.
     """
     at = next((at for at in study_data.judges if study_data.columns.raters[at].id == judge), None)
     if at is None or not sheets:
@@ -93,26 +95,27 @@ def anchoring(study_data: StudyData, judge: str, sheets: Sheets) -> list[Anchori
 
 
 def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -> Anchoring | None:
-    """Over the answers of people at the places where the judge says something."""
+    """Return one field's effect, over people's answers at places that the judge answered; None if there are none."""
     field_places = places_of(study_data, field)
     judge_codes = codes_of(study_data, field, answers_of(study_data, field, [judge], 1))[:, 0]
-    theirs = codes_of(study_data, field, answers_of(study_data, field, study_data.people, 1))
+    people_codes = codes_of(study_data, field, answers_of(study_data, field, study_data.people, 1))
     names = [study_data.columns.raters[one].id for one in study_data.people]
     had_prelabel: Mask = np.array(
         [[(place.unit, name, 1) in sheets for name in names] for place in field_places.places], np.bool_
     )
-    there = (theirs >= 0) & (judge_codes >= 0)[:, None]
-    if not there.any():
+    has_both = (people_codes >= 0) & (judge_codes >= 0)[:, None]
+    if not has_both.any():
         return None
-    same = np.where(there, theirs == judge_codes[:, None], np.nan)
-    seconds = np.where(there, _seconds(study_data, field, field_places), np.nan)
+    same = np.where(has_both, people_codes == judge_codes[:, None], np.nan)
+    seconds = np.where(has_both, _seconds(study_data, field, field_places), np.nan)
+    # The jackknife-t, whatever interval the report has otherwise.
     how = How(level=study_data.how.level)
     arms = [
         [_mean(np.where(arm, values, np.nan), field_places, most) for arm in (had_prelabel, ~had_prelabel)]
         for values, most in ((same, 1.0), (seconds, None))
     ]
     counts = [
-        (int((arm & there).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (had_prelabel, ~had_prelabel)
+        (int((arm & has_both).sum()), int((arm & np.isfinite(seconds)).sum())) for arm in (had_prelabel, ~had_prelabel)
     ]  # fmt: skip
     comparisons = [
         AnchoringArm(estimate(arms[0][side], how), estimate(arms[1][side], how), *counts[side]) for side in (0, 1)
@@ -127,13 +130,13 @@ def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -
 
 
 def _mean(values: Floats, field_places: FieldPlaces, most: float | None) -> AdditiveStatistic:
-    """Of (places x people), nan left out, over clusters."""
+    """Return the mean of values (places x people) without nan, over clusters."""
     trace = np.repeat(field_places.trace, values.shape[1])
     return numbers.mean(values.ravel(), trace, len(field_places.traces), "mean", most, 0.0)
 
 
 def _seconds(study_data: StudyData, field: Field, field_places: FieldPlaces) -> Floats:
-    """(places x people): how long each answer took; nan where unknown."""
+    """Return the seconds of each answer (places x people), nan if unknown."""
     columns = study_data.columns
     column = {one: at for at, one in enumerate(study_data.people)}
     of = (

@@ -1,4 +1,4 @@
-"""What sways a judge beside what it judges: the side on which an answer stands, its length, and whose answer it is."""
+"""Biases of a judge: by the side of an answer, by its length, and by the model that gave it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotators.validation.prediction_powered import apart
 from lab.core.agreement import How
 
 FIRST, SECOND, TIE, NONE = 0, 1, 2, -1
-"""What a judge says of a pair, by the side on which an answer stands."""
+"""A judge's preference in a pair, by the side of the answer."""
 
 NO_PAIRS = "no pair was judged by both"
 NO_SWAPPED = "no pair was judged with its sides swapped"
@@ -24,11 +24,11 @@ _PLAIN = How()
 
 
 class PositionBias(NamedTuple):
-    """A judge of pairs, each judged as it stands and with its sides swapped.
+    """Position bias of a judge of pairs, each judged in its original order and with its sides swapped.
 
-    `flips`: the share of pairs of which it then prefers another answer (a tie that becomes none is a flip, too).
-    `first`: the share of all its preferences that go to the first side. `first_of_flips`: of the pairs at which it
-    prefers the same side both times, how many the first; `p` is the exact binomial one of that being half.
+    `flips` is the share of pairs for which it then prefers another answer (a tie that becomes a preference is a flip
+    too). `first` is the share of all preferences for the first side. `first_of_flips` is the share of the first side
+    among pairs in which it prefers the same side both times. `p` is the exact binomial one of that being half.
     """
 
     flips: Estimate
@@ -44,19 +44,20 @@ def position_bias(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> PositionBias:
-    """From `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, of the pair as it stands and turned round.
+    """Return position bias from `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, before and after the swap.
 
-    Pairs that are judged one way only are left out. `trace` (pairs) are clusters; each pair is one where it is not
-    given. Source: Wang et al., Large Language Models are not Fair Evaluators (2023); Zheng et al. (2023).
+    Pairs judged in one order only are left out. `trace` (pairs) are clusters, by default each pair its own. Source:
+    Wang et al., Large Language Models are not Fair Evaluators (2023); Zheng et al. (2023).
     """
     one, other = _sides(sides), _sides(swapped)
     if one.shape != other.shape:
         raise ValueError(f"{one.shape} and {other.shape} are not the same pairs")
-    there = (one != NONE) & (other != NONE)
-    one, other, at = one[there], other[there], _clusters(trace, len(there))[there]
+    has_both = (one != NONE) & (other != NONE)
+    one, other, at = one[has_both], other[has_both], _clusters(trace, len(has_both))[has_both]
     if not len(one):
         none = Estimate(None, NO_SWAPPED)
         return PositionBias(none, none, none, 0, None)
+    # A judge without bias names the other side after the swap, or a tie both times.
     steady = np.where(one == TIE, other == TIE, (other != TIE) & (one != other))
     flips = _share("flips", ~steady, np.ones(len(one)), at)
     to_first = (one == FIRST).astype(np.float64) + (other == FIRST)
@@ -64,7 +65,7 @@ def position_bias(
     same = (one == other) & (one != TIE)
     count, of = int((one[same] == FIRST).sum()), int(same.sum())
     return PositionBias(
-        estimate(flips, how), estimate(_share("first", to_first, choices, at), how), _counted(count, of, how.level),
+        estimate(flips, how), estimate(_share("first", to_first, choices, at), how), _count_share(count, of, how.level),
         len(one), binomial_two_sided(count, of) if of else None,
     )  # fmt: skip
 
@@ -84,7 +85,7 @@ def _clusters(trace: npt.ArrayLike | None, count: int) -> Ints:
 
 
 def _share(name: str, above: npt.ArrayLike, below: Floats, at: Ints, why: str = "no answers") -> AdditiveStatistic:
-    """One count of another, over clusters."""
+    """Return a ratio of counts over clusters."""
     columns = np.column_stack((np.asarray(above, np.float64), below))
     sums = over_traces(columns, at, int(at.max(initial=-1)) + 1)
     weights = np.array([1.0, 0.0]), np.array([0.0, 1.0])
@@ -94,7 +95,7 @@ def _share(name: str, above: npt.ArrayLike, below: Floats, at: Ints, why: str = 
     )  # fmt: skip
 
 
-def _counted(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate:
+def _count_share(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate:
     if not of:
         return Estimate(None, why)
     low, high = wilson(count, of, level)
@@ -102,12 +103,13 @@ def _counted(count: int, of: int, level: float, why: str = NO_FLIPS) -> Estimate
 
 
 class VerbosityBias(NamedTuple):
-    """A judge of pairs, by how long the answers are, given what people prefer.
+    """Verbosity bias of a judge of pairs, given people's preferences.
 
-    `wrong_where_short` and `wrong_where_long` are its errors where people prefer the shorter and the longer answer,
-    `parity` their difference: above 0 it favours length (Saito et al., Verbosity Bias in Preference Labeling by Large
-    Language Models, 2023). `longer` is how often it prefers the longer one minus how often people do. `partial` is the
-    correlation of its preference with the log of the lengths' ratio, people's preference held fixed.
+    `wrong_where_short` and `wrong_where_long` are its error rates if people prefer the shorter and the longer answer.
+    `parity` is their difference: above 0 the judge favours length (Saito et al., Verbosity Bias in Preference Labeling
+    by Large Language Models, 2023). `longer` is its share of preferences for the longer answer minus people's.
+    `partial` is the correlation of its preference with the log of the ratio of lengths, controlled for people's
+    preference.
     """
 
     wrong_where_short: Estimate
@@ -125,40 +127,42 @@ def verbosity_bias(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> VerbosityBias:
-    """From `judge` and `people` (pairs: FIRST, SECOND, TIE or NONE) and `lengths` (pairs x 2, above 0, in one unit).
+    """Return verbosity bias from `judge` and `people` (pairs: FIRST, SECOND, TIE or NONE) and `lengths` (pairs x 2).
 
-    Pairs that either did not judge are left out; pairs of the same length and ties count in `partial` alone. Raises
-    `ValueError` where shapes differ or a length is not above 0.
+    Lengths are above 0 and in one unit. Pairs without an answer of either are left out. Pairs of equal length and ties
+    count in `partial` alone. Raise `ValueError` if shapes differ or a length is not above 0.
     """
-    judge_sides, right, long = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
-    if judge_sides.shape != right.shape or long.shape != (*judge_sides.shape, 2):
+    judge_sides, right, length_pairs = _sides(judge), _sides(people), np.asarray(lengths, np.float64)
+    if judge_sides.shape != right.shape or length_pairs.shape != (*judge_sides.shape, 2):
         raise ValueError(
-            f"judge {judge_sides.shape}, people {right.shape} and lengths {long.shape} are not the same pairs"
+            f"judge {judge_sides.shape}, people {right.shape} and lengths {length_pairs.shape} are not the same pairs"
         )
-    if not (long > 0).all():
-        raise ValueError(f"pair {int((~(long > 0).all(axis=1)).argmax())} has a length that is not above 0")
-    there = (judge_sides != NONE) & (right != NONE)
-    judge_sides, right, at = judge_sides[there], right[there], _clusters(trace, len(there))[there]
-    more = np.log(long[there, 0] / long[there, 1])
+    if not (length_pairs > 0).all():
+        raise ValueError(f"pair {int((~(length_pairs > 0).all(axis=1)).argmax())} has a length that is not above 0")
+    has_both = (judge_sides != NONE) & (right != NONE)
+    judge_sides, right, at = judge_sides[has_both], right[has_both], _clusters(trace, len(has_both))[has_both]
+    log_ratio = np.log(length_pairs[has_both, 0] / length_pairs[has_both, 1])
     if not len(judge_sides):
         none = Estimate(None, NO_PAIRS)
         return VerbosityBias(none, none, none, none, none, 0)
-    longer = np.where(more > 0, FIRST, SECOND)
-    clear = (more != 0) & (judge_sides != TIE) & (right != TIE)
+    longer = np.where(log_ratio > 0, FIRST, SECOND)
+    # Without a longer side, or without a preference, there is no error in favour of length.
+    is_decided = (log_ratio != 0) & (judge_sides != TIE) & (right != TIE)
     wrong = judge_sides != right
     errors = []
-    for rows in (clear & (right != longer), clear & (right == longer)):
+    for rows in (is_decided & (right != longer), is_decided & (right == longer)):
         errors.append(estimate(_share("wrong", wrong & rows, rows.astype(np.float64), at, "no such pair"), how))
     apart_by = (judge_sides == longer).astype(np.float64) - (right == longer)
-    excess = _mean("longer", np.where(clear, apart_by, 0.0), clear, at)
+    excess = _mean("longer", np.where(is_decided, apart_by, 0.0), is_decided, at)
     return VerbosityBias(
         errors[0], errors[1], apart(errors[0], errors[1]), estimate(excess, how),
-        estimate(partial_correlation(_preference(judge_sides), more, _preference(right), at), how), len(judge_sides),
+        estimate(partial_correlation(_preference(judge_sides), log_ratio, _preference(right), at), how),
+        len(judge_sides),
     )  # fmt: skip
 
 
 def _preference(sides: Ints) -> Floats:
-    """(pairs): 1 for the first, -1 for the second, 0 for a tie."""
+    """Return 1 for the first side, -1 for the second, 0 for a tie (pairs)."""
     return np.asarray((sides == FIRST).astype(np.float64) - (sides == SECOND))
 
 
@@ -167,11 +171,12 @@ def _mean(name: str, values: Floats, rows: npt.NDArray[np.bool_], at: Ints) -> A
 
 
 def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -> AdditiveStatistic:
-    """The correlation of two columns once a third is taken out of both, over clusters `at`.
+    """Return the correlation of two columns, controlled for a third, over clusters `at`.
 
-    Sums: how many, each column, and the products of each two.
+    Sums: the count, each column, and the products of each two.
     """
     columns = np.stack((one, other, control), axis=1)
+    # Centred first, so that the products lose no digits.
     columns = columns - columns.mean(axis=0)
     products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     sums = over_traces(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
@@ -180,8 +185,8 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
         n, x, y, z, xx, yy, zz, xy, xz, yz = np.moveaxis(sums, -1, 0)
         vx, vy, vz = (square - ratio(mean * mean, n) for square, mean in ((xx, x), (yy, y), (zz, z)))
         cxy, cxz, cyz = (xy - ratio(x * y, n), xz - ratio(x * z, n), yz - ratio(y * z, n))
-        still = vz <= 1e-12 * np.maximum(zz, 1e-300)  # people always say the same: there is nothing to take out
-        out = [np.where(still, 0.0, ratio(top, vz)) for top in (cxz * cyz, cxz * cxz, cyz * cyz)]
+        is_constant = vz <= 1e-12 * np.maximum(zz, 1e-300)  # people never vary: nothing to control for
+        out = [np.where(is_constant, 0.0, ratio(top, vz)) for top in (cxz * cyz, cxz * cxz, cyz * cyz)]
         left, right = vx - out[1], vy - out[2]
         there = (left > 1e-9 * np.maximum(vx, 1e-300)) & (right > 1e-9 * np.maximum(vy, 1e-300))
         return np.clip(ratio(cxy - out[0], np.sqrt(np.where(there, left * right, 0.0))), -1.0, 1.0)
@@ -193,10 +198,10 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
 
 
 class SelfPreference(NamedTuple):
-    """A judge of agents, some of which are of its own model family.
+    """Self-preference of a judge among agents, some of them of its own model family.
 
-    `own` and `others`: how much more often it says yes than is true, of agents of its family and of others (its rate
-    minus the true one, -1 to 1). `apart` is their difference: above 0 it is kinder to its own.
+    `own` and `others` are its rate of yes minus the true rate (-1 to 1), for agents of its family and for others.
+    `apart` is their difference: above 0 the judge favours its own family.
     """
 
     own: Estimate
@@ -213,20 +218,25 @@ def self_preference(
     trace: npt.ArrayLike | None = None,
     how: How = _PLAIN,
 ) -> SelfPreference:
-    """From `judge` and `truth` (units: 0, 1, nan where missing) and `own` (units: whether the agent is of its family).
+    """Return self-preference from `judge` and `truth` (units: 0, 1, nan if missing).
 
-    Source: Panickssery, Bowman & Feng, LLM Evaluators Recognize and Favor Their Own Generations (2024).
+    `own` (units) is True if the agent is of the judge's family. Source: Panickssery, Bowman & Feng, LLM Evaluators
+    Recognize and Favor Their Own Generations (2024).
     """
-    judge_answers, right, mine = np.asarray(judge, np.float64), np.asarray(truth, np.float64), np.asarray(own, np.bool_)
-    if not judge_answers.shape == right.shape == mine.shape:
+    judge_answers, right, is_own = (
+        np.asarray(judge, np.float64),
+        np.asarray(truth, np.float64),
+        np.asarray(own, np.bool_),
+    )
+    if not judge_answers.shape == right.shape == is_own.shape:
         raise ValueError(
-            f"judge {judge_answers.shape}, truth {right.shape} and own {mine.shape} are not the same units"
+            f"judge {judge_answers.shape}, truth {right.shape} and own {is_own.shape} are not the same units"
         )
-    there = np.isfinite(judge_answers) & np.isfinite(right)
-    if not (np.isin(judge_answers[there], (0, 1)).all() and np.isin(right[there], (0, 1)).all()):
+    has_both = np.isfinite(judge_answers) & np.isfinite(right)
+    if not (np.isin(judge_answers[has_both], (0, 1)).all() and np.isin(right[has_both], (0, 1)).all()):
         raise ValueError("judge and truth are 0 or 1")
-    at, mine, beyond = _clusters(trace, len(there))[there], mine[there], (judge_answers - right)[there]
-    columns = np.column_stack((np.where(mine, beyond, 0.0), mine, np.where(mine, 0.0, beyond), ~mine))
+    at, is_own, excess = _clusters(trace, len(has_both))[has_both], is_own[has_both], (judge_answers - right)[has_both]
+    columns = np.column_stack((np.where(is_own, excess, 0.0), is_own, np.where(is_own, 0.0, excess), ~is_own))
     sums = over_traces(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
 
     def statistic(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
@@ -234,10 +244,10 @@ def self_preference(
             each = ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])
             return sum(weight * one for weight, one in zip(weights, each, strict=True) if weight)
 
-        return AdditiveStatistic(name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(mine))
+        return AdditiveStatistic(name, sums, of, lambda sums: why, None, -float(sum(map(abs, weights))), len(is_own))
 
-    missing = "no agent of its own family" if not mine.any() else "no agent of another family"
+    missing = "no agent of its own family" if not is_own.any() else "no agent of another family"
     return SelfPreference(
         estimate(statistic("own", (1, 0), missing), how), estimate(statistic("others", (0, 1), missing), how),
-        estimate(statistic("apart", (1, -1), missing), how), int(mine.sum()), int((~mine).sum()),
+        estimate(statistic("apart", (1, -1), missing), how), int(is_own.sum()), int((~is_own).sum()),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A judge against itself: how often all its runs say the same, Fleiss' kappa over runs, and how undecided it is."""
+"""Self-consistency of a judge: share of identical runs, Fleiss' kappa over runs, and entropy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from lab.core.agreement import How
 
 
 class SelfConsistency(NamedTuple):
-    """`identical` is the share of items that all runs answered alike, `kappa` Fleiss' over runs, `entropy` the mean
-    over items of what the runs' answers leave open, in bits; `items` were answered by two runs or more."""
+    """A judge's agreement with itself over its runs.
+
+    `identical` is the share of items that all runs answered alike. `kappa` is Fleiss' over runs. `entropy` is the mean
+    entropy of the runs' answers per item, in bits. `items` were answered by at least two runs.
+    """
 
     identical: Estimate
     kappa: Estimate
@@ -28,8 +31,10 @@ def self_consistency(
     runs: Ratings,
     how: How = How("bootstrap"),  # noqa: B008  # frozen
 ) -> SelfConsistency:
-    """Of a judge's runs (`codes`: places x runs); kappa's interval is what `how` says, the others' Wilson's (where each
-    cluster has one item) and the jackknife-t."""
+    """Return the self-consistency of a judge's runs (`codes`: places x runs).
+
+    The interval of kappa follows `how`. The others have Wilson's if each cluster has one item, else the jackknife-t.
+    """
     plain = How(level=how.level)
     return SelfConsistency(
         estimate(percent_exact(runs), plain), estimate(fleiss_kappa(runs), how), estimate(mean_entropy(runs), plain),
@@ -38,15 +43,16 @@ def self_consistency(
 
 
 def entropy(runs: Ratings) -> Floats:
-    """(places): the entropy of the runs' answers in bits; nan where fewer than two runs answered."""
+    """Return the entropy of the runs' answers in bits (places), nan if fewer than two runs answered."""
     tally = counts(runs)
     shares = tally / np.maximum(answers(tally), 1)[:, None]
     bits = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    # Adding 0.0 turns -0.0 into 0.0.
     return np.where(rated_twice(runs), bits + 0.0, np.nan)
 
 
 def mean_entropy(runs: Ratings) -> AdditiveStatistic:
-    """The mean of `entropy` over places that two runs answered."""
+    """Return the mean of `entropy` over places that at least two runs answered."""
     each = entropy(runs)
     there = np.isfinite(each)
     columns = np.column_stack((np.where(there, each, 0.0), there)).astype(np.float64)

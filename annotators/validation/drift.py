@@ -1,4 +1,4 @@
-"""Two versions of a judge on the same frozen gold: by how much its agreement changed, and whether it fell."""
+"""Drift of a judge: the change of its agreement with the same frozen gold between two versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Drift(NamedTuple):
     """A judge's agreement with gold before and after, over the items that both versions answered.
 
     `accuracy` and `kappa` are after minus before, paired over clusters. `lost` items were right before and are wrong
-    now, `won` the other way round; `p` is McNemar's exact one of that. `same` is how often both versions say the same.
+    now, `won` items the reverse. `p` is McNemar's exact one. `same` is the share of items with the same answer of both
+    versions.
     """
 
     before: Estimate
@@ -39,12 +40,13 @@ def drift(
     after: Ratings,
     how: How = How("bootstrap"),  # noqa: B008  # frozen
 ) -> Drift:
-    """Of truth and judge (`truth.beside_truth`) twice, at the same places with the same truth.
+    """Return the drift between two pairs of truth and judge (`truth.beside_truth`) at the same places with equal truth.
 
-    Raises `ValueError` where places or truths are not the same: gold that changed says nothing about the judge.
+    Raise `ValueError` if places or truths differ, because changed gold says nothing about the judge.
     """
     if before.places != after.places or not np.array_equal(before.codes[:, 0], after.codes[:, 0]):
         raise ValueError(f"{before.field}: before and after are not about the same gold")
+    # Only items that both versions answered: the change is paired.
     there = (before.codes >= 0).all(axis=1) & (after.codes >= 0).all(axis=1)
     truth, was, now = before.codes[:, 0], before.codes[:, 1], after.codes[:, 1]
     one, other = (beside_truth(before, np.where(there, truth, -1), codes) for codes in (was, now))
@@ -65,15 +67,15 @@ def fell(
     after: Ratings,
     how: How = How("bootstrap"),  # noqa: B008  # frozen
 ) -> bool:
-    """Whether the judge's agreement fell by more than its interval: all of the interval of the change lies below 0.
+    """Return True if the judge's agreement fell: the interval of its change is below 0.
 
-    Where accuracy's change has no interval (every item was lost), McNemar's exact p stands for it.
+    If the change of accuracy has no interval (every item was lost), McNemar's exact p decides.
     """
     return has_fallen(drift(before, after, how), how.level)
 
 
 def has_fallen(change: Drift, level: float = 0.95) -> bool:
-    """The same of a drift that is computed already."""
+    """Return the same as `fell` for a drift that is already computed."""
     if change.accuracy.high is not None:
         return change.accuracy.high < 0
     return change.lost > change.won and change.p < 1 - level

@@ -1,4 +1,4 @@
-"""How a judge was asked: model, method, terms and examples, as it signed them when it began."""
+"""Configurations of judges: model, method, terms and examples, as each signed them when it began."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import msgspec
 from lab.core.label import Act
 
 HIDDEN_OUTCOME = ["outcome"]
-"""What `hide` is in the configuration of a judge that is not told how a run ended."""
+"""Value of `hide` in the configuration of a judge that does not see how a run ended."""
 
 
 def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]]:
-    """What a judge's acts tell of how it was asked, as far as that is kept and is ours; the oldest first."""
+    """Yield the configurations stored in a judge's acts, the oldest first, without damaged or foreign ones."""
     for act in acts:
         if act.act == "sat" and act.rater.id == judge and isinstance(text := act.detail.get("config"), str):
             try:
                 config = msgspec.json.decode(text)
+            # Configurations of other programs are texts of any kind.
             except msgspec.DecodeError:
                 continue
             if isinstance(config, dict):
@@ -26,17 +27,17 @@ def judge_configs(acts: Iterable[Act], judge: str) -> Iterator[Mapping[str, Any]
 
 
 def examples_in(acts: Iterable[Act], judge: str) -> list[str]:
-    """The units that a judge was told with their right answers, in the order in which it was; none where none were."""
+    """Return the units that a judge received as examples, in order; empty if there were none."""
     return [id for config in judge_configs(acts, judge) for id, _ in config.get("examples", ())]
 
 
 def hides_outcome(acts: Iterable[Act], judge: str) -> bool:
-    """Whether a judge was last asked without how a run ended, though its study shows that."""
+    """Return True if a judge's last configuration hid a run's outcome though its study shows it."""
     return [config.get("hide") for config in judge_configs(acts, judge)][-1:] == [HIDDEN_OUTCOME]
 
 
 def config_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """The terms in which two configurations differ, with both values where these are short: `tokens: 5, now 6`."""
+    """Return the terms in which two configurations differ, with both values if they are short: `tokens: 5, now 6`."""
     changes = []
     for name in sorted(before.keys() | now.keys()):
         old, new = (_value_words(config.get(name)) for config in (before, now))
@@ -46,6 +47,6 @@ def config_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
 
 
 def _value_words(value: Any) -> str:
-    """A value of a configuration in a few words; empty where it is longer."""
+    """Return a value of a configuration in a few words; empty if it is longer."""
     words = "nothing" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return words if len(words) <= 60 else ""

@@ -1,4 +1,4 @@
-"""A judge's answers where people settled, kept as a file, and those of a later judge beside them: is it worse?"""
+"""The gate for judges: a file with a judge's answers at settled places, compared with those of a later judge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.core.errors import LabError
 
 
 class GateAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a judge said at a place, and what people settled there; `cluster` is what intervals are clustered by."""
+    """A judge's answer at a place, and the settled one. `cluster` is the cluster for intervals."""
 
     unit: str
     target: str
@@ -30,7 +30,7 @@ class GateAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class JudgeGate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A judge's answers at all settled places of a study: what `hitlab judge --gate FILE` keeps and compares with."""
+    """A judge's answers at all settled places of a study: the file of `hitlab judge --gate FILE`."""
 
     study: str
     study_sha: str
@@ -41,7 +41,10 @@ class JudgeGate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class GatedField(NamedTuple):
-    """How a judge changed at one field; `changed` places were settled otherwise meanwhile and do not count."""
+    """A judge's change at one field.
+
+    `changed` counts places that were settled differently since, which are left out.
+    """
 
     field: str
     drift: Drift
@@ -49,9 +52,9 @@ class GatedField(NamedTuple):
 
 
 def gate_of(study_data: StudyData, judge: str, part: Split | None = None) -> JudgeGate:
-    """What a judge says now, of a `part` of a study that is split or of all of it.
+    """Return a judge's current answers, over a `part` of a split study or all of it.
 
-    Raises `LabError` where the judge is none of the study's, or nothing that it answered is settled.
+    Raise `LabError` if the study has no such judge, or if none of its answers is settled.
     """
     study = study_data.study
     split = parts_of(study_data) if part is not None else None
@@ -78,13 +81,18 @@ def gate_of(study_data: StudyData, judge: str, part: Split | None = None) -> Jud
 
 
 def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
-    """The change of each field over the places of both that are settled alike; `LabError` where there is none."""
+    """Return the change of each field over the places that both have with the same settled answer.
+
+    Raise `LabError` if there are none.
+    """
+    # Answers to other questions cannot be compared.
     if before.protocol_sha != after.protocol_sha:
         raise LabError("--gate", f"was written of another protocol than that of {after.study}.")
     fields: list[GatedField] = []
     for field in dict.fromkeys(one.field for one in before.answers):
         old, new = _by_place(before, field), _by_place(after, field)
         common = sorted(old.keys() & new.keys())
+        # A changed truth would look like a change of the judge.
         same = [place for place in common if old[place].settled == new[place].settled]
         if same:
             pair = [_ratings(field, [rows[place] for place in same], old, new) for rows in (old, new)]
@@ -97,7 +105,7 @@ def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
 def not_compared(
     before: JudgeGate, after: JudgeGate, study_data: StudyData, part: Split | None = None
 ) -> dict[str, int]:
-    """How many places of `before`, in a `part` of the study, have no answer in `after`: by field, where there are."""
+    """Return by field how many places of `before`, in a `part` of the study, lack an answer in `after`, if any."""
     split = parts_of(study_data) if part is not None else None
     units = {*split.units(part)} if part is not None and split is not None else None
     there = {(one.unit, one.target, one.field) for one in after.answers}
@@ -112,7 +120,7 @@ def _by_place(gate: JudgeGate, field: str) -> dict[tuple[str, str], GateAnswer]:
 
 
 def _ratings(field: str, rows: list[GateAnswer], *both: dict[tuple[str, str], GateAnswer]) -> Ratings:
-    """Truth and judge as two columns; categories and clusters are those of both versions."""
+    """Return truth and judge as two columns. Categories are those of both versions."""
     every = [one for answers in both for one in answers.values()]
     categories = tuple(sorted({word for one in every for word in (one.settled, one.said)}))
     clusters = tuple(sorted({one.cluster for one in rows}))

@@ -1,4 +1,4 @@
-"""What a judge and people said in a field of categories; a field of many options is each of its options for itself."""
+"""Answers of a judge and people in categorical fields. Each option of a field of many options is a field by itself."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lab.core.protocol import Field
 
 
 class JudgedRatings(NamedTuple):
-    """A judge's first run, all its runs, the people, and what they settled; all over the same categories.
+    """A judge's first run, all its runs, the people, and their settled answers, over the same categories.
 
-    `field` is the protocol's, or one option of it as a flag, which is called `FIELD: OPTION`.
+    `field` is the protocol's, or one option of it as a flag with the id `FIELD: OPTION`.
     """
 
     field: Field
@@ -29,7 +29,7 @@ class JudgedRatings(NamedTuple):
 
 
 def judged_ratings(study_data: StudyData, judge: int) -> Iterator[JudgedRatings]:
-    """A judge (its index in the columns) at each field with categories that it answered, in the protocol's order."""
+    """Yield a judge's ratings at each categorical field that it answered. `judge` is an index into the columns."""
     for field in study_data.study.protocol.fields:
         if field.kind in CATEGORICAL:
             judge_ratings, people = ratings_of(study_data, field.id, [judge]), ratings_of(study_data, field.id)

@@ -1,7 +1,7 @@
-"""Which units people should label next: how likely each is to be drawn, a seeded order, and how many labels are wanted.
+"""The label queue: which units people should label next, each unit's probability, and how many labels are needed.
 
-Source: Zrnic & Candes, Active Statistical Inference (2024): the corrected estimate's variance is least where a unit's
-probability is in proportion to the standard deviation of what people would correct there.
+Source: Zrnic & Candes, Active Statistical Inference (2024): the corrected estimate's variance is least if a unit's
+probability is in proportion to the standard deviation of people's correction.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from annotators.agreement.ratings import Floats
 from annotators.validation.prediction_powered import CorrectedEstimate
 
 UNIFORM = 0.3
-"""The share of the budget that is dealt to all units alike: a judge that is sure and wrong is still met."""
+"""Share of the budget spread evenly over all units, so that a confident judge that is wrong is still found."""
 
 
 def doubt_of_confidence(confidence: npt.ArrayLike) -> Floats:
-    """(units): the predicted standard deviation of people's correction where the judge is right with that probability.
+    """Return doubt from confidence (units).
 
-    `confidence` (units) is from 0 to 1; nan (the judge says none) counts as the most doubtful, 1/2. Raises `ValueError`
-    beyond 0 and 1.
+    Doubt is the standard deviation of people's correction if the judge is right with this probability. `confidence`
+    (units) is from 0 to 1. A missing one (nan) counts as the most doubtful, 1/2. Raise `ValueError` for values beyond 0
+    and 1.
     """
     sure = np.asarray(confidence, np.float64)
     if ((sure < 0) | (sure > 1)).any():
@@ -34,10 +35,10 @@ def doubt_of_confidence(confidence: npt.ArrayLike) -> Floats:
 
 
 def doubt_of_runs(codes: npt.ArrayLike) -> Floats:
-    """(units): the same from a judge's runs (units x runs, -1 where a run says nothing), by how they split.
+    """Return doubt from the split of a judge's runs (units x runs, -1 if a run has no answer).
 
-    The share of runs that say the most frequent answer stands for the confidence; one run that says so and one that
-    does not are added to it, so that few runs that agree are not taken for certain.
+    The share of runs with the most frequent answer replaces confidence. One run with and one without that answer are
+    added, so that a few unanimous runs do not count as certain.
     """
     run_codes = np.asarray(codes)
     answers = np.unique(run_codes[run_codes >= 0])
@@ -48,11 +49,11 @@ def doubt_of_runs(codes: npt.ArrayLike) -> Floats:
 
 
 def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Floats:
-    """(units): how likely each is to be drawn when `budget` are; they add up to it, and none is 0.
+    """Return each unit's probability of being drawn if `budget` units are (units). The sum is `budget`, and none is 0.
 
-    A share `uniform` of the budget is dealt to all alike, the rest in proportion to `doubt` (units, not negative). What
-    would be more than certain is certain, and the rest shared again. Raises `ValueError` where a doubt is none, or the
-    budget is not between 1 and the number of units.
+    A share `uniform` of the budget is spread evenly, the rest in proportion to `doubt` (units, not negative).
+    Probabilities above 1 are set to 1 and the rest is distributed again. Raise `ValueError` if a doubt is invalid, or
+    the budget is not between 1 and the number of units.
     """
     spread = np.asarray(doubt, np.float64)
     if spread.ndim != 1 or not np.isfinite(spread).all() or (spread < 0).any():
@@ -61,24 +62,25 @@ def inclusion(doubt: npt.ArrayLike, budget: int, uniform: float = UNIFORM) -> Fl
         raise ValueError(f"{budget} of {len(spread)} units cannot be drawn")
     if not 0 < uniform <= 1:
         raise ValueError(f"a share of {uniform} dealt to all alike is not in (0, 1]")
-    all = float(spread.sum())
-    alike = np.full(len(spread), 1 / len(spread))
-    mixture = uniform * alike + (1 - uniform) * (spread / all if all else alike)
+    total_doubt = float(spread.sum())
+    even = np.full(len(spread), 1 / len(spread))
+    mixture = uniform * even + (1 - uniform) * (spread / total_doubt if total_doubt else even)
     sure = np.zeros(len(spread), np.bool_)
     while True:
-        rest = budget - int(sure.sum())
-        likely: Floats = np.where(sure, 1.0, rest * mixture / max(float(mixture[~sure].sum()), 1e-300))
-        more = ~sure & (likely >= 1)
-        if not more.any():
+        remaining = budget - int(sure.sum())
+        likely: Floats = np.where(sure, 1.0, remaining * mixture / max(float(mixture[~sure].sum()), 1e-300))
+        newly_sure = ~sure & (likely >= 1)
+        if not newly_sure.any():
             return likely
-        sure |= more
+        # Each round may push others above 1, so the loop ends when none is.
+        sure |= newly_sure
 
 
 class LabelQueue(NamedTuple):
-    """Units in the order in which people should label them, each with how likely it was to be drawn at all.
+    """Units in the order for labelling, with their probabilities of being drawn at all.
 
-    `order` (budget) and `probability` (units). After the first k of the order, a unit's probability of being among
-    them is `probability * k / budget`: of `of(k)`.
+    `order` is (budget), `probability` is (units). After the first k of the order, a unit's probability of being among
+    them is `probability * k / budget`: see `of(k)`.
     """
 
     order: npt.NDArray[np.int64]
@@ -86,27 +88,29 @@ class LabelQueue(NamedTuple):
     seed: int
 
     def of(self, labels: int) -> Floats:
-        """(units): how likely each was to be among the first `labels` of the order."""
+        """Return each unit's probability of being among the first `labels` of the order (units)."""
         if not 0 < labels <= len(self.order):
             raise ValueError(f"{labels} of {len(self.order)} that were drawn cannot be labelled")
         return self.probability * labels / len(self.order)
 
 
 def label_queue(probability: Floats, seed: int) -> LabelQueue:
-    """As many units as the probabilities add up to, drawn with exactly these, in an order that tells nothing.
+    """Draw a queue of units with exactly these probabilities, in an order that carries no information.
 
-    Systematic sampling of units in a random order (Goodman & Kish, Controlled selection, 1950): one uniform number
-    draws all, so that their number is fixed. The order among the drawn is shuffled anew; so labelling may stop
-    anywhere and `LabelQueue.of` is exact. The same seed draws the same, in every version of numpy. Raises `ValueError`
-    where the probabilities do not add up to a whole number.
+    It has as many units as the probabilities add up to. It is systematic sampling of units in a random order (Goodman &
+    Kish, Controlled selection, 1950): one uniform number draws all units, so that their number is fixed. The drawn
+    units are shuffled again, so that labelling may stop anywhere and `LabelQueue.of` is exact. Equal seeds draw the
+    same in every version of numpy. Raise `ValueError` if the probabilities do not add up to a whole number.
     """
     likely = np.asarray(probability, np.float64)
     budget = round(float(likely.sum()))
     if abs(float(likely.sum()) - budget) > 1e-6 or budget < 1 or (likely > 1 + 1e-12).any():
         raise ValueError(f"probabilities add up to {float(likely.sum()):g}, which is no number of units")
+    # One number per unit for each of the two shuffles, and one for the draw itself.
     dice = _uniform(np.random.PCG64(seed), 2 * len(likely) + 1)
     unit_order = np.argsort(dice[: len(likely)], kind="stable")
     ends = np.cumsum(likely[unit_order])
+    # Rounding must not leave the last unit out of reach.
     ends[-1] = budget
     at = np.searchsorted(ends, np.arange(budget) + dice[-1], side="right")
     sample = unit_order[np.minimum(at, len(likely) - 1)]
@@ -115,16 +119,16 @@ def label_queue(probability: Floats, seed: int) -> LabelQueue:
 
 
 def _uniform(bits: np.random.PCG64, count: int) -> Floats:
-    """Numbers in [0, 1) from the raw stream, which no version of numpy changes."""
+    """Return numbers in [0, 1) from the raw stream, which is stable across numpy versions."""
     return np.asarray((bits.random_raw(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
 def labels_wanted(estimate: CorrectedEstimate, width: float, level: float = 0.95) -> int | None:
-    """How many labels more would bring the corrected interval to that width, errors being as frequent as so far.
+    """Return how many more labels would narrow the corrected interval to `width`, with unchanged error rates.
 
-    None where no number of labels does, since so few units are never so narrow, or nothing is known yet. An estimate:
-    what labels add to the variance is taken to shrink as one over their number. Where the interval is wider than the
-    variance says (a share at 0 or 1, few clusters), its width is taken to shrink so.
+    None if no number of labels suffices for so few units, or if nothing is known yet. It is an estimate: the labels'
+    part of the variance shrinks as one over their number. If the interval is wider than its variance suggests (a share
+    at 0 or 1, few clusters), its width is assumed to shrink in the same way.
     """
     if estimate.variance is None or width <= 0:
         return None

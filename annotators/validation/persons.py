@@ -1,4 +1,4 @@
-"""A judge beside each person: both against what most of the other people say, at the same items."""
+"""Comparison of a judge with each person: both against the majority of the other people, at the same items."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lab.core.agreement import How
 class PersonComparison(NamedTuple):
     """A judge and one person, each against the majority of the other people, over the items that both answered.
 
-    `agreement` is how often judge and person say the same (no truth needed); accuracies and kappas are against the
-    others' majority; `ahead` and `kappa_ahead` are the judge's minus the person's, paired over clusters.
+    `agreement` is the share of equal answers of judge and person, without a truth. Accuracies and kappas are against
+    the others' majority. `ahead` and `kappa_ahead` are the judge's minus the person's, paired over clusters.
     """
 
     person: str
@@ -39,11 +39,11 @@ def beside_persons(
     judge: npt.ArrayLike,
     how: How = How("bootstrap"),  # noqa: B008  # frozen
 ) -> list[PersonComparison]:
-    """The judge beside each of the people; differences have what `how` says, by default the paired bootstrap.
+    """Return the comparison of the judge with each person. Differences follow `how`, by default the paired bootstrap.
 
-    `people` (places x raters), `judge` (places) codes of the same categories, -1 missing. No person is compared with a
-    majority they voted in, and the judge is compared with that same one: `truth.majority_of_others`. Raises
-    `ValueError` where the judge is not of these places.
+    `people` (places x raters) and `judge` (places) are codes of the same categories, -1 if missing. No person is
+    compared with a majority that includes them, and the judge is compared with the same one
+    (`truth.majority_of_others`). Raise `ValueError` if the judge is not of these places.
     """
     codes = np.asarray(judge, np.int16)
     others = majority_of_others(people)
@@ -65,7 +65,7 @@ def beside_persons(
 def _statistics(
     people: Ratings, judge: npt.NDArray[np.int16], column: int, others: npt.NDArray[np.int16]
 ) -> tuple[list[AdditiveStatistic], list[AdditiveStatistic]]:
-    """Of one person, in the order of `PersonComparison`: what stands for itself, and differences."""
+    """Return one person's statistics and differences, in the order of `PersonComparison`."""
     own, truth = people.codes[:, column], others[:, column]
     theirs, mine = beside_truth(people, truth, judge), beside_truth(people, truth, own, people.raters[column])
     right, also = judged(theirs, "accuracy", ""), judged(mine, "accuracy", "")

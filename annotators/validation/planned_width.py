@@ -1,4 +1,4 @@
-"""How far a judge's corrected intervals are from the width that was planned: when people may stop to label."""
+"""Distance of a judge's corrected intervals from their planned width, at which people may stop labelling."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from lab.core.study_progress import IntervalProgress
 
 
 def interval_progress(study_data: StudyData, planned: float) -> Iterator[IntervalProgress]:
-    """Each judge's corrected shares at each field of categories, as far as people labelled anything that it answered.
+    """Yield the progress of each judge's intervals at each categorical field with labels at places that it answered.
 
-    Of a field with more categories than two, the one whose interval is widest; a share itself is never told.
+    For a field with more than two categories it is the one with the widest interval. The share itself is not part of
+    it.
     """
     order = order_in(study_data.acts)
     for at in study_data.judges:

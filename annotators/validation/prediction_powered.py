@@ -1,9 +1,8 @@
 """Prediction-powered inference: a rate or mean from few labels of people and a judge's answers about all units.
 
 Sources: Angelopoulos, Duchi & Zrnic, PPI++: Efficient Prediction-Powered Inference (2023); Zrnic & Candes, Active
-Statistical Inference (2024); Zou & Donner, Construction of confidence limits about effect measures (2008).
-
-What is estimated is the rate of the population that the units were drawn from, not of these units alone.
+Statistical Inference (2024); Zou & Donner, Construction of confidence limits about effect measures (2008). The target
+is the rate of the population from which the units were drawn, not of these units alone.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from annotators.validation.double_sample import LEAST_LABELS, double_sample, int
 TOO_FEW = f"fewer than {LEAST_LABELS} labels of people, or labels of fewer clusters"
 SAME_IN_ALL = "no unit differs from the rest"
 FEW = 3
-"""Fewer errors of the judge among the labels than these are worth a caution."""
+"""Minimum number of judge's errors among the labels. Fewer cause a caution."""
 FEW_ERRORS = "people corrected the judge hardly ever; the interval rests on what that many labels can rule out"
 _EDGE = 1e-3
-"""Wilson's form needs a share that is neither 0 nor 1; beyond this, or the one error more of `_regressed`, it is taken
-to be that."""
+"""Distance from 0 and 1 within which a share counts as 0 or 1 (or the one further error of `_regressed`), because
+Wilson's form needs neither."""
 
 
 class LabelledUnits(NamedTuple):
-    """What a judge says of all units, and people of some.
+    """A judge's answers about all units, and people's labels of some.
 
-    `judge` (units) has no nan; `people` (units) is nan where people did not label. `probability` (units) is how likely
-    each was to be labelled (`label_queue.inclusion`); None where all were alike. Values are 0 and 1 for a rate, any
-    number for a mean; a judge's may be its confidence that it is 1. `trace` (units) are the clusters that units stand
-    in (a task's runs, a run's steps), numbers from 0; None where each stands alone.
+    `judge` (units) has no nan. `people` (units) is nan for units without a label. `probability` (units) is each unit's
+    probability of being labelled (`label_queue.inclusion`), None if all are equal. Values are 0 and 1 for a rate, any
+    number for a mean. A judge's may be its confidence in 1. `trace` (units) are the clusters of units (a task's runs, a
+    run's steps) as numbers from 0, None if each unit is independent.
     """
 
     judge: Floats
@@ -46,17 +45,17 @@ class LabelledUnits(NamedTuple):
 
     @property
     def labelled(self) -> npt.NDArray[np.bool_]:
-        """(units): which have a label of people."""
+        """Mask of the units with a label of people (units)."""
         return np.isfinite(self.people)
 
 
 class CorrectedEstimate(NamedTuple):
-    """A judge's rate or mean, corrected by people's labels; beside it what each says alone.
+    """A judge's rate or mean, corrected by people's labels, and the estimates from either alone.
 
-    `power` is the weight that the judge's answers are given: 0 ignores them, 1 is plain prediction-powered inference.
-    `labelled` of `units` have labels. `worth` is how many labels of people alone would give as small a variance, None
-    where that is unknown. `variance` is the estimate's, `unit_variance` the part of it that no further label takes
-    away, only further units. `influence` (units) is what each adds to the estimate. `caution`: what to say beside it.
+    `power` is the weight of the judge's answers: 0 ignores them, 1 is plain prediction-powered inference. `labelled` of
+    `units` have labels. `worth` is the number of people's labels that would alone give the same variance, None if
+    unknown. `variance` is the estimate's. `unit_variance` is the part of it that only further units reduce, not labels.
+    `influence` (units) is each unit's contribution to the estimate. `caution` is a sentence for the reader.
     """
 
     corrected: Estimate
@@ -78,7 +77,7 @@ def labelled_units(
     probability: npt.ArrayLike | None = None,
     trace: npt.ArrayLike | None = None,
 ) -> LabelledUnits:
-    """Checked arrays; raises `ValueError` that names what is wrong with which."""
+    """Return checked arrays. Raise `ValueError` with the invalid one and its fault."""
     judge_values, truth = np.asarray(judge, np.float64), np.asarray(people, np.float64)
     if judge_values.ndim != 1 or judge_values.shape != truth.shape:
         raise ValueError(f"judge {judge_values.shape} and people {truth.shape} are no two columns of the same units")
@@ -113,12 +112,11 @@ class PoweredMean(NamedTuple):
 
 
 def powered_mean(units: LabelledUnits, power: float | None = None, level: float = 0.95) -> PoweredMean:
-    """PPI++ to the letter: the power that is best asymptotically, within 0 and 1, and normal quantiles.
+    """Return PPI++ exactly as published: the asymptotically best power, clipped to 0 and 1, and normal quantiles.
 
-    For comparison with other programs, and for hundreds of labels. With 25 labels of 500 its 95 % interval covers 91 to
-    95 % where a judge's errors are frequent, and down to 72 % where they are rare; `corrected` holds. Labels that were
-    drawn with unequal probabilities, and clusters, are not for it. Raises `ValueError` for these, and without labels or
-    units beside them.
+    It is for comparison with other programs, and for hundreds of labels. With 25 labels of 500 its 95 % interval covers
+    91 to 95 % if a judge's errors are frequent, and down to 72 % if they are rare. `corrected` holds its level. Raise
+    `ValueError` for labels with unequal probabilities, for clusters, and without labels or unlabelled units.
     """
     there = units.labelled
     n, rest = int(there.sum()), int((~there).sum())
@@ -141,18 +139,19 @@ def powered_mean(units: LabelledUnits, power: float | None = None, level: float 
 
 
 def corrected(units: LabelledUnits, level: float = 0.95, power: float | None = None) -> CorrectedEstimate:
-    """The rate (where people's labels are 0 and 1) or mean, with an interval that holds with few labels.
+    """Return the rate (if people's labels are 0 and 1) or mean, with an interval that holds for few labels.
 
-    Of a judge and people who say 0 or 1, labelled with equal probabilities: `double_sample`'s estimate and interval.
-    Else: regression on the judge, weighted by one over the probabilities (Hajek's form of Horvitz and Thompson), with
-    Student's t; of a rate in Wilson's form, see `_regressed`. `power` fixes the judge's weight beforehand, instead of
-    the one that makes the variance least.
+    For 0 and 1 from judge and people and equal probabilities, it is the estimate and interval of `double_sample`.
+    Otherwise it is regression on the judge, weighted by inverse probabilities (Hajek's form of Horvitz and Thompson),
+    with Student's t, for a rate in Wilson's form (see `_regressed`). `power` fixes the judge's weight in advance, in
+    place of the one with the least variance.
 
-    That best weight is itself estimated. Where labels are few, drawn with unequal probabilities, and the judge errs to
-    one side, this biases a rate (true positive rate .99, true negative rate .9, rate .1: -.03 with 25 labels, -.015
-    with 50; below .01 in worlds where it errs to both sides); a power of 1 does not (.005 at most), and there its error
-    is smaller, too; with a judge that is hardly better than chance it is larger by a quarter.
-    Clusters widen all intervals by what they add to the variance, where they add to it.
+    The best weight is itself estimated. If labels are few, drawn with unequal probabilities, and the judge errs to one
+    side, this biases a rate (true positive rate .99, true negative rate .9, rate .1: -.03 with 25 labels, -.015 with
+    50; below .01 in worlds with errors to both sides). A power of 1 does not (.005 at most), and there its error is
+    smaller too. With a judge hardly better than chance its error is larger by a quarter.
+
+    Clusters widen all intervals by their part of the variance, and never narrow them.
     """
     influence, weight, value, spread = _influence(units, power)
     judge, people = _judge_alone(units, level), _people_alone(units, level)
@@ -171,6 +170,7 @@ def corrected(units: LabelledUnits, level: float = 0.95, power: float | None = N
     else:
         estimate = _regressed(value, spread, level, _shares(units.people))
         few = _shares(units.people) and spread.errors < FEW
+    # The variance of people's labels without the judge, for the comparison in `worth`.
     alone = _influence(units, 0.0)[3].variance
     return CorrectedEstimate(
         estimate, judge, people, weight, spread.labels, len(units.judge),
@@ -180,8 +180,11 @@ def corrected(units: LabelledUnits, level: float = 0.95, power: float | None = N
 
 
 class _Spread(NamedTuple):
-    """What an interval is made of: the variance, how many times larger it is for clusters, the labels and what they are
-    worth if weighted (Kish), Student's degrees of freedom, and how many errors of the judge the labels hold."""
+    """The ingredients of an interval.
+
+    They are the variance, the factor by which clusters increase it, the labels, the effective number of weighted labels
+    (Kish), Student's degrees of freedom, and the number of judge's errors among the labels.
+    """
 
     variance: float
     design: float
@@ -192,10 +195,10 @@ class _Spread(NamedTuple):
 
 
 def _influence(units: LabelledUnits, power: float | None) -> tuple[Floats, float, float | None, _Spread]:
-    """(units) what each adds to the estimate, the judge's weight, the value, and its spread.
+    """Return each unit's contribution to the estimate (units), the judge's weight, the value, and its spread.
 
-    The variance is that of the sum of what units add, as of independent ones, freed of the two numbers (mean and
-    weight) that labels gave.
+    The variance is that of the sum of independent contributions, corrected for the two numbers (mean and weight)
+    estimated from the labels.
     """
     there = units.labelled
     n, judge = int(there.sum()), units.judge
@@ -214,6 +217,7 @@ def _influence(units: LabelledUnits, power: float | None) -> tuple[Floats, float
     influence = own - weight * beyond
     error = (people - truth) - weight * (judge - judge_mean)
     effective = 1 / float(weights @ weights)
+    # Two numbers were estimated from the labels: the mean and the weight.
     alone = float(influence @ influence) * n / (n - 2)
     design = _design(influence, units.trace, groups) if alone > 0 else 1.0
     spread = _Spread(
@@ -224,7 +228,7 @@ def _influence(units: LabelledUnits, power: float | None) -> tuple[Floats, float
 
 
 def _unit_variance(units: LabelledUnits) -> float:
-    """The variance of the mean of what the judge says of all units."""
+    """Return the variance of the judge's mean over all units."""
     adds = (units.judge - units.judge.mean()) / len(units.judge)
     groups = 2 if units.trace is None else max(2, len(np.unique(units.trace)))
     alone = float(adds @ adds)
@@ -232,29 +236,30 @@ def _unit_variance(units: LabelledUnits) -> float:
 
 
 def _design(adds: Floats, trace: Ints | None, groups: int) -> float:
-    """How many times larger the variance of a sum is for its clusters; 1 where it is not."""
+    """Return the factor by which clusters increase the variance of a sum; 1 if they do not."""
     if trace is None:
         return 1.0
     together = over_traces(adds[:, None], trace, int(trace.max()) + 1)[:, 0]
+    # Never below 1: few clusters can look more even than independence by chance.
     return max(1.0, float(together @ together) / float(adds @ adds) * groups / (groups - 1))
 
 
 def _regressed(value: float, spread: _Spread, level: float, share: bool) -> Estimate:
-    """An interval by Student's t, of a share in Wilson's form, for what labels of any probability are worth.
+    """Return an interval by Student's t, for a share in Wilson's form with the effective number of labels.
 
-    Where labels hold hardly an error of the judge, their variance is no measure of what they did not meet: of a share,
-    one error more counts, the less the more there are (times exp of minus how many), in the share as in its variance.
-    Where labels were drawn with unequal probabilities it counts in the variance alone: in the share, too, it would make
-    three cells of 105 fall from 91 to 93 % to 89.5 to 90.5 %.
+    If labels hold hardly any error of the judge, their variance does not reflect the errors that they missed. For a
+    share, one further error is counted, with the weight exp(-errors), in the share and in its variance. If labels were
+    drawn with unequal probabilities it counts in the variance alone: in the share too, it would lower three cells of
+    105 from 91 to 93 % to 89.5 to 90.5 %.
 
-    Measured by tests/bench/bench_corrected.py at the cells that `double_sample.interval` names, labels drawn where
-    the judge is unsure: without that error 58 % at least where a judge errs to one side and rates are .1; with it
-    91 to 99 % where 25 labels are, 93.9 to 98 % where 50 or more are.
+    Coverage was measured by tests/bench/bench_corrected.py at the cells of `double_sample.interval`, with labels drawn
+    where the judge is unsure. Without that error it is 58 % at the least, if a judge errs to one side and rates are .1.
+    With it, it is 91 to 99 % with 25 labels, 93.9 to 98 % with 50 or more.
 
-    That is more than 95 % where a judge is right in 95 % and labels are few: they are drawn where it errs, and hold
-    more errors than their weighted number says, by which the further one counts. Their effective number (Kish 1965,
-    squared sum of weights over the sum of squares) makes these intervals narrower by a seventh at 97 to 98.5 %; but
-    where rates are .1 or .9 it lets 50 labels fall from 99.5 to 90 %, so that the weighted number stays.
+    It exceeds 95 % if a judge is right in 95 % and labels are few: they are drawn where it errs, and hold more errors
+    than their weighted number, which sets the weight of the further one. Their effective number (Kish 1965, squared sum
+    of weights over the sum of squares) would make these intervals narrower by a seventh at 97 to 98.5 %. But at rates
+    of .1 or .9 it would lower 50 labels from 99.5 to 90 %, so the weighted number is used.
     """
     t = t_quantile((1 + level) / 2, spread.freedom)
     variance = spread.variance
@@ -274,7 +279,7 @@ def _regressed(value: float, spread: _Spread, level: float, share: bool) -> Esti
 
 
 def _wilson(share: float, of: float, quantile: float) -> tuple[float, float]:
-    """Wilson's interval of a share of an effective number, which is no whole one."""
+    """Return Wilson's interval of a share of an effective number, which need not be whole."""
     square = quantile * quantile
     middle = (share + square / (2 * of)) / (1 + square / of)
     half = quantile * sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
@@ -290,14 +295,14 @@ def _binary(units: LabelledUnits) -> bool:
 
 
 def _judge_alone(units: LabelledUnits, level: float) -> Estimate:
-    """What the judge says of all units, as if it were right."""
+    """Return the judge's rate or mean over all units, as if it were always right."""
     if units.trace is None:
         return _mean_of(units.judge, level)
     return _people_alone(LabelledUnits(units.judge, units.judge, None, units.trace), level)
 
 
 def _people_alone(units: LabelledUnits, level: float) -> Estimate:
-    """What people's labels say without the judge."""
+    """Return the rate or mean from people's labels without the judge."""
     if units.probability is None and units.trace is None:
         return _mean_of(units.people[units.labelled], level)
     _, _, value, spread = _influence(units, 0.0)
@@ -333,10 +338,10 @@ class CorrectedDifference(NamedTuple):
 def corrected_difference(
     one: LabelledUnits, other: LabelledUnits, level: float = 0.95, *, paired: bool = False
 ) -> CorrectedDifference:
-    """`one` minus `other`, its interval from both intervals (Newcombe 1998; Zou & Donner 2008).
+    """Return `one` minus `other`, with an interval from both intervals (Newcombe 1998; Zou & Donner 2008).
 
-    `paired`: row i of both is the same task; how the estimates go together is then taken from what each task adds to
-    both. Raises `ValueError` where paired ones have not as many rows.
+    With `paired`, row i of both is the same task, and the correlation of the estimates comes from each task's
+    contributions to both. Raise `ValueError` if paired samples differ in length.
     """
     if paired and len(one.judge) != len(other.judge):
         raise ValueError(f"{len(one.judge)} and {len(other.judge)} units are no pairs")
@@ -347,12 +352,12 @@ def corrected_difference(
         (_influence(one, 0.0)[0], _influence(other, 0.0)[0]),
     ]
     pairs = (first.corrected, second.corrected), (first.judge, second.judge), (first.people, second.people)
-    together = [_together(*each, one.trace) if paired else 0.0 for each in adds]
+    together = [_correlation(*each, one.trace) if paired else 0.0 for each in adds]
     return CorrectedDifference(*(apart(*pair, rho) for pair, rho in zip(pairs, together, strict=True)))
 
 
-def _together(one: Floats, other: Floats, trace: Ints | None) -> float:
-    """How two sums over the same tasks correlate, over clusters where there are any."""
+def _correlation(one: Floats, other: Floats, trace: Ints | None) -> float:
+    """Return the correlation of two sums over the same tasks, over clusters if there are any."""
     if trace is not None:
         one, other = over_traces(np.column_stack((one, other)), trace, int(trace.max()) + 1).T
     below = float(one @ one) * float(other @ other)
@@ -360,16 +365,17 @@ def _together(one: Floats, other: Floats, trace: Ints | None) -> float:
 
 
 def apart(one: Estimate, other: Estimate, together: float = 0.0) -> Estimate:
-    """A difference of two estimates from their intervals; `together` is how they correlate."""
+    """Return the difference of two estimates from their intervals, given their correlation `together`."""
     if one.value is None or other.value is None:
         return Estimate(None, one.undefined or other.undefined)
     value = one.value - other.value
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return Estimate(value, no_interval=one.no_interval or other.no_interval)
-    down = _joined(one.value - one.low, other.high - other.value, together)
-    up = _joined(one.high - one.value, other.value - other.low, together)
+    # The lower end of a difference is far if `one` is low and `other` is high.
+    down = _combined_distance(one.value - one.low, other.high - other.value, together)
+    up = _combined_distance(one.high - one.value, other.value - other.low, together)
     return Estimate(value, "", value - down, value + up, interval="newcombe")
 
 
-def _joined(one: float, other: float, together: float) -> float:
+def _combined_distance(one: float, other: float, together: float) -> float:
     return sqrt(max(0.0, one * one + other * other - 2 * together * one * other))

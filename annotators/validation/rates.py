@@ -1,4 +1,4 @@
-"""One judge against what is settled: the confusion matrix, and each rate with its interval, whole and by slices."""
+"""One judge against settled answers: the confusion matrix, and each rate with its interval, overall and by slices."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from annotators.agreement.ratings import Floats, Ratings
 from lab.core.agreement import How
 
 OF_CATEGORY: tuple[Judged, ...] = ("recall", "specificity", "precision", "f1")
-"""Told for each category against the rest: the true positive rate, the true negative rate, precision and F1."""
+"""Rates reported for each category against the rest: true positive rate, true negative rate, precision and F1."""
 NO_COSTS = "no costs"
 
 
 class Confusion(NamedTuple):
-    """How often answers came together: `counts` (q x q) of truth (down) and judge (across).
+    """Frequencies of pairs of answers: `counts` (q x q) of truth (down) and judge (across).
 
-    `unanswered`: places with a truth at which the judge says nothing; `unsettled`: those it judged that have none.
+    `unanswered` counts places with a truth but no answer by the judge, `unsettled` those with an answer but no truth.
     """
 
     categories: tuple[str, ...]
@@ -35,9 +35,10 @@ class Confusion(NamedTuple):
 
 
 class JudgeRate(NamedTuple):
-    """A statistic of a judge: of a category against the rest, or of all (empty); in a slice, or everywhere (empty).
+    """A statistic of a judge.
 
-    `places` and `units` count in it.
+    It is about a category against the rest, or about all (empty `category`), and about a slice, or everything (empty
+    `slice`). `places` and `units` are its n.
     """
 
     statistic: str
@@ -50,7 +51,7 @@ class JudgeRate(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """What is to be told of one judge: its confusion matrix, its rates, those of each slice, what an item costs."""
+    """Numbers about one judge: confusion matrix, rates, rates by slice, and cost per item."""
 
     confusion: Confusion
     rates: tuple[JudgeRate, ...]
@@ -68,13 +69,13 @@ def validation(
     how: How = How("bootstrap"),  # noqa: B008  # frozen
     weights: Floats | None = None,
 ) -> Validation:
-    """A judge's rates beside the truth: `two` are the columns truth and judge (`truth.beside_truth`).
+    """Return a judge's rates against the truth. `two` has the columns truth and judge (`truth.beside_truth`).
 
-    Rates have Wilson's interval where each cluster has one item, else the jackknife-t; kappa and macro averages have
-    what `how` says, by default the bootstrap over clusters. `positive`: of two categories the one that the rates are
-    about, by default `yes`, else the first; of more, all are told, each against the rest, and their means (macro).
-    `slices` map a criterion (app, difficulty ...) to units' slices; a unit without one is in none. `costs` (places) in
-    one currency, nan where unknown. Raises `ValueError` where these are not two columns, or nothing is `positive`.
+    Rates have Wilson's interval if each cluster has one item, else the jackknife-t. Kappa and macro averages follow
+    `how`, by default the bootstrap over clusters. `positive` is the category for the rates: with two categories by
+    default `yes`, else the first. With more, each is reported against the rest, and their means (macro). `slices` map a
+    criterion (app, difficulty ...) to units' slices. A unit may have none. `costs` (places) are in one currency, nan if
+    unknown. Raise `ValueError` if there are not two columns, or `positive` is not a category.
     """
     if positive and positive not in two.categories:
         raise ValueError(f"{two.field}: {positive} is none of {', '.join(two.categories)}")
@@ -101,7 +102,7 @@ def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[st
 
 
 def confusion(two: Ratings) -> Confusion:
-    """Of truth and judge, over places where both stand."""
+    """Return the confusion matrix of truth and judge, over places that have both."""
     q, there = len(two.categories), both(two)
     truth, judge = two.codes[there].T.astype(np.int64)
     grid = np.bincount(truth * q + judge, minlength=q * q).reshape(q, q)
@@ -113,7 +114,7 @@ def confusion(two: Ratings) -> Confusion:
 
 
 def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats | None = None) -> list[JudgeRate]:
-    """Accuracy, kappa, what `OF_CATEGORY` names of each category, and of several their macro means."""
+    """Return accuracy, kappa, the rates of `OF_CATEGORY` for each category, and macro means of several."""
     there = both(two)
     units = len({two.places[at].unit for at in np.flatnonzero(there).tolist()})
     several = OF_CATEGORY if len(categories) > 1 else ()
@@ -128,9 +129,10 @@ def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats |
 
 
 def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
-    """The mean of a rate over all categories, each against the rest; undefined where one category has none.
+    """Return the mean of a rate over all categories against the rest.
 
-    A category that neither truth nor judge ever says is left out: it is no part of what was judged.
+    It is undefined if one category has no rate. A category that neither truth nor judge contains is left out, because
+    it was not part of the task.
     """
     if why := too_few(two):
         return undefined(f"macro {what}", len(two.traces), why, least=0.0)
@@ -160,13 +162,13 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
 
 
 def slices_of(two: Ratings, names: Mapping[str, str]) -> list[tuple[str, Ratings]]:
-    """The places of each slice of one criterion, by the slices' names."""
+    """Return the ratings of each slice of one criterion, sorted by name."""
     slice_of = np.array([names.get(place.unit, "") for place in two.places], dtype=np.str_)
     return [(name, over(two, slice_of == name)) for name in sorted(set(names.values()) - {""})]
 
 
 def cost_per_item(two: Ratings, costs: Floats | None, how: How) -> Estimate | None:
-    """The mean cost of an item that the judge answered; None where no costs are given."""
+    """Return the mean cost of an item that the judge answered; None if no costs are given."""
     if costs is None:
         return None
     place_costs = np.asarray(costs, np.float64)

@@ -1,4 +1,4 @@
-"""A judge and the agents whose runs it judges: two agents' corrected rates apart, and what sways it between them."""
+"""A judge by the agents whose runs it judges: differences of agents' corrected rates, and biases between agents."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.study import Unit
 
 MOST_AGENTS = 6
-"""Agents whose differences are told: those with the most items; fifteen pairs are enough to read."""
+"""Maximum number of agents whose differences are reported, those with the most items: fifteen pairs are enough
+to read."""
 
 
 class AgentDifference(NamedTuple):
-    """How much more often something is so of one agent's runs than of another's.
+    """The difference of a category's share between two agents' runs.
 
-    `paired`: both worked the same tasks, once each, so that the tasks' difficulty falls out. `items` and `labelled` are
-    of the one and of the other.
+    `paired` is True if both worked the same tasks, once each, so that the tasks' difficulty cancels out. `items` and
+    `labelled` are (one, other).
     """
 
     one: str
@@ -41,7 +42,7 @@ class AgentDifference(NamedTuple):
 
 
 class _JudgedItem(NamedTuple):
-    """An item that a judge answered: whose run it is of, what it is of (task, target), and its row."""
+    """An item that a judge answered: the run's agent, its key (task, target), and its row."""
 
     agent: str
     key: tuple[str, str]
@@ -49,14 +50,14 @@ class _JudgedItem(NamedTuple):
 
 
 def family_of(model: str) -> str:
-    """The family that a model's name tells: `openai/gpt-4.1-mini` is of `gpt`; empty where there is no name."""
+    """Return the family in a model's name: `openai/gpt-4.1-mini` is of `gpt`; empty if there is no name."""
     name = model.rsplit("/", 1)[-1].lower()
     match = re.match(r"[a-z]+", name)
     return match[0] if match else ""
 
 
 def model_of(case: MeasuredRun) -> str:
-    """The model that worked a run, as far as its source or its agent's name tells it."""
+    """Return the model behind a run, from its source or its agent; empty if unknown."""
     if case.source is not None and case.source.model and not case.agent.model:
         return case.source.model
     return (case.agent.model or case.agent.id) if case.agent.kind == "model" else ""
@@ -69,20 +70,21 @@ def agent_differences(
     category: str,
     order: ActiveOrder | None,
 ) -> Iterator[AgentDifference]:
-    """Each two agents whose runs the judge judged, by the share of `category`; none where there is one agent alone.
+    """Yield the difference in the share of `category` between each two agents whose runs the judge judged.
 
-    `judge_ratings` is the judge's one column, `settled_codes` (its places) what people settled, -1 where nothing.
+    `judge_ratings` is the judge's column, `settled_codes` (its places) are the settled answers, -1 if there is none.
     """
     items = [one for one in _items(study_data, judge_ratings) if judge_ratings.codes[one.row, 0] >= 0]
     counts = Counter(one.agent for one in items)
+    # By name among equals, so that the selection does not depend on the file.
     agents = sorted(counts, key=lambda agent: (-counts[agent], agent))[:MOST_AGENTS]
     code = judge_ratings.categories.index(category)
     judge = (judge_ratings.codes[:, 0] == code).astype(np.float64)
     people = np.where(settled_codes >= 0, (settled_codes == code).astype(np.float64), np.nan)
-    likely = _likely(judge_ratings, settled_codes, order)
+    likely = _label_probabilities(judge_ratings, settled_codes, order)
     for one, other in combinations(sorted(agents), 2):
         rows = [[item for item in items if item.agent == agent] for agent in (one, other)]
-        paired = _paired(*rows)
+        paired = _are_paired(*rows)
         if paired:
             rows = [sorted(part, key=lambda item: item.key) for part in rows]
         at = [np.array([item.row for item in part], dtype=np.int64) for part in rows]
@@ -100,7 +102,7 @@ def agent_differences(
 
 
 def _items(study_data: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedItem]:
-    """The judge's items of single runs, by agent and task."""
+    """Yield the judge's items of single runs, by agent and task."""
     units = {unit.id: unit for unit in study_data.units}
     for row, place in enumerate(judge_ratings.places):
         case = _case(study_data, units.get(place.unit))
@@ -109,13 +111,15 @@ def _items(study_data: StudyData, judge_ratings: Ratings) -> Iterator[_JudgedIte
 
 
 def _case(study_data: StudyData, unit: Unit | None) -> MeasuredRun | None:
-    """The run that a unit is about, where it is about one."""
+    """Return the run of a unit; None if it is not about exactly one."""
     if unit is None or not unit.runs or study_data.study.protocol.unit == "pair of runs":
         return None
     return study_data.case(unit.runs[0])
 
 
-def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None) -> Floats | None:
+def _label_probabilities(
+    judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order: ActiveOrder | None
+) -> Floats | None:
     if order is None:
         return None
     units = [place.unit for place in judge_ratings.places]
@@ -123,14 +127,14 @@ def _likely(judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], order:
     return labelled_probability(order, units, {unit for unit, is_so in zip(units, there, strict=True) if is_so})
 
 
-def _paired(one: Sequence[_JudgedItem], other: Sequence[_JudgedItem]) -> bool:
-    """Whether both have the same items, each once."""
+def _are_paired(one: Sequence[_JudgedItem], other: Sequence[_JudgedItem]) -> bool:
+    """Return True if both have the same items, each once."""
     keys = [[item.key for item in part] for part in (one, other)]
     return all(len(set(part)) == len(part) for part in keys) and set(keys[0]) == set(keys[1])
 
 
 def _clusters(items: Sequence[_JudgedItem]) -> npt.NDArray[np.int32] | None:
-    """Items' tasks as numbers; None where each has a task of its own."""
+    """Return the items' tasks as numbers; None if each item has its own task."""
     numbers = np.unique([item.key[0] for item in items], return_inverse=True)[1].astype(np.int32)
     return numbers if len(set(numbers.tolist())) < len(numbers) else None
 
@@ -146,7 +150,10 @@ def own_family(
     category: str,
     how: How,
 ) -> SelfPreference | None:
-    """Whether a judge says `category` too often of its own model's family; None where a model is not known."""
+    """Return self-preference: the excess of `category` for the judge's own model family.
+
+    None if a family is unknown.
+    """
     own = {family_of(str(config.get("model", ""))) for config in judge_configs(study_data.acts, judge)} - {""}
     units = {unit.id: unit for unit in study_data.units}
     cases = [_case(study_data, units.get(place.unit)) for place in judge_ratings.places]
@@ -164,9 +171,9 @@ def own_family(
 def by_length(
     study_data: StudyData, judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], sides: dict[str, int], how: How
 ) -> VerbosityBias | None:
-    """Whether a judge of pairs prefers the longer side: by characters of its texts, else by steps of its runs.
+    """Return the bias of a judge of pairs to the longer side: by characters of texts, else by steps of runs.
 
-    `sides` tell which side each category is. None where no pair has lengths.
+    `sides` maps categories to sides. None if no pair has lengths.
     """
     units = {unit.id: unit for unit in study_data.units}
     lengths = np.array(
@@ -181,7 +188,7 @@ def by_length(
 
 
 def _lengths(study_data: StudyData, unit: Unit | None) -> tuple[int, int]:
-    """Of both sides; 0 where it is not known."""
+    """Return the lengths of both sides, 0 if unknown."""
     if unit is None:
         return 0, 0
     texts = {one.side: len(one.text) + sum(map(len, one.items)) for one in unit.given if one.side}

@@ -1,7 +1,7 @@
-"""A study's units in two parts: dev, by which a judge's prompt is worked out, and test, by which it is validated.
+"""Split of a study's units: dev to develop a judge's prompt, and test to validate it.
 
-Whole tasks go to one part, and with a task all runs of it and all that is clustered with it: what a prompt learned of a
-task tells nothing of another. A study is split once, by its seed, and never anew.
+Whole tasks go to one part, with all their runs and everything clustered with them, so that a prompt cannot learn about
+a task of the other part. A study is split once, by its seed, and never again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ SPLITS: tuple[Split, ...] = get_args(Split)
 DEV_SHARE = 0.5
 _WHOLE = float(2**64)
 Tasks = Callable[[Unit], Collection[str]]
-"""The ids of the tasks that a unit is about."""
+"""Function from a unit to the ids of its tasks."""
 
 
 class StudySplit(msgspec.Struct, frozen=True):
-    """How a study was split: the units of each part, and by which tasks and clusters; `share` was to be dev."""
+    """A study's split: the units of each part, and the part of each task and cluster.
+
+    `share` is the planned share of dev.
+    """
 
     share: float
     dev: tuple[str, ...]
@@ -34,19 +37,19 @@ class StudySplit(msgspec.Struct, frozen=True):
     groups: dict[str, Split]
 
     def units(self, part: Split) -> tuple[str, ...]:
-        """The units of a part, in the study's order."""
+        """Return the units of a part, in the study's order."""
         return self.dev if part == "dev" else self.test
 
 
 def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float) -> StudySplit:
-    """A split of these units with as many of them in dev as `share` comes to, as nearly as whole tasks allow.
+    """Return a split with a share `share` of these units in dev, as closely as whole tasks allow.
 
-    Raises `LabError` where all units go together.
+    Raise `LabError` if all units belong together.
     """
     if not 0 < share < 1:
         raise LabError(f"study {study.name}", f"a share of {share:g} in dev leaves one part empty.", code=2)
     names = {unit.id: _groups_of(unit, tasks(unit)) for unit in units}
-    together = _together(names.values())
+    together = _connected_groups(names.values())
     members: dict[str, list[str]] = {}
     for unit in units:
         members.setdefault(together[names[unit.id][0]], []).append(unit.id)
@@ -56,9 +59,11 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
     dev_size, in_dev, count = portion(share, len(units)), set[str](), 0
     for group in order:
         size = len(members[group])
+        # A group joins dev if that brings its size closer to the planned one.
         if abs(count + size - dev_size) <= abs(count - dev_size):
             in_dev.add(group)
             count += size
+    # Neither part may be empty.
     if not in_dev or len(in_dev) == len(members):
         in_dev ^= {order[0]}
     groups: dict[str, Split] = {name: "dev" if group in in_dev else "test" for name, group in sorted(together.items())}
@@ -68,13 +73,14 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
 
 
 def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: Tasks) -> StudySplit:
-    """A split over all units of a study that was extended since: a new one goes with its task, or is drawn alone."""
+    """Return a split over all units of a study that was extended: a new unit joins its task, or is drawn alone."""
     sides: dict[str, Split] = {id: part for part in SPLITS for id in split.units(part)}
     groups = dict(split.groups)
     for unit in units:
         if unit.id in sides:
             continue
         names = _groups_of(unit, tasks(unit))
+        # Independent of the other units, because the existing split must not change.
         drawn_side: Split = "dev" if chance(study, "split", names[0]) / _WHOLE < split.share else "test"
         sides[unit.id] = next((groups[name] for name in names if name in groups), drawn_side)
         for name in names:
@@ -84,13 +90,13 @@ def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
 
 
 def split_in(acts: Iterable[Act]) -> StudySplit | None:
-    """The split that is kept among a study's acts, the first one; None where it was never split."""
+    """Return the first split stored among a study's acts; None if it was never split."""
     split_acts = sorted((act for act in acts if act.act == "split"), key=lambda act: (act.at, act.id))
     return msgspec.convert(split_acts[0].detail, StudySplit) if split_acts else None
 
 
 def parts_of(study_data: StudyData) -> StudySplit | None:
-    """How a study that was read is split, over all its units; None where it never was."""
+    """Return the split of a study over all its units; None if it was never split."""
     first_split = split_in(study_data.acts)
     if first_split is None:
         return None
@@ -106,12 +112,15 @@ def parts_of(study_data: StudyData) -> StudySplit | None:
 
 
 def _groups_of(unit: Unit, tasks: Collection[str]) -> list[str]:
-    """What a unit goes with: its tasks and its cluster, each by a name of its own kind."""
+    """Return the groups of a unit: its tasks and its cluster, with a prefix for each kind."""
     return [*(f"task {task}" for task in sorted(set(tasks) - {""})), f"cluster {unit.clustered}"]
 
 
-def _together(units: Iterable[Sequence[str]]) -> Mapping[str, str]:
-    """Which names go together since a unit has both, each by the first of them in order."""
+def _connected_groups(units: Iterable[Sequence[str]]) -> Mapping[str, str]:
+    """Return for each group the first name of all groups that units connect with it.
+
+    It is a union-find over names: a unit with two groups connects them.
+    """
     parent: dict[str, str] = {}
 
     def root(name: str) -> str:

@@ -1,4 +1,4 @@
-"""A study's judges beside its people, field by field: all that is needed to say how far a judge may be believed."""
+"""A study's judges against its people, field by field: all numbers that show how far a judge can be trusted."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from lab.core.label import Act
 from lab.core.protocol import Field
 
 _MOST_SLICES = 8
-"""A criterion that divides a study into more slices than these tells nothing of any."""
+"""Maximum slices of a criterion. More are too small to say anything."""
 _SIDES = {"A": FIRST, "B": SECOND, "tie": TIE}
 
 
 class SheetCost(NamedTuple):
-    """US dollars for a sheet and for an answer: means over the `sheets` whose cost is known, and their `answers`."""
+    """Cost in US dollars per sheet and per answer: means over `sheets` with a known cost, and over their `answers`."""
 
     mean: float
     sheets: int
@@ -52,9 +52,9 @@ class SheetCost(NamedTuple):
 
 
 class JudgedField(NamedTuple):
-    """One judge at one field: against what is settled, beside each person, against itself, and its rates corrected.
+    """One judge at one field: against settled answers, against each person, against itself, and corrected rates.
 
-    `corrected` are (category, estimate): the share of all items that the judge answered at which it is so.
+    `corrected` are pairs (category, estimate) of the category's share among all items that the judge answered.
     """
 
     judge: str
@@ -67,25 +67,25 @@ class JudgedField(NamedTuple):
     corrected: Sequence[tuple[str, CorrectedEstimate]]
     sheet_cost: SheetCost | None
     order: ActiveOrder | None = None
-    """The order in which people labelled, where it went by judges' doubt; rates and corrected shares are weighted."""
+    """Order of labelling if it followed judges' doubt. Rates and corrected shares are then weighted."""
     agents: Sequence[tuple[str, AgentDifference]] = ()
-    """(category, two agents apart), for the category that rates are about, or each."""
+    """Pairs (category, difference of two agents), for the reported categories."""
     family: Sequence[tuple[str, SelfPreference]] = ()
     length: VerbosityBias | None = None
 
 
 def judged_fields(study_data: StudyData, judge: str = "") -> Iterator[JudgedField]:
-    """Each judge (or the one that is named) at each field that has categories and that it answered, in order.
+    """Yield each judge (or the named one) at each categorical field that it answered, in order.
 
-    A field of many options is each of its options for itself.
+    Each option of a field of many options is a field by itself.
     """
     for at in study_data.judges:
         name = study_data.columns.raters[at].id
         if not judge or name == judge:
-            yield from (_judged(study_data, one, name) for one in judged_ratings(study_data, at))
+            yield from (_judged_field(study_data, one, name) for one in judged_ratings(study_data, at))
 
 
-def _judged(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedField:
+def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedField:
     field, judge_ratings, runs, people, truth = these
     how = How("bootstrap", level=study_data.how.level, seed=study_data.how.seed)
     two = beside(truth, judge_ratings)
@@ -95,6 +95,7 @@ def _judged(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedFie
     )
     rates = validation(two, slices=_slices(study_data), how=how, weights=weights)
     pair_count = int(two.there.all(axis=1).sum())
+    # `two` covers the truth's places alone, so places without a truth are counted from the judge's answers.
     judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
     both = beside(people, judge_ratings)
     judge_codes = both.codes[:, -1]
@@ -106,18 +107,18 @@ def _judged(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedFie
         beside_persons(people, judge_codes, how) if several else (),
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
-        _position(runs) if field.sided and _swaps(study_data.acts, name) else None,
+        _position(runs) if field.sided and _swaps_sides(study_data.acts, name) else None,
         list(corrected_shares(judge_ratings, truth, order)),
         _sheet_cost(study_data, name),
         order,
-        *_swayed(study_data, name, judge_ratings, truth, order, how),
+        *_agent_biases(study_data, name, judge_ratings, truth, order, how),
     )
 
 
-def _swayed(
+def _agent_biases(
     study_data: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
 ) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
-    """Two agents apart, the judge's own family, and the longer side, where these are known."""
+    """Return differences of agents, bias to the own family and bias to the longer side, as far as they are known."""
     settled_codes = beside(judge_ratings, truth).codes[:, -1]
     categories = categories_told(judge_ratings.categories)
     if not (settled_codes >= 0).any():
@@ -144,7 +145,7 @@ def _swayed(
 
 
 def categories_told(categories: tuple[str, ...]) -> tuple[str, ...]:
-    """Of two categories the one that rates are about (`yes`, else the first); of more all."""
+    """Return the categories to report: of two the positive one (`yes`, else the first), else all."""
     if len(categories) != 2:
         return categories
     return ("yes",) if "yes" in categories else categories[:1]
@@ -159,10 +160,10 @@ def _alternative(people: Ratings, judge: np.ndarray, field: Field) -> Alternativ
 def corrected_shares(
     judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None = None, level: float = 0.95
 ) -> Iterator[tuple[str, CorrectedEstimate]]:
-    """The share of each category (of two the one that rates are about) in all that the judge answered.
+    """Yield the share of each reported category among all that the judge answered, corrected by settled answers.
 
-    `judge_ratings` is the judge's one column, `truth` what people settled; where they labelled in an `order`, labels
-    are weighted by one over how likely each was to be there.
+    `judge_ratings` is the judge's column, `truth` the settled answers. If people labelled in an `order`, labels have
+    inverse probabilities as weights.
     """
     settled_codes = beside(judge_ratings, truth).codes[:, -1]
     has_answer = judge_ratings.codes[:, 0] >= 0
@@ -182,18 +183,18 @@ def corrected_shares(
         )
         yield (
             category,
-            corrected(labelled_units(judge, people, likely, _numbered(judge_ratings.trace[has_answer])), level),
+            corrected(labelled_units(judge, people, likely, _renumber(judge_ratings.trace[has_answer])), level),
         )
 
 
-def _numbered(trace: np.ndarray) -> np.ndarray:
-    """Clusters as numbers from 0 without gaps."""
+def _renumber(trace: np.ndarray) -> np.ndarray:
+    """Return clusters as numbers from 0 without gaps."""
     numbers: np.ndarray = np.unique(trace, return_inverse=True)[1]
     return numbers
 
 
 def _slices(study_data: StudyData) -> Mapping[str, Mapping[str, str]]:
-    """Units by the kind of their task, by what its source calls it (difficulty, app ...), and by their runs' length."""
+    """Return slices of units by kind of task, by traits of the task (difficulty, app ...), and by length."""
     slices: dict[str, dict[str, str]] = {}
     lengths: dict[str, int] = {}
     for unit in study_data.units:
@@ -207,18 +208,19 @@ def _slices(study_data: StudyData) -> Mapping[str, Mapping[str, str]]:
         middle = float(np.median(list(lengths.values())))
         words = (f"up to {middle:g} steps", "longer")
         slices["length"] = {unit: words[steps > middle] for unit, steps in lengths.items()}
+    # A single slice is the study itself.
     return {criterion: names for criterion, names in slices.items() if 1 < len(set(names.values())) <= _MOST_SLICES}
 
 
 def _position(runs: Ratings) -> PositionBias:
-    """The first run, in which A stands first, beside the second, in which B does."""
+    """Return position bias from the first run, in which A is first, and the second, in which B is."""
     sides = np.array([_SIDES.get(name, NONE) for name in runs.categories] + [NONE], dtype=np.int32)
     swapped_sides = np.array([{FIRST: SECOND, SECOND: FIRST}.get(side, side) for side in sides], dtype=np.int32)
-    return position_bias(sides[runs.codes[:, 0]], swapped_sides[runs.codes[:, 1]], _numbered(runs.trace))
+    return position_bias(sides[runs.codes[:, 0]], swapped_sides[runs.codes[:, 1]], _renumber(runs.trace))
 
 
-def _swaps(acts: Sequence[Act], judge: str) -> bool:
-    """Whether a judge's configuration says that sides are exchanged in every second run, and there is a second."""
+def _swaps_sides(acts: Sequence[Act], judge: str) -> bool:
+    """Return True if a judge's configuration swaps sides in every second run."""
     return any(config.get("swaps") is True for config in judge_configs(acts, judge))
 
 

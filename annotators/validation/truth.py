@@ -1,4 +1,4 @@
-"""What is right by most people: of all, and of all others than each, with whom alone a person may be compared."""
+"""Majority answers: of all people, and of all but one, for the comparison with that person."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ Codes = npt.NDArray[np.int16]
 
 
 def majority(ratings: Ratings) -> Codes:
-    """(places): the category that more than half of those who answered say; -1 where there is none."""
-    return _most(counts(ratings))
+    """Return the category of more than half of those who answered (places), -1 without a majority."""
+    return _majority_codes(counts(ratings))
 
 
 def majority_of_others(ratings: Ratings) -> Codes:
-    """(places x raters): the same without each rater's own answer, so that nobody has a voice in what they are compared
-    with."""
+    """Return the majority without each rater's own answer (places x raters), so that nobody is their own measure."""
     tally = counts(ratings)
     own = np.arange(tally.shape[1])
-    columns = [_most(tally - (column[:, None] == own)) for column in ratings.codes.T]
+    columns = [_majority_codes(tally - (column[:, None] == own)) for column in ratings.codes.T]
     return np.stack(columns, axis=1) if columns else np.zeros((len(ratings.codes), 0), np.int16)
 
 
-def _most(tally: Floats) -> Codes:
+def _majority_codes(tally: Floats) -> Codes:
     if not tally.size:
         return np.full(len(tally), -1, np.int16)
     best = tally.argmax(axis=1)
     most = tally[np.arange(len(tally)), best]
+    # More than half, so that two tied categories never win.
     return np.where(2 * most > tally.sum(axis=1), best, -1).astype(np.int16)
 
 
 def beside_truth(ratings: Ratings, truth: npt.ArrayLike, codes: npt.ArrayLike, name: str = "judge") -> Ratings:
-    """Two columns, truth and another, at the places of `ratings`: what the statistics of a judge are made of.
+    """Return two columns, truth and another, at the places of `ratings`: the input of a judge's statistics.
 
-    `truth` and `codes` (places) index its categories, -1 missing. Raises `ValueError` where they are of other places.
+    `truth` and `codes` (places) index its categories, -1 if missing. Raise `ValueError` if they are of other places.
     """
     two = [np.asarray(column, np.int16) for column in (truth, codes)]
     for column in two:

@@ -1,4 +1,4 @@
-"""Decision accuracy as people see it (DAC-Bench 2.6, Table 3): right ways by depth, and how raters agree."""
+"""Decision accuracy from people's labels (DAC-Bench 2.6, Table 3): right ways by depth, and agreement of raters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOURCE = "DAC-Bench 2.6, Table 3"
 
 
 class Decision(NamedTuple):
-    """One decision of a run that was reached and rated, of which it is known what is right."""
+    """A decision that a run reached and raters labelled, for which the right way is known."""
 
     unit: Unit
     agent: str
@@ -33,7 +33,7 @@ class Decision(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Accuracy by agent and depth, and agreement."""
+    """Return accuracy by agent and depth, and agreement."""
     truth_by_place = truths(study_data, TAKEN)
     title = "Decision accuracy"
     if not truth_by_place:
@@ -49,7 +49,7 @@ def sections(study_data: StudyData) -> list[Section]:
 def decisions(
     study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> tuple[list[Decision], dict[str, int]]:
-    """Each decision of an agent's run; and how many are left out, by reason."""
+    """Return each decision of agents' runs, and the number left out by reason."""
     golds = _golds(study_data, truth_by_place, cases)
     names = method_names(cases.values())
     rows: list[Decision] = []
@@ -59,8 +59,9 @@ def decisions(
         if case is None or case.gold:
             continue
         for target in unit.targets:
-            right = _right(case, target.id, golds)
+            right = _right_ways(case, target.id, golds)
             one = truth_by_place.get((unit.id, target.id))
+            # A branch that the run did not reach has no truth either, so the two reasons cannot be separated.
             why = "not settled, or not reached" if one is None else "" if right else "nothing tells which way is right"
             if why or one is None:
                 left_out[why] = left_out.get(why, 0) + 1
@@ -72,7 +73,7 @@ def decisions(
 def _golds(
     study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth], cases: Mapping[str, MeasuredRun]
 ) -> dict[str, list[tuple[MeasuredRun, dict[str, str]]]]:
-    """The demonstrations among the study's runs, by task, with the ways that they took."""
+    """Return the demonstrations among the study's runs by task, with the ways that they took."""
     golds: dict[str, list[tuple[MeasuredRun, dict[str, str]]]] = {}
     for unit in asked_units(study_data):
         case = cases.get(unit.id)
@@ -86,10 +87,10 @@ def _golds(
     return golds
 
 
-def _right(
+def _right_ways(
     case: MeasuredRun, branch: str, golds: Mapping[str, Sequence[tuple[MeasuredRun, Mapping[str, str]]]]
 ) -> set[str]:
-    """The ways that are right: what the task says, else all that its demonstrations took."""
+    """Return the right ways: the task's own, else all that its demonstrations took."""
     own = next((one.right for one in case.task.branches if one.id == branch and one.right), "")
     if own:
         return {plain(own)}
@@ -109,7 +110,7 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for agent in [*sorted({one.agent for one in choices}), "All"]:
         own = [one for one in choices if agent in (one.agent, "All")]
-        depth_by_place = _asked(study_data, agent)
+        depth_by_place = _asked_depths(study_data, agent)
         rows.append((agent, *(_share(study_data, own, depth_by_place, agent, depth) for _, depth in parts)))
     n = len({one.unit.id for one in choices})
     notes = (
@@ -123,8 +124,8 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
     return Table("dac-decisions", "Decision accuracy by depth", head, tuple(rows), _SOURCE, notes)
 
 
-def _asked(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
-    """By place the depth of every decision that an agent's runs were asked about."""
+def _asked_depths(study_data: StudyData, agent: str) -> dict[tuple[str, str], int]:
+    """Return the depth of every decision that an agent's runs were asked about, by place."""
     cases = cases_of(study_data)
     names = method_names(cases.values())
     return {

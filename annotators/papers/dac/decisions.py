@@ -1,4 +1,4 @@
-"""Whether a run took the right branch where its task forks: DAC-Bench's decision accuracy by depth (2.6, Table 3)."""
+"""Decisions of runs where their task forks: DAC-Bench's decision accuracy by depth (2.6, Table 3)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class _Decision(NamedTuple):
 
 
 def decisions(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]], context: MetricContext) -> Iterator[Number]:
-    """Decision accuracy two ways, each whole, by depth, and of all deeper than the first together.
+    """Yield decision accuracy in two forms, each whole, by depth, and for all deeper than the first together.
 
-    By the option that raters saw the run take, against the one that is right in the task or was taken in
-    demonstrations of it; and by exact match at the step where a demonstration decides: that is where raters placed
-    the graph's node that has the branch's id.
+    The first compares the option that raters saw the run take with the right one of the task, else with those of its
+    demonstrations. The second is exact match at the step at which a demonstration decides, which is where raters placed
+    the graph's node with the branch's id.
     """
     yield from _numbers(
         "Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated"
@@ -37,7 +37,7 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
         if case.gold:
             continue
         for branch in case.task.branches:
-            right = _right(branch, of_task(case, context.gold.get(case.task.id, ())))
+            right = _right_options(branch, of_task(case, context.gold.get(case.task.id, ())))
             if not right:
                 tally.out("without a right option told")
             elif case.branches is None:
@@ -49,15 +49,15 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
     return reached_decisions, tally
 
 
-def _right(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
-    """The task's own right option, or else all that its demonstrations took."""
+def _right_options(branch: Branch, golds: Sequence[MeasuredRun]) -> set[str]:
+    """Return the task's own right option, else all that its demonstrations took."""
     if branch.right:
         return {plain(branch.right)}
     return {plain(gold.branches[branch.id]) for gold in golds if gold.branches and branch.id in gold.branches}
 
 
 def plain(option: str) -> str:
-    """An option as options are compared: without regard to case."""
+    """Return an option for comparison, without case and outer blanks."""
     return option.strip().casefold()
 
 
@@ -66,7 +66,7 @@ def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[lis
     reached_decisions = []
     for case, match in runs:
         for branch in () if case.gold else case.task.branches:
-            place = _place(match.em, branch) if match else None
+            place = _deciding_step(match.em, branch) if match else None
             if match and place is not None:
                 reached_decisions.append(_Decision(branch.depth, bool(match.em.exact[place])))
             else:
@@ -74,7 +74,7 @@ def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[lis
     return reached_decisions, tally
 
 
-def _place(against: DemonstrationMatch, branch: Branch) -> int | None:
+def _deciding_step(against: DemonstrationMatch, branch: Branch) -> int | None:
     step = (against.gold.nodes or {}).get(branch.id)
     return against.kept.index(step) if step in against.kept else None
 
@@ -85,6 +85,7 @@ def _numbers(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTall
         ("", decision_list),
         *((f"depth {depth}", [one for one in decision_list if one.depth == depth]) for depth in depths),
     ]
+    # Table 3 also reports all deeper decisions together.
     if any(depth > 1 for depth in depths):
         parts.append(("deeper", [one for one in decision_list if one.depth > 1]))
     for part, some in parts:

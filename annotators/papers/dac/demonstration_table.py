@@ -22,20 +22,22 @@ TYPES: Mapping[str, str] = {
     "click": "Click", "scroll": "Scroll", "type": "Type", "navigate_home": "Navigate Home",
     "navigate_back": "Navigate Previous", "long_press": "Long Press", "complete": "Complete",
 }  # fmt: skip
-"""The predefined set of 2.4, by our names of them."""
+"""The predefined set of 2.4, by our names."""
 _SOURCE = "DAC-Bench 2.4, 2.5"
 VERDICT, WHOLE = "verdict", "whole"
 _NOT_TOLD = "not_told"
-"""Why an episode is in no share: its task does not tell its structure, or its apps."""
+"""Reason why an episode is in no share: its task does not state its structure or its apps."""
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """What was recorded, what became of it in proofreading, and how far two people agree."""
+    """Return sections on what was recorded, on its proofreading, and on the agreement of two people."""
     cases = list(cases_of(study_data).values())
     parts = []
     if cases:
         parts.append(
-            Section("The dataset", tables=(_counts(study_data, cases), _structure(study_data, cases), _types(cases)))
+            Section(
+                "The dataset", tables=(_count_table(study_data, cases), _structure(study_data, cases), _types(cases))
+            )
         )
     else:
         parts.append(Section("The dataset", ("None of these runs is in this file, so nothing is counted.",)))
@@ -49,7 +51,7 @@ def sections(study_data: StudyData) -> list[Section]:
 # -- counts ----------------------------------------------------------------------------------------------------
 
 
-def _counts(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
+def _count_table(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     steps = [UnitValue(case.id, case.id, float(len(kept(case)))) for case in cases]
     apps = {app for case in cases for app in case.task.apps}
     truth_by_place = truths(study_data, WHOLE)
@@ -74,7 +76,7 @@ def _counts(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 
 
 def _reasons(study_data: StudyData) -> list[tuple[str, int]]:
-    """How often each reason is given, by each proofreader by itself, in the protocol's order."""
+    """Return how often each reason is given, counted for each proofreader, in the protocol's order."""
     field = study_data.study.protocol.field("why_impossible")
     reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     return [
@@ -85,12 +87,12 @@ def _reasons(study_data: StudyData) -> list[tuple[str, int]]:
 
 
 def kept(case: MeasuredRun) -> list[MeasuredStep]:
-    """A demonstration's steps without what its recorder called a slip."""
+    """Return a demonstration's steps without those that its recorder marked as slips."""
     return [step for step in case.steps if not step.slip]
 
 
 def type_of(step: MeasuredStep) -> str:
-    """The type of what was done, in the paper's words where it has one, in ours where not."""
+    """Return the type of a step's action, in the paper's words if it has one, else in ours."""
     kind = act(step.action or step.proposed, step.size).type
     return TYPES.get(kind, kind)
 

@@ -1,4 +1,4 @@
-"""Demonstrations that two people recorded of one task: types of action, boxes and lengths beside one another."""
+"""Demonstrations of one task by two people, compared in types of action, boxes and lengths."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SOURCE = "DAC-Bench 2.4; recording a task twice is this program's"
 _NAMES = ("first recording", "second recording")
 _ENDS = ("possible", "impossible")
 _ENDED = "ended_before"
-"""Why a recording has no such step."""
+"""Reason why a recording has no such step."""
 Pair = tuple[MeasuredRun, MeasuredRun]
 
 
 def doubles(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Section:
-    """The tasks that two people recorded, or a sentence that there is none."""
+    """Return the tasks that two people recorded, or a sentence that there are none."""
     title = "Tasks that two people recorded"
     by_task = pairs(cases)
     if not by_task:
@@ -38,10 +38,11 @@ def doubles(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Section:
 
 
 def pairs(cases: Sequence[MeasuredRun]) -> list[Pair]:
-    """Of each task the first recordings of two people, by their codes."""
+    """Return each task's first recordings by two people, sorted by their codes."""
     by_task: dict[tuple[str, str], dict[str, MeasuredRun]] = {}
     for case in sorted(cases, key=lambda case: (case.agent.id, case.id)):
         if case.gold:
+            # Cases are sorted by id, so the first recording of each person stays.
             by_task.setdefault(subject_of(case.task), {}).setdefault(case.agent.id, case)
     two = [tuple(by_person.values())[:2] for _, by_person in sorted(by_task.items()) if len(by_person) > 1]
     return [(one, other) for one, other in two]
@@ -52,7 +53,10 @@ def _table(study_data: StudyData, pair_list: Sequence[Pair]) -> Table:
     lengths = numbers_by(
         "steps",
         _NAMES,
-        [AnswerRow(_place(pair), _task(pair), [len(_kept(case)) for case in pair]) for pair in pair_list],
+        [
+            AnswerRow(_place(pair), _task(pair), [len(_steps_without_slips(case)) for case in pair])
+            for pair in pair_list
+        ],
     )
     box_pairs = [(_task(pair), one, other) for pair in pair_list for one, other in _boxes(pair)]
     overlap = [UnitValue(task, task, float(same_box(one, other))) for task, one, other in box_pairs]
@@ -88,20 +92,21 @@ def _share(study_data: StudyData, items: Sequence[UnitValue], statistic: str, wh
 
 
 def _impossible(pair_list: Sequence[Pair]) -> Ratings:
-    """Whether each recording of a task ends by calling it impossible."""
+    """Return ratings of each recording's ending: possible or impossible."""
     rows = [AnswerRow(_place(pair), _task(pair), [_ENDS[gave_up(case)] for case in pair]) for pair in pair_list]
     return ratings_by("impossible", _ENDS, _NAMES, rows)
 
 
 def gave_up(case: MeasuredRun) -> bool:
-    """Whether a recording ends by calling its task impossible."""
+    """Return True if a recording ends by declaring its task impossible."""
     return bool(impossible_of(case.steps[-1].action if case.steps else None))
 
 
 def _types(pair_list: Sequence[Pair]) -> Ratings:
     rows: list[AnswerRow] = []
     for pair in pair_list:
-        steps = zip_longest(*(map(_type, _kept(case)) for case in pair))
+        # Steps beyond the end of the shorter recording are missing, with a reason.
+        steps = zip_longest(*(map(_type, _steps_without_slips(case)) for case in pair))
         rows += [
             AnswerRow(RatedItem(_place(pair).unit, f"step-{i}"), _task(pair), both, (_ENDED, _ENDED))
             for i, both in enumerate(steps, 1)
@@ -113,10 +118,10 @@ CATEGORIES = (
     "click", "scroll", "type", "navigate_home", "navigate_back", "long_press", "complete", "impossible", "double_tap",
     "drag", "keyboard_enter", "wait", "ask_user", "press_recent", "open_app", "other",
 )  # fmt: skip
-"""Every type that an action can have, the paper's seven first; declared, so that no statistic depends on the data."""
+"""All types of actions, the paper's seven first. They are declared so that no statistic depends on the data."""
 
 
-def _kept(case: MeasuredRun) -> list[MeasuredStep]:
+def _steps_without_slips(case: MeasuredRun) -> list[MeasuredStep]:
     return [step for step in case.steps if not step.slip]
 
 
@@ -125,9 +130,9 @@ def _type(step: MeasuredStep) -> str:
 
 
 def _boxes(pair: Pair) -> list[tuple[Box, Box]]:
-    """The boxes of steps that are of one type and have one in both recordings, in parts of each one's screen."""
+    """Return the first boxes of steps of equal type that have boxes in both recordings, as shares of each screen."""
     boxes = []
-    for steps in zip(*map(_kept, pair), strict=False):
+    for steps in zip(*map(_steps_without_slips, pair), strict=False):
         acts = [
             act(step.action or step.proposed, step.size or case.device.size)
             for step, case in zip(steps, pair, strict=True)

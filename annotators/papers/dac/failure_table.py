@@ -24,7 +24,7 @@ _SOURCE = "DAC-Bench 3.4, Figure 5"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Shares, agents, coders."""
+    """Return the section of shares, agents and coders."""
     modes = modes_of(study_data)
     title = "Failure modes"
     if not modes.of:

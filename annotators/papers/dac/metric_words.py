@@ -1,4 +1,4 @@
-"""What each of DAC-Bench's numbers is, for `hitlab metrics --explain`."""
+"""Definitions of DAC-Bench's numbers, for `hitlab metrics --explain`."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ from lab.core.measured_run import MeasuredRun
 __all__ = ["DEFINITIONS", "measure"]
 
 TRAITS = ("level", "structure", "platform", "language")
-"""What tables are broken down by (Table 2, Appendix F and G), as the traits of a task tell it."""
+"""Traits of a task that break down tables (Table 2, Appendix F and G)."""
 _LENGTHS = ((2, "2-5"), (6, "6-8"), (9, "9-12"), (13, "13+"))
 """Appendix D's groups of steps, by where each begins."""
 _NO_GOLD = "no agent's run here is of a task that a person has demonstrated"
-_FIRST = "right steps from the first one on"
-_LONGEST = "the longest stretch of right steps"
+_PREFIX_NOTE = "right steps from the first one on"
+_STRETCH_NOTE = "the longest stretch of right steps"
 _BY_LENGTH = "weighed by the demonstrations' steps"
-_TABLE_2 = f"{_LONGEST}; Table 2's GP"
+_TABLE_2 = f"{_STRETCH_NOTE}; Table 2's GP"
 _UNDERIVED = {
     "1a": "no source tells which steps make an atomic instruction, which Appendix D counts here",
     "1b": "no source tells which steps make an atomic instruction, which Appendix D counts here",
@@ -37,32 +37,33 @@ class _JudgedRun(NamedTuple):
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the parts that the paper reports.
+    """Return EM, TM, SR, GP and its variants, W-LCS and decision accuracy, whole and in the paper's parts.
 
-    EM and TM are over all steps of the demonstrations together; the others are means over runs. Where the steps of
-    a run's demonstration are not reached, they count as not matched.
+    EM and TM are over all steps of the demonstrations together, the others are means over runs. A demonstration's steps
+    that a run does not reach count as not matched.
     """
     with_gold = Demonstrations.of(context)
-    runs = [_judged(case, context, with_gold) for case in cases]
-    numbers = [*_main(runs, ""), *_variants(runs, "")]
+    runs = [_judge_run(case, context, with_gold) for case in cases]
+    numbers = [*_main_numbers(runs, ""), *_variants(runs, "")]
     if any(run.judged for run in runs):
         numbers += _by_length(runs)
         for trait in TRAITS:
-            for value, some in _split(runs, context, trait).items():
-                numbers += [number for number in _main(some, f"{trait} {value}") if number.value is not None]
+            for value, some in _split_by_trait(runs, context, trait).items():
+                # Parts without a value are dropped. The whole states its reason.
+                numbers += [number for number in _main_numbers(some, f"{trait} {value}") if number.value is not None]
         numbers += _by_action(runs)
     return [*numbers, *decisions([(run.case, run.judged) for run in runs], context)]
 
 
-def _judged(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> _JudgedRun:
+def _judge_run(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> _JudgedRun:
     golds = context.gold.get(case.task.id, ())
     why = why_not(case, golds)
     return _JudgedRun(case, None if why else ready.judge(case, demonstrations(case, golds)), why)
 
 
-def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
-    matches, out = _there(runs)
-    emit_main = _teller(part, out)
+def _main_numbers(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
+    matches, out = _matched_runs(runs)
+    emit_main = _number_maker(part, out)
     steps = sum(one.em.steps for one in matches)
     yield emit_main("EM", _share(sum(sum(one.em.exact) for one in matches), steps), steps, "steps")
     yield emit_main("TM", _share(sum(sum(one.em.typed) for one in matches), steps), steps, "steps")
@@ -74,17 +75,17 @@ def _main(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
 
 
 def _variants(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
-    """Appendix D's columns apart from 2a; the letter b weighs runs by the steps of their demonstration.
+    """Yield Appendix D's columns other than 2a. The letter b weighs runs by the steps of their demonstration.
 
-    Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence
-    is never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
+    Its "longest common sequence" is read as consecutive, from the first step (3) or anywhere (4, 6): a subsequence is
+    never shorter than what EM counts, yet AGUVIS has an EM of 90.29 % and 66.34 % in column 6a (low level).
     """
-    matches, out = _there(runs)
-    emit_variant = _teller(part, out)
+    matches, out = _matched_runs(runs)
+    emit_variant = _number_maker(part, out)
     columns: list[tuple[str, Callable[[MatchedRun], tuple[float, int]], str]] = [
         ("2", lambda one: (one.gp.gp, one.gp.steps), ""),
-        ("3", lambda one: (one.gp.prefix, one.gp.steps), _FIRST),
-        ("4", lambda one: (one.stretch.stretch, one.stretch.steps), _LONGEST),
+        ("3", lambda one: (one.gp.prefix, one.gp.steps), _PREFIX_NOTE),
+        ("4", lambda one: (one.stretch.stretch, one.stretch.steps), _STRETCH_NOTE),
         ("6", lambda one: (one.stretch.stretch / one.stretch.steps, one.stretch.steps), _TABLE_2),
     ]
     for column, of, note in columns:
@@ -105,7 +106,7 @@ def _by_length(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
         some = [run for run in runs if run.judged and _group(run.judged.gp.steps) == start]
         if some:
             metric_names = ("SR", "GP", "W-LCS")
-            yield from (number for number in _main(some, f"length {name}") if number.metric in metric_names)
+            yield from (number for number in _main_numbers(some, f"length {name}") if number.metric in metric_names)
             yield from _variants(some, f"length {name}")
 
 
@@ -114,9 +115,9 @@ def _group(steps: int) -> int:
 
 
 def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
-    """EM and TM of each type of demonstrated action (Appendix E), each by the demonstration that is best in EM."""
+    """Yield EM and TM of each type of demonstrated action (Appendix E), from the demonstration with the best EM."""
     counts: dict[str, list[int]] = {}
-    matches, out = _there(runs)
+    matches, out = _matched_runs(runs)
     for one in matches:
         for kind, is_exact, is_typed in zip(one.em.types, one.em.exact, one.em.typed, strict=True):
             count = counts.setdefault(kind, [0, 0, 0])
@@ -125,15 +126,16 @@ def _by_action(runs: Sequence[_JudgedRun]) -> Iterator[Number]:
             count[2] += is_typed
     for kind in sorted(counts):
         steps, right, alike = counts[kind]
-        emit_action = _teller(f"action {kind}", out)
+        emit_action = _number_maker(f"action {kind}", out)
         yield emit_action("EM", right / steps, steps, "steps")
         yield emit_action("TM", alike / steps, steps, "steps")
 
 
-def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:
-    """Runs by a trait of their task, as they tell it or a demonstration of it does."""
+def _split_by_trait(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> dict[str, list[_JudgedRun]]:
+    """Return runs by a trait of their task, or of a demonstration of it."""
     parts: dict[str, list[_JudgedRun]] = {}
     for run in runs:
+        # A demonstration of the task may have a trait that the run's own task lacks.
         tasks = [run.case.task, *(gold.task for gold in of_task(run.case, context.gold.get(run.case.task.id, ())))]
         value = next((task.traits[trait] for task in tasks if task.traits.get(trait)), "")
         if value:
@@ -141,7 +143,7 @@ def _split(runs: Sequence[_JudgedRun], context: MetricContext, trait: str) -> di
     return dict(sorted(parts.items()))
 
 
-def _there(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
+def _matched_runs(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
     tally = LeftOutTally()
     usable_runs = tally.kept(runs, lambda run: run.why)
     return [run.judged for run in usable_runs if run.judged], tally.told
@@ -151,7 +153,7 @@ def _share(part: float, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _teller(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
+def _number_maker(part: str, out: tuple[tuple[str, int], ...]) -> Callable[..., Number]:
     def told(metric: str, value: float | None, n: int, of: str, note: str = "", unit: str = "share") -> Number:
         undefined = "" if value is not None else _NO_GOLD
         return Number("dac", metric, value, unit, n, of, part, "", out, undefined, note)  # type: ignore[arg-type]

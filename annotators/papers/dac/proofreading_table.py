@@ -1,4 +1,4 @@
-"""Edit rates (DAC-Bench 2.4): how much of each annotator's work was changed, and how much each proofreader changes."""
+"""Edit rates (DAC-Bench 2.4): the share of changes by annotator, and by proofreader."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SOURCE = "DAC-Bench 2.4"
 
 
 class StepReview(NamedTuple):
-    """What one proofreader says of one step: accept, edit or reject."""
+    """One proofreader's verdict on one step: accept, edit or reject."""
 
     demonstration: str
     annotator: str
@@ -24,7 +24,7 @@ class StepReview(NamedTuple):
 
 
 def looks(study_data: StudyData) -> list[StepReview]:
-    """Every verdict on a step in this study."""
+    """Return every verdict on a step in this study."""
     cases = cases_of(study_data)
     reviews = []
     for one in answers_in(study_data, "verdict"):
@@ -36,7 +36,7 @@ def looks(study_data: StudyData) -> list[StepReview]:
 
 
 def reviewed(study_data: StudyData) -> list[StepReview]:
-    """Every verdict on a step in the reviews of these demonstrations, of proofreaders who have handed theirs in."""
+    """Return every verdict on a step in the demonstrations' reviews, by proofreaders who handed theirs in."""
     reviewed_runs = []
     for unit in asked_units(study_data):
         review = study_data.further.reviewed(run_of(unit))
@@ -51,7 +51,7 @@ def reviewed(study_data: StudyData) -> list[StepReview]:
 
 
 def rates(study_data: StudyData, sheet_reviews: list[StepReview]) -> tuple[Table, ...]:
-    """By annotator and by proofreader: of the study's sheets, and of the reviews where there are any."""
+    """Return the rates by annotator and by proofreader, from the study's sheets, and from reviews if there are any."""
     reviews = reviewed(study_data)
     tables = [*_tables(study_data, sheet_reviews, "dac-edits", "on this study's sheets")]
     if reviews:

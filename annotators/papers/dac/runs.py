@@ -1,4 +1,4 @@
-"""One run laid beside the demonstrations of its task, step by step: what DAC-Bench's numbers are made of."""
+"""Comparison of a run with its task's demonstrations, step by step, from which DAC-Bench's numbers are computed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from lab.core.measured_run import MeasuredRun
 
 SHOWN = "demonstrated by a person"
 UNSHOWN = "whose task nobody has demonstrated"
-"""Why a run is in no number that needs a demonstration, such that it can follow a count."""
+"""Reason why a run is in no number that needs a demonstration, worded to follow a count."""
 _MOST_READY = 256
-"""How many demonstrations stay ready for comparing: a data set has one for each of its thousands of tasks."""
+"""Number of cached demonstrations: a data set has one for each of its thousands of tasks."""
 
 
 class DemonstrationMatch(NamedTuple):
-    """A run against one demonstration of `steps` steps; `exact` and `typed` say of each whether it was matched (1, 0).
+    """A run against one demonstration of `steps` steps.
 
-    Steps pair by their place: that is offline evaluation, where the agent sees each demonstrated screen (3.1). What
-    comes after the demonstration's last step has no pair and is in none of these. `common` and `places` are the longest
-    common subsequence and the sum of its places; `kept` are the indices, in the demonstration, of the steps without
-    its slips; `prefix` and `stretch` are how many exact steps there are in a row, from the first on and at most.
+    `exact` and `typed` are 1 for each step that was matched, else 0. Steps are paired by position, as in offline
+    evaluation, where the agent sees each demonstrated screen (3.1). Actions after the demonstration's last step have no
+    pair and count nowhere. `common` and `places` are the length of the longest common subsequence and the sum of its
+    positions. `kept` are the indices of the demonstration's steps without slips. `prefix` and `stretch` are the numbers
+    of consecutive exact steps, from the first one and at most.
     """
 
     gold: MeasuredRun
@@ -58,10 +59,10 @@ class DemonstrationMatch(NamedTuple):
 
 
 class MatchedRun(NamedTuple):
-    """A run against that demonstration of its task that serves it best, for each number by itself.
+    """A run against the demonstration of its task that suits it best, separately for each number.
 
-    So a run that takes another way than one person is not punished where another person showed that way. Only EM and TM
-    share theirs (`em`: the most exact, then the most alike), since what matches exactly matches in type, too.
+    So a run that takes another way than one person is not punished if another person showed that way. Only EM and TM
+    share a demonstration (`em`: the most exact, then the best in type), because an exact match is also one in type.
     """
 
     case: MeasuredRun
@@ -77,7 +78,7 @@ class MatchedRun(NamedTuple):
 
 
 class _Ready(NamedTuple):
-    """A demonstration made ready for comparing; `kept` are the indices of its steps that are no slips."""
+    """A prepared demonstration. `kept` are the indices of its steps without slips."""
 
     steps: list[Shown]
     types: Sequence[str]
@@ -85,7 +86,7 @@ class _Ready(NamedTuple):
 
 
 class Demonstrations:
-    """Demonstrations made ready for comparing, the latest of them kept, and each run laid beside each of them once."""
+    """Caches prepared demonstrations, up to a limit, and the result of each run against each of them."""
 
     def __init__(self) -> None:
         self._ready: dict[tuple[str, object], _Ready] = {}
@@ -93,11 +94,11 @@ class Demonstrations:
 
     @classmethod
     def of(cls, context: MetricContext) -> Demonstrations:
-        """Those of a context, which all papers and groups share."""
+        """Return the cache of a context, which all papers and groups share."""
         return cls() if context.ready is None else context.ready.setdefault("demonstrations", cls())
 
     def judge(self, case: MeasuredRun, golds: Sequence[MeasuredRun]) -> MatchedRun:
-        """The run against each of these, which must have a step that is no slip."""
+        """Return the run against all of these demonstrations. Each must have a step that is not a slip."""
         all_of = [self.against(case, gold) for gold in golds]
         if len(all_of) == 1:
             return MatchedRun(case, *all_of * 4)
@@ -110,18 +111,20 @@ class Demonstrations:
         )
 
     def against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
-        """The run laid beside a demonstration, which must have a step that is no slip."""
+        """Return the run against one demonstration, cached. It must have a step that is not a slip."""
         before, match = self._laid.get((case.id, gold.id), (None, None))
+        # Ids may repeat with other contents (a changed mark), so identity decides.
         if before is case and match is not None and match.gold is gold:
             return match
-        match = self._against(case, gold)
+        match = self._match(case, gold)
         self._laid[case.id, gold.id] = case, match
         return match
 
-    def _pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[_Ready, list[ComparableAction]]:
+    def _prepared_pair(self, case: MeasuredRun, gold: MeasuredRun) -> tuple[_Ready, list[ComparableAction]]:
         size = screen(gold)
         fallback = None if size else screen(case)
         key = (gold.id, fallback)
+        # Popped and inserted again, so that the first key is the one that was not used for the longest time.
         ready = self._ready.pop(key, None)
         if ready is None:
             steps = shown(gold, fallback)
@@ -131,8 +134,8 @@ class Demonstrations:
             del self._ready[next(iter(self._ready))]
         return ready, done(case, size)
 
-    def _against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
-        ready, acts = self._pair(case, gold)
+    def _match(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
+        ready, acts = self._prepared_pair(case, gold)
         right = ready.steps
         places_by_step = matches(right, acts)
         common, places = subsequence(places_by_step, len(acts))
@@ -141,6 +144,7 @@ class Demonstrations:
             gold,
             ready.types,
             bytes(exact),
+            # A short run has no action for the last steps, which count as not matched.
             bytes([*map(typed, right, acts), *[False] * (len(right) - len(acts))]),
             common,
             places,
@@ -151,12 +155,12 @@ class Demonstrations:
 
 
 def demonstrations(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[MeasuredRun]:
-    """Those of a task that a run can be laid beside: never itself, and none without a step."""
+    """Return the demonstrations to compare a run with: not itself, and only those with a step that is not a slip."""
     return [gold for gold in of_task(case, golds) if gold.id != case.id and any(not step.slip for step in gold.steps)]
 
 
 def why_not(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> str:
-    """Why a run is in no number that needs a demonstration; empty where it is."""
+    """Return why a run is in no number that needs a demonstration; empty if it is in them."""
     if case.gold:
         return SHOWN
     return "" if demonstrations(case, golds) else UNSHOWN

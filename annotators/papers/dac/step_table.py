@@ -1,4 +1,4 @@
-"""Right steps as people see them (DAC-Bench 2.6: type match and exact match, asked of people), by agent."""
+"""Right steps from people's labels (DAC-Bench 2.6: type match and exact match, asked of people), by agent."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ _SOURCE = "DAC-Bench 2.6, asked of people"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The share of right steps, what was wrong with the others, and how raters agree."""
+    """Return the section on the share of right steps, on the faults of the others, and on agreement."""
     truth_by_unit = {unit: one for (unit, _), one in truths(study_data, CORRECT).items()}
     title = "Right steps"
     if not truth_by_unit:
         return [Section(title, ("No step is settled yet.",))]
     cases = cases_of(study_data)
     return [
-        Section(title, tables=(_right(study_data, truth_by_unit, cases), _errors(study_data), _agreement(study_data)))
+        Section(
+            title, tables=(_right_table(study_data, truth_by_unit, cases), _errors(study_data), _agreement(study_data))
+        )
     ]
 
 
-def _right(study_data: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
+def _right_table(study_data: StudyData, truth_by_unit: Mapping[str, Truth], cases: Mapping[str, MeasuredRun]) -> Table:
     study_units = asked_units(study_data)
     units = [unit for unit in study_units if unit.id in truth_by_unit]
     names = method_names(cases.values())

@@ -1,4 +1,4 @@
-"""Who judged guesses to mean the same as what was wanted: people's majority, and each judge, by the two texts."""
+"""Verdicts on guesses by their texts: people's majority, and each judge."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Texts = tuple[str, str]
 
 
 class Verdicts(NamedTuple):
-    """What `name` says of pairs of what was wanted and what was guessed: same, not_same, cannot_tell."""
+    """Verdicts of `name` on pairs of intent and guess: same, not_same, cannot_tell."""
 
     name: str
     of: Mapping[Texts, str]
 
     def right(self, intent: str, guess: str) -> bool | None:
-        """Whether a guess is right; None where it was not judged, or cannot be told."""
-        verdict = self.of.get((_key(intent), _key(guess)))
+        """Return True if a guess is right; None if it was not judged or cannot be judged."""
+        verdict = self.of.get((_normalise(intent), _normalise(guess)))
         return {"same": True, "not_same": False}.get(verdict or "")
 
 
 def verdicts(study_data: StudyData) -> list[Verdicts]:
-    """Of the studies of same intents beside this one: most people first, then each judge."""
+    """Return the verdicts of studies of same intents beside this one: the majority first, then each judge."""
     rows: list[Verdicts] = []
     for other in beside(study_data, "same-intent"):
         texts = {unit.id: texts_of(unit) for unit in asked_units(other)}
@@ -43,10 +43,10 @@ def verdicts(study_data: StudyData) -> list[Verdicts]:
 
 
 def texts_of(unit: Unit) -> Texts:
-    """What was wanted and what was guessed, as they are compared."""
+    """Return intent and guess of a unit, normalised for comparison."""
     sides = {material.side: material.text for material in unit.given}
-    return _key(sides.get("A", "")), _key(sides.get("B", ""))
+    return _normalise(sides.get("A", "")), _normalise(sides.get("B", ""))
 
 
-def _key(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.split())

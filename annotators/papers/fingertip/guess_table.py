@@ -1,4 +1,4 @@
-"""People's guesses of intents (FingerTip 20K 5.2, Table 3): SR1, Sim1, how long they took, and how guesses agree."""
+"""People's guesses of intents (FingerTip 20K 5.2, Table 3): SR1, Sim1, time, and agreement of guesses."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _NO_MODEL = "needs an embedding model"
 _NOT_JUDGED = "nobody has judged the guesses: name a study of same intents with --with"
 _SAME = ("not_same", "same")
 _NO_VERDICT = "not_judged"
-"""Why a guess is neither right nor wrong: nobody judged it, or it could not be told."""
+"""Reason why a guess is neither right nor wrong: nobody judged it, or it cannot be judged."""
 _NO_INTENT, _TOO_LONG, _NO_TIME = "no_intent", "too_long", "no_time"
-"""Why a guess has no likeness to what was wanted, and why it has no time."""
+"""Reasons why a guess has no similarity to the intent, or no time."""
 
 
 class RaterGuess(NamedTuple):
-    """One guess of one person; `intent` is what was wanted, empty where that is not known."""
+    """One person's guess. `intent` is empty if unknown."""
 
     unit: Unit
     rater: str
@@ -46,7 +46,7 @@ class RaterGuess(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The people's row of Table 3, each person's own, and the episodes that several guessed."""
+    """Return people's row of Table 3, each person's own row, and the episodes that several people guessed."""
     guesses = guesses_of(study_data)
     title = "Proactive guesses"
     if not guesses:
@@ -54,12 +54,12 @@ def sections(study_data: StudyData) -> list[Section]:
     judge_verdicts = verdicts(study_data)
     unknown = sum(not one.intent for one in guesses)
     says = (f"In no score: {so_many(unknown, 'guess', 'guesses')}, of intents that are not known.",) if unknown else ()
-    tables = (_humans(study_data, guesses, judge_verdicts), _people(study_data, guesses, judge_verdicts))
-    return [Section(title, says, tables), _shared(study_data, guesses, judge_verdicts)]
+    tables = (_human_table(study_data, guesses, judge_verdicts), _people(study_data, guesses, judge_verdicts))
+    return [Section(title, says, tables), _shared_section(study_data, guesses, judge_verdicts)]
 
 
 def guesses_of(study_data: StudyData) -> list[RaterGuess]:
-    """Every guess that stands, in the study's order."""
+    """Return every current guess, in the study's order."""
     units = {unit.id: unit for unit in asked_units(study_data)}
     intents = _intents(study_data)
     names = [one.id for one in study_data.columns.raters]
@@ -71,7 +71,10 @@ def guesses_of(study_data: StudyData) -> list[RaterGuess]:
 
 
 def _intents(study_data: StudyData) -> dict[str, str]:
-    """What was wanted, by unit: the instruction of the episode or of a demonstration of its task, or what it tells."""
+    """Return the intent by unit.
+
+    It is the instruction of the episode or of its task's demonstration, or the trait `intent`.
+    """
     intents = {}
     instruction_by_task: dict[str, str] | None = None
     for unit, case in cases_of(study_data).items():
@@ -85,10 +88,10 @@ def _intents(study_data: StudyData) -> dict[str, str]:
 # -- scores ----------------------------------------------------------------------------------------------------
 
 
-def _counted(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
-    """The guesses that scores are made of: those of episodes that one person alone guessed, if there are any.
+def _scored_guesses(guesses: Sequence[RaterGuess]) -> tuple[list[RaterGuess], bool]:
+    """Return the guesses for scores, and True if each is the only one of its episode.
 
-    The others are there to see how far guesses agree; where there is nothing else, they count.
+    Episodes that several people guessed are only there for agreement. They count if there are no others.
     """
     many = _by_unit(guesses)
     single = [one for one in guesses if len(many[one.unit.id]) == 1]
@@ -102,12 +105,14 @@ def _by_unit(guesses: Sequence[RaterGuess]) -> dict[str, list[RaterGuess]]:
     return guesses_by_unit
 
 
-def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
-    sample, single = _counted(guesses)
+def _human_table(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Table:
+    sample, single = _scored_guesses(guesses)
     rows: list[tuple[Cell, ...]] = []
     for by in judge_verdicts or [Verdicts("nobody", {})]:
         says = "Human" if by.name == "nobody" else f"Human, judged by {by.name}"
-        rows.append((says, *_rights(study_data, sample, by, single), *_texts(study_data, sample), "-"))
+        rows.append(
+            (says, *_success_cells(study_data, sample, by, single), *_similarity_cells(study_data, sample), "-")
+        )
     episodes = len({one.unit.id for one in sample})
     kind = "that one person guessed" if single else "all of them guessed by several; an episode counts once"
     guess_count = so_many(len(sample), "guess", "guesses")
@@ -128,8 +133,13 @@ def _humans(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
     return Table("fingertip-human", "People's guesses", head, tuple(rows), _SOURCE, notes)
 
 
-def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool) -> tuple[Cell, Cell]:
-    """SR1 with Wilson's interval, and with one over users; the former only where no episode counts twice."""
+def _success_cells(
+    study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, single: bool
+) -> tuple[Cell, Cell]:
+    """Return SR1 with Wilson's interval, and with one over users.
+
+    The former is undefined if episodes count twice.
+    """
     rights = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
     between = f"people, judged by {by.name}"
     if not rights:
@@ -139,6 +149,7 @@ def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, 
     by_user = share(
         study_data, items, GUESS, "SR1", part="clustered by user", between=between, raters=raters, left_out=left_out
     )
+    # Wilson's interval needs one guess per episode.
     if not single:
         why = "episodes count several guesses: read the one by user"
         return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(by_user)
@@ -148,13 +159,13 @@ def _rights(study_data: StudyData, guesses: Sequence[RaterGuess], by: Verdicts, 
 
 
 def _not_judged(guesses: Sequence[RaterGuess], judged_ones: Sequence[object]) -> dict[str, int]:
-    """How many guesses are neither right nor wrong."""
+    """Return the number of guesses that are neither right nor wrong."""
     many = len(guesses) - len(judged_ones)
     return {_NO_VERDICT: many} if many else {}
 
 
 def _means(similarities: Sequence[tuple[RaterGuess, float]], of: Callable[[float], float]) -> list[UnitValue]:
-    """The mean of each episode's guesses, clustered by user."""
+    """Return the mean of each episode's guesses, clustered by user."""
     by_unit: dict[str, list[float]] = {}
     units = {one.unit.id: one.unit for one, _ in similarities}
     for one, value in similarities:
@@ -166,9 +177,9 @@ def _raters(guesses: Sequence[RaterGuess]) -> int:
     return len({one.rater for one in guesses})
 
 
-def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
-    """Sim1, its half that needs no model, and the time that a guess took."""
-    why = [_not_alike(one) for one in guesses]
+def _similarity_cells(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, ...]:
+    """Return Sim1, its half that needs no model, and the time of a guess."""
+    why = [_why_not_comparable(one) for one in guesses]
     similarities = [
         (one, similarity(one.text, one.intent)) for one, reason in zip(guesses, why, strict=True) if not reason
     ]
@@ -185,11 +196,11 @@ def _texts(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, 
         why="no intent is known",
         left_out=left_out,
     )
-    return Number(_sim1(study_data, similarities, left_out)), Number(half), *_times(study_data, guesses)
+    return Number(_sim1(study_data, similarities, left_out)), Number(half), *_time_cells(study_data, guesses)
 
 
-def _times(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
-    """The mean and the median of how long guesses took."""
+def _time_cells(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, Cell]:
+    """Return the mean and the median time of guesses."""
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     untimed = len(guesses) - len(times)
     left_out = {_NO_TIME: untimed} if untimed else {}
@@ -211,7 +222,7 @@ def _times(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[Cell, 
 def _sim1(
     study_data: StudyData, similarities: Sequence[tuple[RaterGuess, float]], left_out: Mapping[str, int]
 ) -> Agreement:
-    """The mean of the cosine of embeddings and the Levenshtein half."""
+    """Return the mean of embeddings' cosine and Levenshtein similarity."""
     embed = study_data.further.embed
     if embed is None or not similarities:
         return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left_out=left_out)
@@ -225,8 +236,8 @@ def _sim1(
     )
 
 
-def _not_alike(one: RaterGuess) -> str:
-    """Why a guess cannot be compared with what was wanted; empty where it can."""
+def _why_not_comparable(one: RaterGuess) -> str:
+    """Return why a guess cannot be compared with the intent; empty if it can."""
     if not one.intent:
         return _NO_INTENT
     return _TOO_LONG if max(len(one.text), len(one.intent)) > LONGEST else ""
@@ -250,7 +261,9 @@ def _people(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
 # -- shared episodes -------------------------------------------------------------------------------------------
 
 
-def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]) -> Section:
+def _shared_section(
+    study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts: Sequence[Verdicts]
+) -> Section:
     title = "Episodes that several people guessed"
     short = [one for one in guesses if len(one.text) <= LONGEST]
     several = {unit: them for unit, them in _by_unit(short).items() if len(them) > 1}
@@ -265,7 +278,9 @@ def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
         for unit, them in pairs.items()
     ]
     same = [
-        UnitValue(unit, them[0][0].unit.clustered, float(np.mean([_plain(a.text) == _plain(b.text) for a, b in them])))
+        UnitValue(
+            unit, them[0][0].unit.clustered, float(np.mean([_normalise(a.text) == _normalise(b.text) for a, b in them]))
+        )
         for unit, them in pairs.items()
     ]
     rows: list[tuple[Cell, ...]] = [
@@ -280,14 +295,14 @@ def _shared(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
     return Section(title, tables=(table,))
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
 def _right_together(
     study_data: StudyData, several: Mapping[str, Sequence[RaterGuess]], judge_verdicts: Sequence[Verdicts]
 ) -> list[tuple[Cell, ...]]:
-    """Whether people are right about the same episodes."""
+    """Return agreement in being right about the same episodes."""
     right_rows: list[tuple[Cell, ...]] = []
     names = sorted({one.rater for them in several.values() for one in them})
     for by in judge_verdicts:

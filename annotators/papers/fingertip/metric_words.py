@@ -1,4 +1,4 @@
-"""What each of FingerTip-20K's numbers is, for `hitlab metrics --explain`."""
+"""Definitions of FingerTip-20K's numbers, for `hitlab metrics --explain`."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""FingerTip-20K's numbers (5.1): guessing what a user wants, and doing it as that user would.
+"""FingerTip-20K's numbers (5.1): guessing a user's intent, and executing it as that user would.
 
 Suggestion: Sim1 = (S1 + S2) / 2 of guess and true intent, S1 the cosine of their embeddings, S2 = 1 - Levenshtein
-distance / the longer length; without an embedding model S2 is told by its own name and Sim1 is not. SR1 is the share of
-guesses judged to mean the same.
+distance / the longer length. Without an embedding model S2 is reported by its own name and Sim1 is undefined. SR1 is
+the share of guesses judged to mean the same.
 
-Execution: SR2 is the share that reached what was asked, never with more than 2.5 times the golden steps. Sim2 = S_I /
-S_II, where S_I is the Levenshtein similarity of the agent's whole action sequence to the user's own, and S_II that to
-the sequence of the most similar intent among users of another type. Step ratio = steps / golden steps of successes.
+Execution: SR2 is the share that reached the goal, never with more than 2.5 times the golden steps. Sim2 = S_I / S_II,
+where S_I is the Levenshtein similarity of the agent's whole action sequence to the user's own, and S_II that to the
+sequence of the most similar intent among users of another type. Step ratio = steps / golden steps of successes.
 
-What the paper leaves open: a type is an age by decades; intents are compared by the embedding model where there is one,
-else by Levenshtein; of several equally similar ones the mean S_II counts; a sequence is written as `sequence_of` says.
+Choices that the paper leaves open: a type is an age by decades. Intents are compared by the embedding model if there is
+one, else by Levenshtein. Of several equally similar ones the mean S_II counts. `sequence_of` writes the sequences.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Out = tuple[tuple[str, int], ...]
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """The numbers of both tracks, for one group of runs."""
+    """Return the numbers of both tracks for one group of runs."""
     return [*_suggestion(cases, context), *_execution(cases, context)]
 
 
@@ -51,7 +51,7 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
         for metric in ("Sim1", "Levenshtein", "SR1"):
             yield _number(metric, "score", [], out, "no run guesses an intent that is known")
         return
-    suggestions = tally.kept(guesses, _unsayable)
+    suggestions = tally.kept(guesses, _why_not_comparable)
     alike = [similarity(guess.text, guess.intent) for guess in suggestions]
     why = "no guess has a text"
     yield from _sim1(suggestions, alike, context, tally.told)
@@ -63,7 +63,7 @@ def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterabl
     yield from _cost([guess.case for guess in guesses], "suggestion", out)
 
 
-def _unsayable(guess: Guess) -> str:
+def _why_not_comparable(guess: Guess) -> str:
     if not guess.text:
         return "without a guess"
     return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""
@@ -108,7 +108,7 @@ def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable
 
 
 def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> Iterable[Number]:
-    """Sim2, and its two halves over the same runs."""
+    """Yield Sim2, and its two halves over the same runs."""
     tally = LeftOutTally()
     others = Others(context)
     halves: list[tuple[float, float]] = []
@@ -132,7 +132,8 @@ def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> It
 
 
 def _cost(cases: Sequence[MeasuredRun], part: str, out: Out) -> Iterable[Number]:
-    """The average time and tokens of one query: of one step whose usage is told."""
+    """Yield the average time and tokens of one query: of one step with known usage."""
+    # Arrays of doubles, because there is one value for each step of all runs.
     times, tokens = array("d"), array("d")
     for usage in (step.usage for case in cases for step in case.steps):
         if usage is not None and usage.seconds is not None:
@@ -153,6 +154,6 @@ def _number(
     of: str = "runs",
     part: str = "",
 ) -> Number:
-    """The mean of values; `why` is told where there is none."""
+    """Return the mean of values, or an undefined number with the reason `why`."""
     reason = "" if values else why
     return Number(PAPER, metric, mean(values), unit, len(values), of, part, "", out, reason, note)

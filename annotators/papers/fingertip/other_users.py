@@ -1,4 +1,4 @@
-"""Other users' episodes to compare a run with: the most similar intent among users of another type (4.4, 5.1)."""
+"""Other users' episodes for a comparison: the most similar intent among users of another type (4.4, 5.1)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 _HAIR = 1e-6
-"""Cosines that differ by less are equal: models give one text other last digits in another batch."""
+"""Tolerance for equal cosines: models return slightly different vectors for a text in another batch."""
 
 
 class Others:
-    """All demonstrations with an intent and a user whose type is known; made when first asked for."""
+    """All demonstrations with an intent and a user of known type, prepared on first use."""
 
     def __init__(self, context: MetricContext) -> None:
         self._context = context
-        self._made = False
-        self._found: dict[tuple[str, str], list[MeasuredRun]] = {}
+        self._prepared = False
+        self._nearest_by_intent: dict[tuple[str, str], list[MeasuredRun]] = {}
         self._sequences: dict[str, str] = {}
         self._rows: NDArray[Any] | None = None
 
     def of(self, run: Execution) -> tuple[list[MeasuredRun], str]:
-        """The episodes to compare with, several where their intents are equally similar; or why there is none."""
-        self._make()
+        """Return the episodes to compare with, several if their intents are equally similar, and why there are none."""
+        self._prepare()
         intent = run.demonstration.task.instruction or run.case.task.instruction
         kind = self._type(run)
         if not kind:
@@ -38,25 +38,26 @@ class Others:
         if not intent:
             return [], "of an untold intent"
         key = (intent, kind)
-        if key not in self._found:
-            self._found[key] = self._nearest(intent, kind)
-        others = self._found[key]
+        if key not in self._nearest_by_intent:
+            self._nearest_by_intent[key] = self._nearest(intent, kind)
+        others = self._nearest_by_intent[key]
         return others, "" if others else "without a demonstration by a user of another type"
 
     def sequence(self, demonstration: MeasuredRun) -> str:
-        """All that was done in a demonstration, written once."""
+        """Return a demonstration's action sequence, cached."""
         if demonstration.id not in self._sequences:
             self._sequences[demonstration.id] = sequence_of(demonstration)
         return self._sequences[demonstration.id]
 
     def _type(self, run: Execution) -> str:
         types = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]
+        # Another demonstration of the same user may state an age that this run's persona lacks.
         return next(filter(None, types), "") or self._types.get(user_of(run.case), "")
 
-    def _make(self) -> None:
-        if self._made:
+    def _prepare(self) -> None:
+        if self._prepared:
             return
-        self._made = True
+        self._prepared = True
         gold = [case for cases in self._context.gold.values() for case in cases if case.steps]
         self._types = {user_of(case): kind for case in gold if case.persona and (kind := type_of(case.persona.facts))}
         self._cases = [case for case in gold if case.task.instruction and self._types.get(user_of(case))]
@@ -68,13 +69,13 @@ class Others:
         if not candidates:
             return []
         if self._context.terms.embed:
-            places = self._closest(intent, candidates)
+            places = self._closest_places(intent, candidates)
         else:
             places = most_similar(intent, [self._intents[place] for place in candidates])
         return [self._cases[candidates[place]] for place in places]
 
-    def _closest(self, intent: str, candidates: Sequence[int]) -> list[int]:
-        """By the embedding model: the places in `candidates` of those with the highest cosine."""
+    def _closest_places(self, intent: str, candidates: Sequence[int]) -> list[int]:
+        """Return the indices in `candidates` with the highest cosine, by the embedding model."""
         import numpy as np
 
         if self._rows is None:
@@ -83,12 +84,13 @@ class Others:
         return [int(place) for place in np.flatnonzero(likeness >= likeness.max() - _HAIR)]
 
     def _directions(self, texts: Sequence[str]) -> NDArray[Any]:
-        """The vectors of texts, each of length 1, or 0 where it has none."""
+        """Return the vectors of texts, normalised to length 1, or 0 for zero vectors."""
         import numpy as np
 
         embed = self._context.terms.embed
         assert embed is not None
         rows = np.asarray(embed(texts), dtype=float)
+        # Scaling by the largest component first keeps the squares of a huge vector finite.
         largest = np.abs(rows).max(axis=1, keepdims=True)
         rows = rows / np.where(largest > 0, largest, 1.0)
         directions: NDArray[Any] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)

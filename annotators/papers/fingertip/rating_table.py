@@ -1,4 +1,4 @@
-"""Personalised ratings by episodes' owners (FingerTip 20K A.6.6, Table 13): Sim2 beside ratings, within episodes."""
+"""Ratings by episodes' owners (FingerTip 20K A.6.6, Table 13): Sim2 against ratings, within episodes."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from lab.core.study import Unit
 
 RATING = "personal"
 _SOURCE = "FingerTip 20K A.6.6, Table 13"
-_LEAST = 3
-"""Fewer pairs have no rank correlation worth a number."""
+_LEAST_PAIRS = 3
+"""Minimum number of pairs for a rank correlation."""
 
 
 class RatedSequence(NamedTuple):
-    """One sequence as its owner rated it; `sim2` is None where there is none."""
+    """One sequence as rated by its owner. `sim2` is None if undefined."""
 
     unit: Unit
     episode: str
@@ -40,19 +40,21 @@ class RatedSequence(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Table 13, what goes together within episodes, and how steady owners are."""
+    """Return Table 13, correlations within episodes, and owners' test-retest agreement."""
     sequences, left_out = rated_of(study_data)
     title = "Sim2 and owners' ratings"
     if not sequences:
         return [Section(title, ("Nobody has handed in a rating yet.",))]
     says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left_out.items()))
-    first = Section(title, says, (_thirteen(study_data, sequences),), _picture(sequences))
-    within = Section("Within episodes", tables=(_within(study_data, sequences), *_wins(study_data, sequences)))
+    first = Section(title, says, (_table_13(study_data, sequences),), _picture(sequences))
+    within = Section(
+        "Within episodes", tables=(_within_episodes(study_data, sequences), *_win_table(study_data, sequences))
+    )
     return [first, within, _test_retest(study_data)]
 
 
 def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]]:
-    """Each rated sequence; and how many have no Sim2, by reason."""
+    """Return each rated sequence, and the number without Sim2 by reason."""
     cases = cases_of(study_data)
     units = {unit.id: unit for unit in asked_units(study_data)}
     ratings = {one.unit: float(one.value) for one in answers_in(study_data, RATING) if _is_number(one.value)}
@@ -62,6 +64,7 @@ def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]
     for id, value in ratings.items():
         unit = units[id]
         model = names[method_of(cases[id])] if id in cases else "run not here"
+        # The second run is the owner's demonstration, which identifies the episode.
         episode = unit.runs[1] if len(unit.runs) > 1 else unit.id
         sequences.append(RatedSequence(unit, episode, model, value, sims.get(id)))
     return sequences, left_out
@@ -74,7 +77,7 @@ def _is_number(value: object) -> bool:
 # -- Table 13 --------------------------------------------------------------------------------------------------
 
 
-def _thirteen(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
+def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for model in sorted({one.model for one in sequences}):
         own = [one for one in sequences if one.model == model]
@@ -115,7 +118,7 @@ def _thirteen(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
 
 
 def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge: int) -> dict[str, Cell]:
-    """By model a judge's mean rating of the sequences that owners rated."""
+    """Return by model a judge's mean rating of the sequences that owners rated."""
     name = study_data.columns.raters[judge].shown
     own = {one.unit: float(one.value) for one in answers_in(study_data, RATING, (judge,)) if _is_number(one.value)}
     means: dict[str, Cell] = {}
@@ -130,7 +133,7 @@ def _judge_rows(study_data: StudyData, sequences: Sequence[RatedSequence], judge
 
 
 def _picture(sequences: Sequence[RatedSequence]) -> tuple[Scatter, ...]:
-    """Every sequence that has a Sim2, its rating above it."""
+    """Return a scatter of Sim2 and rating of every sequence with a Sim2."""
     points = tuple(
         Point(one.sim2, one.rating, one.episode, one.model)
         for one in sorted(sequences, key=lambda one: one.unit.id)
@@ -156,8 +159,8 @@ def _episodes(sequences: Sequence[RatedSequence]) -> dict[str, list[RatedSequenc
     return episodes
 
 
-def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
-    """Whether what is likest to the owner's own way is rated highest, episode by episode."""
+def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
+    """Return how well Sim2 predicts the owner's rating within episodes."""
     rhos: list[UnitValue] = []
     pairs: list[UnitValue] = []
     flat = small = 0
@@ -165,8 +168,8 @@ def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
         them = [(one.sim2, one.rating) for one in all_of if one.sim2 is not None]
         cluster = all_of[0].unit.clustered
         own = rank_correlation(them)
-        small += len(them) < _LEAST
-        flat += len(them) >= _LEAST and own is None
+        small += len(them) < _LEAST_PAIRS
+        flat += len(them) >= _LEAST_PAIRS and own is None
         if own is not None:
             rhos.append(UnitValue(episode, cluster, own))
         pairs += [UnitValue(episode, cluster, right) for right in concordant(them)]
@@ -187,29 +190,34 @@ def _within(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Table:
         "Clustered by owner. The second row is the rank model: a chance of 50 % says nothing goes together; ties in "
         "Sim2 or in rating are left out.",
         *((f"No rho: {so_many(flat, 'episode')} with all ratings, or all Sim2, the same.",) if flat else ()),
-        *((f"No rho: {so_many(small, 'episode')} of fewer than {_LEAST} sequences with a Sim2.",) if small else ()),
+        *(
+            (f"No rho: {so_many(small, 'episode')} of fewer than {_LEAST_PAIRS} sequences with a Sim2.",)
+            if small
+            else ()
+        ),
         *few(len({one.unit.clustered for one in sequences}), "owners"),
     )
     return Table("fingertip-within", "Sim2 and rating within episodes", ("", "Value", "n"), rows, _SOURCE, notes)
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Spearman's rho by mid-ranks; None of fewer than three pairs, or where one side is the same throughout."""
-    if len(pairs) < _LEAST:
+    """Return Spearman's rho by mid-ranks; None for fewer than three pairs, or if one side is constant."""
+    if len(pairs) < _LEAST_PAIRS:
         return None
     rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
     rho = spearman(numbers_by(RATING, ("Sim2", "rating"), rows))
     value = float(rho.of(rho.sums.sum(axis=0)))
+    # nan differs from itself.
     return value if value == value else None
 
 
 def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
-    """Of each two that differ in both: 1 where the same one is higher in both, else 0."""
+    """Return for each two pairs that differ in both: 1 if both have the same order, else 0."""
     return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
 
 
-def _wins(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
-    """How often a model is rated above the others of an episode, a tie counting half; nothing where there is one."""
+def _win_table(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Table, ...]:
+    """Return how often a model is rated above the others of an episode, with ties as half; empty for a single model."""
     wins: dict[str, list[UnitValue]] = {}
     for episode, all_of in _episodes(sequences).items():
         for one in all_of:
@@ -241,7 +249,7 @@ def _wins(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tuple[Ta
 
 
 def _test_retest(study_data: StudyData) -> Section:
-    """What owners said the first and the second time."""
+    """Return the agreement of owners' first and second ratings."""
     title = "Ratings given twice"
     ratings, owners = repeated(study_data, RATING)
     if not ratings.places:

@@ -1,4 +1,4 @@
-"""Whether two texts mean the same intent (FingerTip 20K SR1, asked of people): agreement, judges, SR1 by source."""
+"""People's answers if two texts have the same intent (FingerTip 20K SR1): agreement, judges, SR1 by source."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lab.core.report import Cell, Number, Section, Table
 
 SAME = "same"
 _SOURCE = "FingerTip 20K 5.1; the judge's question, asked of people"
-_WHATS: tuple[tuple[Judged, str], ...] = (
+_STATISTICS: tuple[tuple[Judged, str], ...] = (
     ("accuracy", "Acc"), ("precision", "Prec"), ("recall", "Rec"), ("f1", "F1"), ("kappa", "Cohen kappa"),
 )  # fmt: skip
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """People among themselves, judges against them, and how often guesses of each source are right."""
+    """Return people's agreement, judges against people, and SR1 by the source of guesses."""
     people = ratings_of(study_data, SAME)
     if not (people.codes >= 0).any():
         return [Section("Same intent", ("Nobody has handed in an answer yet.",))]
@@ -65,7 +65,7 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
         name = study_data.columns.raters[judge].id
         own = against(truth, ratings_of(study_data, SAME, (judge,)))
         between = f"{name} against most people"
-        statistics = (*(judged(own, what, SAME) for what, _ in _WHATS), gwet_ac(own))
+        statistics = (*(judged(own, what, SAME) for what, _ in _STATISTICS), gwet_ac(own))
         agreements = [coefficient(study_data, one, own, between=between) for one in statistics]
         pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
         rows.append((name, *(Number(one) for one in agreements), pairs))
@@ -79,12 +79,12 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
         ),
         *few(len(truth.traces), "clusters"),
     )
-    head = ("Judge", *(name for _, name in _WHATS), "AC1", "Pairs")
+    head = ("Judge", *(name for _, name in _STATISTICS), "AC1", "Pairs")
     return Section(title, tables=(Table("fingertip-judges", title, head, tuple(rows), _SOURCE, notes),))
 
 
 def _sources(study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Truth]) -> list[Section]:
-    """SR1 by whose the guess was, where the lines told it."""
+    """Return SR1 by the source of guesses, if the lines name it."""
     source = {unit.id: unit.hidden.get("source", "") for unit in asked_units(study_data)}
     names = sorted({name for name in source.values() if name})
     if not names:

@@ -1,4 +1,4 @@
-"""Sim2 of each sequence that an owner rated (FingerTip 20K 5.1): its likeness to theirs over that to another's."""
+"""Sim2 of sequences rated by owners (FingerTip 20K 5.1): similarity to the owner's over that to another user's."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lab.core.study import Unit
 
 
 def likeness(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float], dict[str, int]]:
-    """Sim2 by unit; and how many have none, by reason.
+    """Return Sim2 by unit, and the number without it by reason.
 
-    The owner's sequence is the run that a unit is rated beside. The other user's is that of the most similar intent
-    among all demonstrations of the file by users of another type, by the embedding model where one is named, else by
-    Levenshtein; of several equally similar ones the mean likeness counts.
+    The owner's sequence is the run beside which a unit is rated. The other user's is that of the most similar intent
+    among all demonstrations of the file by users of another type, by the embedding model if one is named, else by
+    Levenshtein. Of several equally similar ones the mean similarity counts.
     """
     others = Others(context_of(study_data.further.runs(), MetricTerms(embed=study_data.further.embed)))
     left_out: dict[str, int] = {}
@@ -29,16 +29,16 @@ def likeness(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, fl
         if texts is not None and (far := mean_similarity(texts[0], texts[2:])):
             likenesses[unit.id] = similarity(texts[0], texts[1]) / far
         else:
-            why = why or _NOTHING
+            why = why or _NO_SIMILARITY
             left_out[why] = left_out.get(why, 0) + 1
     return likenesses, left_out
 
 
-_NOTHING = "shares nothing with the other user's sequence"
+_NO_SIMILARITY = "shares nothing with the other user's sequence"
 
 
 def _texts(others: Others, case: MeasuredRun | None, own: MeasuredRun | None) -> tuple[str, tuple[str, ...] | None]:
-    """The sequences of a run, of its owner and of other users; or why one is not there."""
+    """Return the sequences of a run, its owner and other users, or the reason if one is missing."""
     if case is None or own is None:
         return "its run, or its owner's, is not in this file", None
     others_texts, why = others.of(Execution(case, own, len(own.steps), None))

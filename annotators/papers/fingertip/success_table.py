@@ -1,4 +1,4 @@
-"""SR2 by people (FingerTip 20K 5.1): the share of runs that reached what was asked, as two checkers say."""
+"""SR2 by people (FingerTip 20K 5.1): the share of runs that reached their goal, by two checkers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTCOME = "outcome"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The table of a study of FingerTip's runs, or of one in which a limit of golden steps decided; else nothing."""
+    """Return the table for FingerTip's runs, or for a study with a limit of golden steps; else nothing."""
     cases = cases_of(study_data)
     ruled_units = {unit.id for unit in asked_units(study_data) if any(one.field == OUTCOME for one in unit.mechanical)}
     if not ruled_units and not any(

@@ -1,4 +1,4 @@
-"""How alike two texts, or two vectors, are: Levenshtein similarity and cosine, both from 0 to 1."""
+"""Similarity of texts and vectors: Levenshtein similarity and cosine, both from 0 to 1."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import math
 from collections.abc import Sequence
 
 LONGEST = 20_000
-"""Characters of the longest text that is compared; its square is what a comparison may cost."""
+"""Maximum characters of a compared text. The cost of a comparison grows with its square."""
 
 
 def similarity(one: str, other: str) -> float:
-    """1 - Levenshtein's distance in characters / the longer length; two empty texts are the same."""
+    """Return 1 - Levenshtein distance in characters / the longer length. Two empty texts are equal."""
     from rapidfuzz.distance import Levenshtein
 
     return Levenshtein.normalized_similarity(one, other)
 
 
 def mean_similarity(text: str, others: Sequence[str]) -> float:
-    """The mean similarity of one text to each of others; there is at least one."""
+    """Return the mean similarity of a text to at least one other text."""
     return math.fsum(similarity(text, other) for other in others) / len(others)
 
 
 def most_similar(text: str, texts: Sequence[str]) -> list[int]:
-    """The places of the texts that are most similar to another one: all that are equally so; none of no texts."""
+    """Return the indices of the texts that are most similar to `text`, several if they are equally so."""
     if not texts:
         return []
     import numpy as np
@@ -34,18 +34,18 @@ def most_similar(text: str, texts: Sequence[str]) -> list[int]:
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of two vectors, what is below 0 taken for 0: the paper wants 0 to 1 and does not say how.
+    """Return the cosine of two vectors with negative values set to 0, and 0 for a zero vector.
 
-    With (1 + cosine) / 2 its reported means could not be: Sim1 is 0.25 where hardly a guess is right. 0 where a vector
-    has no length.
+    The paper wants 0 to 1 and does not say how. With (1 + cosine) / 2 its reported means would be impossible: Sim1 is
+    0.25 with hardly a right guess.
     """
-    one, other = _scaled(one), _scaled(other)
+    one, other = _scale_vector(one), _scale_vector(other)
     lengths = math.hypot(*one) * math.hypot(*other)
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     return min(1.0, max(0.0, product / lengths)) if lengths else 0.0
 
 
-def _scaled(vector: Sequence[float]) -> list[float]:
-    """Of the same direction, with 1 as its largest number: products of the largest ones are beyond any machine."""
+def _scale_vector(vector: Sequence[float]) -> list[float]:
+    """Return the vector scaled to a largest component of 1, because products of huge ones overflow."""
     largest = max(map(abs, vector), default=0.0)
     return [value / largest for value in vector] if largest else list(vector)

@@ -1,4 +1,4 @@
-"""Which runs are in FingerTip-20K's two tracks: guesses of an intent, and executions of a demonstrated task."""
+"""Runs of FingerTip-20K's two tracks: guesses of an intent, and executions of a demonstrated task."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST = 2.5
 """An agent that takes more than so many times the golden steps has failed."""
 DONE = 0.99
 """A score above it is a success."""
-_YES = {"yes": 1.0, "same": 1.0, "true": 1.0, "no": 0.0, "not same": 0.0, "false": 0.0}
-_NAMES = {
+_VERDICT_VALUES = {"yes": 1.0, "same": 1.0, "true": 1.0, "no": 0.0, "not same": 0.0, "false": 0.0}
+_ACTION_NAMES = {
     "click": "click",
     "long_press": "long_click",
     "input_text": "type",
@@ -29,12 +29,12 @@ _NAMES = {
     "status": "finished",
     "answer": "finished",
 }
-"""The actions of the paper's Table 2 as its A.7.2 spells them; others keep our name."""
+"""Actions of the paper's Table 2, as its A.7.2 spells them. Others keep our name."""
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
 class Guess(NamedTuple):
-    """What an agent, or a person, thought that the user wanted, and what that was. `right` is None where not judged."""
+    """The guess of an agent or person, and the true intent. `right` is None if not judged."""
 
     case: MeasuredRun
     text: str
@@ -43,7 +43,7 @@ class Guess(NamedTuple):
 
 
 class Execution(NamedTuple):
-    """An agent's run of a task that its user demonstrated. `done` is None where nobody has judged it."""
+    """An agent's run of a task that its user demonstrated. `done` is None if not judged."""
 
     case: MeasuredRun
     demonstration: MeasuredRun
@@ -58,10 +58,10 @@ class Execution(NamedTuple):
 def guesses_of(
     cases: Sequence[MeasuredRun], gold: Mapping[str, Sequence[MeasuredRun]], out: LeftOutTally
 ) -> list[Guess]:
-    """The runs of tasks without an instruction whose true intent is known.
+    """Return the runs of tasks without an instruction whose true intent is known.
 
-    The true intent is the instruction of the task's demonstration, or the task's trait `intent`. The guess is the
-    text of the first proposal; where nothing was proposed, the final answer. People guess, too.
+    The true intent is the instruction of the task's demonstration, or the task's trait `intent`. The guess is the text
+    of the first proposal, else the final answer. People's runs count too.
     """
     guesses: list[Guess] = []
     for case in cases:
@@ -80,7 +80,7 @@ def guesses_of(
 
 
 def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> str:
-    """What the user really wanted; empty where that is not known."""
+    """Return the user's true intent; empty if unknown."""
     intent = next(
         (one.task.instruction for one in of_task(case, gold.get(case.task.id, ())) if one.task.instruction), ""
     )
@@ -88,7 +88,7 @@ def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> s
 
 
 def guess_in(case: MeasuredRun) -> str:
-    """The first proposal, else the final answer; empty where there is neither."""
+    """Return the first proposal, else the final answer; empty if there is neither."""
     proposal = next(
         (step.question.text for step in case.steps if step.question and step.question.kind == "propose"), ""
     )
@@ -99,7 +99,7 @@ def guess_in(case: MeasuredRun) -> str:
 def executions_of(
     cases: Sequence[MeasuredRun], gold: Mapping[str, Sequence[MeasuredRun]], out: LeftOutTally
 ) -> list[Execution]:
-    """Agents' runs of tasks that somebody demonstrated: the same user if possible, else the first who did."""
+    """Return agents' runs of demonstrated tasks, with the same user's demonstration if possible, else the first one."""
     executions: list[Execution] = []
     for case in cases:
         if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
@@ -112,12 +112,12 @@ def executions_of(
         else:
             own = next((one for one in demonstrations if user_of(one) == user_of(case)), demonstrations[0])
             golden = len(own.steps)
-            executions.append(Execution(case, own, golden, _done(case, golden)))
+            executions.append(Execution(case, own, golden, _reached_goal(case, golden)))
     return executions
 
 
-def _done(case: MeasuredRun, golden: int) -> bool | None:
-    """Whether it reached what was asked, by people's word or the run's score; never past 2.5 times the golden steps."""
+def _reached_goal(case: MeasuredRun, golden: int) -> bool | None:
+    """Return True if a run reached its goal by its mark, verdict or score, never beyond 2.5 times the golden steps."""
     if len(case.steps) > MOST * golden:
         return False
     verdict = judged(case, "sr2")
@@ -126,14 +126,15 @@ def _done(case: MeasuredRun, golden: int) -> bool | None:
 
 
 def judged(case: MeasuredRun, name: str) -> float | None:
-    """A settled mark of that name, else the source's verdict; None where there is neither."""
+    """Return a settled mark of that name, else the source's verdict; None if there is neither."""
     mark = case.marks.get(name)
+    # A mark that people were asked about and could not settle must not fall back to the source's verdict.
     if mark is not None or name in case.unsettled:
         return mark
     verdict = case.verdict(name)
     value = verdict.value if verdict else None
     if isinstance(value, str):
-        return _YES.get(value.strip().lower())
+        return _VERDICT_VALUES.get(value.strip().lower())
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
@@ -142,9 +143,9 @@ def user_of(case: MeasuredRun) -> str:
 
 
 def type_of(facts: Mapping[str, object]) -> str:
-    """A user's type: the decade of their age, since the paper says "age groups" and no bounds; empty if not told.
+    """Return a user's type: the decade of their age, empty if unknown.
 
-    An age that is told as a group already ("18-24") is that group.
+    The paper has "age groups" without bounds. An age that is already a group ("18-24") is that group.
     """
     inner = facts.get("identity")
     age = facts.get("age", inner.get("age") if isinstance(inner, dict) else None)
@@ -159,20 +160,21 @@ def type_of(facts: Mapping[str, object]) -> str:
 
 
 def sequence_of(case: MeasuredRun) -> str:
-    """All that was done as one text: each action as A.7.2 spells it, joined by semicolons.
+    """Return all actions as one text: each as A.7.2 spells it, joined by semicolons.
 
-    The paper compares "two strings" and does not say what stands between their actions.
+    The paper compares "two strings" and does not say what separates actions. The text is cut one character beyond
+    `LONGEST`, so that callers can tell that it is too long.
     """
     return ";".join(written(step.action, step.content) for step in case.steps if step.action is not None)[: LONGEST + 1]
 
 
 def written(action: Action, content: str = "") -> str:
-    """One action: `click(coordinates=(540,1200), content='Search')`, `type(text='milk')`, `press_back()`.
+    """Return one action as text: `click(coordinates=(540,1200), content='Search')`, `press_back()`.
 
-    `content` is what stands under the finger. Of a touch whose pixels are not known there are no coordinates; a
-    scroll's direction is the content's, so that of a swipe, which is the finger's, is turned round.
+    `content` is what is under the finger. Touches without known pixels have no coordinates. A scroll's direction is
+    that of the content, so the direction of a swipe, which is the finger's, is reversed.
     """
-    name = _NAMES.get(action.kind, action.kind)
+    name = _ACTION_NAMES.get(action.kind, action.kind)
     if name == "finished":
         return "finished()"
     way = _OPPOSITE[action.direction] if action.kind == "swipe" and action.direction else action.direction

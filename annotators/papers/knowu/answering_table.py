@@ -1,5 +1,4 @@
-"""How those who stand in for a person answered: what they knew of whom they play, how long it took them, how much they
-wrote and took back, and for how long the agent's clock stood still."""
+"""Answers in a person's place: knowledge of the persona, times, lengths and edits of replies, and paused clocks."""
 
 from __future__ import annotations
 
@@ -18,12 +17,12 @@ from lab.core.rounding import rounded
 from lab.core.step import Reply
 
 NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
-"""Reasons: a quiz was begun and is not passed; a play has ended, and what is asked after it is not handed in."""
+"""Reason for a quiz that was begun and is not passed, and for an ended play without its questionnaire."""
 
 
 def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> list[Section]:
-    """The quiz, replies by condition, and what people said after their tasks; nothing where there is none of it."""
-    candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _afterwards(study_data))
+    """Return the tables of the quiz, of replies by condition, and of answers after tasks; empty if there are none."""
+    candidates = (_quiz(study_data), _replies(by), _clocks(study_data, by), _questionnaire_table(study_data))
     tables = [table for table in candidates if table.rows]
     return [Section("How they answered", tables=tuple(tables))] if tables else []
 
@@ -32,7 +31,7 @@ def answering(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) ->
 
 
 def _quiz(study_data: StudyData) -> Table:
-    """What each person knew of each persona at the first try, in the round that they passed."""
+    """Return each person's right answers about each persona at the first try, in the round that they passed."""
     tries_by_play: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for act in study_data.acts:
         if act.act == "quiz" and act.rater.kind == "human":
@@ -41,7 +40,7 @@ def _quiz(study_data: StudyData) -> Table:
     items, not_passed = [], 0
     for (code, persona), tries in sorted(tries_by_play.items()):
         rounds, part = len({one.get("round") for one in tries}), f"{code}, {persona}"
-        first = _first_tries(tries)
+        first = _first_try_results(tries)
         not_passed += not first
         right = of_all(
             study_data, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
@@ -66,8 +65,8 @@ def _quiz(study_data: StudyData) -> Table:
     return Table("quiz", "The quiz on whom they play", head, tuple(rows), notes=notes)
 
 
-def _first_tries(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
-    """Whether each question was right at once, in the round that was passed; none where none was."""
+def _first_try_results(tries: Sequence[Mapping[str, Any]]) -> list[bool]:
+    """Return the first try at each question of the passed round (True if right); empty if no round was passed."""
     passed_round = next((one.get("round") for one in tries if one.get("passed")), None)
     return [
         bool(one.get("right"))
@@ -87,10 +86,10 @@ def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
             rows.append(
                 (
                     name, f"{len(replies):,}",
-                    _middle(replies, lambda one: seconds_between(one.shown_at, one.first_key_at), 1),
-                    _middle(replies, lambda one: seconds_between(one.shown_at, one.sent_at), 1),
-                    _middle(replies, lambda one: float(len(one.text)), 0),
-                    _middle(replies, lambda one: None if one.edits is None else float(one.edits), 0),
+                    _median_cell(replies, lambda one: seconds_between(one.shown_at, one.first_key_at), 1),
+                    _median_cell(replies, lambda one: seconds_between(one.shown_at, one.sent_at), 1),
+                    _median_cell(replies, lambda one: float(len(one.text)), 0),
+                    _median_cell(replies, lambda one: None if one.edits is None else float(one.edits), 0),
                     _decisions(replies),
                 )
             )  # fmt: skip
@@ -100,7 +99,7 @@ def _replies(by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
     return Table("replies", "Replies", columns, tuple(rows), notes=notes)
 
 
-def _middle(replies: Sequence[Reply], value: Callable[[Reply], float | None], digits: int) -> str:
+def _median_cell(replies: Sequence[Reply], value: Callable[[Reply], float | None], digits: int) -> str:
     values = [seconds for one in replies if (seconds := value(one)) is not None]
     if not values:
         return "not told"
@@ -114,12 +113,12 @@ def _decisions(replies: Sequence[Reply]) -> str:
 
 
 def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> Table:
-    """For how long runs waited for their user: with a question open, and while a person let them stand still."""
+    """Return the time for which runs waited for their user: with a question open, and during pauses."""
     rows = []
     for name, cases in by.items():
         if any(case.user is not None and case.user.kind == "human" for case in cases):
             pauses_by_run = [study_data.further.pauses(case.id) for case in cases]
-            waiting_seconds = median(sum(_waits(case)) for case in cases)
+            waiting_seconds = median(sum(_waiting_seconds(case)) for case in cases)
             pauses, seconds = sum(map(len, pauses_by_run)), sum(map(sum, pauses_by_run))
             rows.append((name, f"{len(cases):,}", rounded(waiting_seconds, 1), f"{pauses:,}", rounded(seconds, 1)))
     head = ("Runs by", "Runs", "Seconds with a question open", "Pauses", "Seconds paused")
@@ -129,7 +128,7 @@ def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> T
     return Table("clocks", "Clocks that stood still", head, tuple(rows), notes=notes)
 
 
-def _waits(case: MeasuredRun) -> list[float]:
+def _waiting_seconds(case: MeasuredRun) -> list[float]:
     replies = [step.reply for step in case.steps if step.reply is not None]
     return [seconds for one in replies if (seconds := seconds_between(one.shown_at, one.sent_at)) is not None]
 
@@ -137,8 +136,8 @@ def _waits(case: MeasuredRun) -> list[float]:
 # -- afterwards ------------------------------------------------------------------------------------------------
 
 
-def _afterwards(study_data: StudyData) -> Table:
-    """The mean of what people said after their tasks, also of one that was dealt again."""
+def _questionnaire_table(study_data: StudyData) -> Table:
+    """Return the mean answers after tasks, including those of plays that were dealt again."""
     units = {unit.id: unit for unit in asked_units(study_data)}
     play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in study_data.played)
     rows: list[tuple[Cell, ...]] = []
@@ -148,6 +147,7 @@ def _afterwards(study_data: StudyData) -> Table:
         answers = answers_in(study_data, field.id, run=None)
         with_value = [one for one in answers if one.value is not None]
         left_out = Counter(one.reason for one in answers if one.value is None)
+        # Plays that ended before their questionnaire was handed in are missing answers.
         left_out[NOT_HANDED_IN] = max(0, play_count - len(answers))
         items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in with_value]
         scale = [float(option.id) for option in field.options]

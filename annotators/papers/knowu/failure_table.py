@@ -1,8 +1,8 @@
-"""KnowU-Bench 4.4: why runs failed. Shares with Wilson's intervals, in the paper's order; the coders' agreement.
+"""KnowU-Bench 4.4: why runs failed. Shares with Wilson's intervals in the paper's order, and the coders' agreement.
 
-The paper prints percentages of four reasons each; the counts beside ours are worked out from them and from how many of
-its runs failed (48 personalized ones, 20 proactive ones). What is right of a run is what was adjudicated, else what
-more than half of its coders said; a run of which neither holds is undecided, and in no share.
+The paper prints percentages of four reasons each. The counts beside ours are derived from them and from the number of
+its failed runs (48 personalized ones, 20 proactive ones). A run's right reason is the adjudicated one, else that of
+more than half of its coders. A run without either is undecided and in no share.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ PAPER: Mapping[str, Mapping[str, int]] = {
     "failure-mode-knowu-personalized": {"clarify": 32, "partial": 13, "gui": 2, "preference": 1},
     "failure-mode-knowu-proactive": {"intervention": 12, "passive": 4, "gui": 3, "rejection": 1},
 }
-"""The paper's order, and its counts."""
+"""The paper's order, with its counts."""
 PRIMARY, SECONDARY = "primary", "secondary"
 _NONE = "none"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Shares of reasons, each coder's, their agreement, and second reasons."""
+    """Return shares of reasons, each coder's counts, their agreement, and secondary reasons."""
     right = {unit: truth.value for (unit, _), truth in truths(study_data, PRIMARY).items()}
     rated_units = {one.unit for one in answers_in(study_data, PRIMARY)}
     undecided = len(rated_units - set(right))
@@ -41,11 +41,13 @@ def sections(study_data: StudyData) -> list[Section]:
         says.append(f"On {undecided:,} the coders differ, and nobody has settled it: they are in no share.")
     shares = _shares(study_data, right)
     order = _order(study_data)
-    names = dict(zip(order, _shown(study_data, order), strict=True))
+    names = dict(zip(order, _option_texts(study_data, order), strict=True))
     tables = [_table(study_data, right, shares), _coders(study_data), _agreement(study_data)]
     tables += judges(study_data, names, right, "failures-judges", "KnowU-Bench 4.4")
-    bars = Bars("failures-bars", "Share of each reason", tuple(shares.values()), tuple(_shown(study_data, shares)))
-    grid = _second(study_data)
+    bars = Bars(
+        "failures-bars", "Share of each reason", tuple(shares.values()), tuple(_option_texts(study_data, shares))
+    )
+    grid = _secondary_grid(study_data)
     return [
         Section(
             "Why runs failed", (*says, *few(len(right))), tuple(table for table in tables if table.rows),
@@ -61,13 +63,13 @@ def _field(study_data: StudyData) -> Field:
 
 
 def _order(study_data: StudyData) -> list[str]:
-    """The paper's order, and behind it what else the protocol has."""
+    """Return the paper's order, followed by other options of the protocol."""
     option_ids = [option.id for option in _field(study_data).options]
     first = [id for id in PAPER.get(study_data.study.protocol.id, {}) if id in option_ids]
     return [*first, *(id for id in option_ids if id not in first)]
 
 
-def _shown(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
+def _option_texts(study_data: StudyData, ids: Sequence[str] | Mapping[str, object]) -> list[str]:
     field = _field(study_data)
     return [option.shown if (option := field.option(id)) is not None else id for id in ids]
 
@@ -96,7 +98,7 @@ def _table(study_data: StudyData, right: Mapping[str, str], shares: Mapping[str,
     whole = sum(papers.values())
     counts = Counter(right.values())
     rows: list[tuple[Cell, ...]] = []
-    for id, reason in zip(shares, _shown(study_data, shares), strict=True):
+    for id, reason in zip(shares, _option_texts(study_data, shares), strict=True):
         paper = f"{rounded(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
         rows.append((reason, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
     columns = ("Reason", "Runs", "Share", "Paper (counts derived)")
@@ -108,9 +110,10 @@ def _coders(study_data: StudyData) -> Table:
     order = _order(study_data)
     rows = []
     for rater in study_data.people:
+        # None counts the answers with a reason: "cannot judge".
         own = Counter(one.value for one in answers_in(study_data, PRIMARY, (rater,)))
         rows.append((study_data.columns.raters[rater].id, *(f"{own[id]:,}" for id in order), f"{own[None]:,}"))
-    columns = ("Coder", *_shown(study_data, order), "cannot judge")
+    columns = ("Coder", *_option_texts(study_data, order), "cannot judge")
     return Table("coders", "What each coder said", columns, tuple(rows))
 
 
@@ -128,8 +131,8 @@ def _agreement(study_data: StudyData) -> Table:
     return Table("coding", "Agreement of the coders", columns, (row,))
 
 
-def _second(study_data: StudyData) -> Grid | None:
-    """How often each second reason was given beside each first one, over all coders."""
+def _secondary_grid(study_data: StudyData) -> Grid | None:
+    """Return how often each secondary reason accompanies each primary one, over all coders; None if there are none."""
     second = {(one.unit, one.rater): one.value for one in answers_in(study_data, SECONDARY) if one.value is not None}
     if not second:
         return None
@@ -142,6 +145,6 @@ def _second(study_data: StudyData) -> Grid | None:
     )
     counts = tuple(tuple(float(pairs[first, other]) for other in (*seconds, _NONE)) for first in order)
     return Grid(
-        "second", "Second reasons beside the first, all coders' answers", tuple(_shown(study_data, order)),
-        (*_shown(study_data, seconds), _NONE), counts, "first", "second",
+        "second", "Second reasons beside the first, all coders' answers", tuple(_option_texts(study_data, order)),
+        (*_option_texts(study_data, seconds), _NONE), counts, "first", "second",
     )  # fmt: skip

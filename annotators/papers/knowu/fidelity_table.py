@@ -1,8 +1,8 @@
-"""KnowU-Bench 4.3, simulator fidelity: how near models come to the people whose place they take, a row for each model.
+"""KnowU-Bench 4.3, simulator fidelity: similarity of models to the people whose place they take, one row per model.
 
-A shadow was asked the very questions that a person was: it is compared with that person question by question. A model
-that played runs of its own was asked others: of it only means and shares stand beside people's, and what needs the same
-question is undefined. Whether replies have a basis in the profile is read from studies of reply support beside.
+A shadow model answers the very questions that a person answered, so it is compared question by question. A model that
+played its own runs had other questions, so only its means and shares are compared, and numbers that need the same
+questions are undefined. Support of replies by the profile comes from studies of reply support beside this one.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from lab.core.step import Reply
 
 FIELD = "simulator"
 DECISIONS = ("accept", "reject", "none")
-"""What is decided on a proposal; `none` where it was answered as a question alone."""
+"""Decisions on a proposal. `none` if it was answered like a question."""
 UNPAIRED = "not asked the same questions"
 NOT_ASKED = "not_asked"
-"""Reasons: a model played runs of its own; a shadow has no row of a question (it was not asked)."""
+"""Reasons: a model that played its own runs, and a shadow without an answer to a question (it was not asked)."""
 NO_SUPPORT = "no study of reply support with its replies stands beside it: --with"
-_TIMED = "a median, which stands without one"
+_NO_MEDIAN_INTERVAL = "a median, which stands without one"
 
 
 class ModelReply(NamedTuple):
-    """What a model said to a question: its words, its decision, and the seconds that it took."""
+    """A model's reply to a question: its words, its decision, and its seconds."""
 
     text: str
     decision: str | None
@@ -50,7 +50,7 @@ class ModelReply(NamedTuple):
 
 
 class PairedReply(NamedTuple):
-    """A person's reply to one question, and a shadow's; `reply` is None where `missing` says why."""
+    """A person's and a shadow's reply to one question. `reply` is None if `missing` gives a reason."""
 
     item: str
     task: str
@@ -61,7 +61,7 @@ class PairedReply(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """One model, what it is compared by, and its replies: `pairs` of a shadow, else those of its `own` runs."""
+    """One model with its replies: `pairs` of a shadow, else those of its `own` runs."""
 
     name: str
     source: ReplySource
@@ -70,7 +70,7 @@ class ModelRow(NamedTuple):
 
 
 class UnitReply(NamedTuple):
-    """A reply in a run, with the task over which intervals are clustered."""
+    """A reply in a run, with its task, the cluster for intervals."""
 
     item: str
     task: str
@@ -78,7 +78,7 @@ class UnitReply(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Simulator fidelity; nothing where no model stands beside people."""
+    """Return the section on simulator fidelity; empty if there is no model beside people."""
     people = _runs(study_data, "human")
     rows = [*_shadow_rows(study_data, people), *_played_rows(study_data)]
     if not rows:
@@ -98,7 +98,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _runs(study_data: StudyData, kind: str, by: str = "") -> list[MeasuredRun]:
-    """The runs of the study that people (or models) ended and that are here, each once, by their ids."""
+    """Return the ended runs of the study by people (or models) that are in the file, each once, sorted by id."""
     runs = {
         one.trace: case
         for one in study_data.played
@@ -121,7 +121,7 @@ def _of_reply(reply: Reply) -> ModelReply:
 
 
 def _shadow_rows(study_data: StudyData, people: Sequence[MeasuredRun]) -> list[ModelRow]:
-    """A row for each shadow that the study names or that was asked at one of its runs."""
+    """Return a row for each shadow that the study names or that answered in one of its runs."""
     answers = {case.id: study_data.further.shadows(case.id) for case in people}
     shadow_names = {*study_data.study.shadows, *(one.by.id for some in answers.values() for one in some)}
     return [
@@ -146,7 +146,7 @@ def _pairs(
 
 
 def _shadow_reply(one: ShadowAnswer | None) -> tuple[ModelReply | None, str]:
-    """What a shadow said, or why there is nothing."""
+    """Return a shadow's reply; None with a reason if there is none."""
     if one is None:
         return None, NOT_ASKED
     if one.missing is not None:
@@ -155,7 +155,7 @@ def _shadow_reply(one: ShadowAnswer | None) -> tuple[ModelReply | None, str]:
 
 
 def _played_rows(study_data: StudyData) -> list[ModelRow]:
-    """A row for each model that played runs of its own."""
+    """Return a row for each model that played its own runs."""
     names = sorted({one.by.id for one in study_data.played if one.by.kind == "model"})
     rows = []
     for name in names:
@@ -183,7 +183,7 @@ def _fidelity(
                 Number(_length(study_data, row, people, against)),
                 Number(_similarity(study_data, row, against)),
                 as_percent(_support(study_data, row, support)),
-                _seconds([one.seconds for one in _of(row)], row.name),
+                _seconds([one.seconds for one in _given_replies(row)], row.name),
                 _seconds([one.person.seconds for one in row.pairs] or [one.reply.seconds for one in people], "people"),
             )
         )
@@ -201,31 +201,33 @@ def _fidelity(
     return Table("fidelity", "Models beside people", columns, tuple(lines), "KnowU-Bench 3.2, 4.3", notes)
 
 
-def _of(row: ModelRow) -> list[ModelReply]:
-    """A model's replies, of a shadow those that it gave."""
+def _given_replies(row: ModelRow) -> list[ModelReply]:
+    """Return a model's replies, for a shadow those that exist."""
     return [one.reply for one in row.pairs if one.reply is not None] or [one.reply for one in row.own]
 
 
 def _reply_counts(row: ModelRow) -> str:
-    """How many replies there are, of how many questions, with the reasons of those that are missing."""
+    """Return the number of replies and of questions, with the reasons for missing replies."""
     if not row.source.shadow:
         return f"{len(row.own):,}"
-    reasons = _left(row.pairs)
+    reasons = _missing_reasons(row.pairs)
     why = f" ({', '.join(f'{many:,} {reason}'.replace('_', ' ') for reason, many in sorted(reasons.items()))})"
     return f"{len(row.pairs) - sum(reasons.values()):,} of {len(row.pairs):,}{why if reasons else ''}"
 
 
-def _left(pairs: Iterable[PairedReply]) -> dict[str, int]:
+def _missing_reasons(pairs: Iterable[PairedReply]) -> dict[str, int]:
     return dict(Counter(one.missing for one in pairs if one.reply is None))
 
 
 def _kappa(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
-    """Cohen's kappa of a shadow's decisions and the person's, over the proposals that both answered."""
+    """Return Cohen's kappa of a shadow's and the person's decisions, over the proposals that both answered."""
     if not row.source.shadow:
         return lacking(FIELD, "cohen kappa", UNPAIRED, between=against)
     pairs = [one for one in row.pairs if one.proposal]
     if not any(one.reply is not None for one in pairs):
-        return lacking(FIELD, "cohen kappa", "no proposal that both answered", between=against, left_out=_left(pairs))
+        return lacking(
+            FIELD, "cohen kappa", "no proposal that both answered", between=against, left_out=_missing_reasons(pairs)
+        )
     tasks = tuple(sorted({one.task for one in pairs}))
     places = tuple(RatedItem(one.item, "") for one in pairs)
     codes = np.array([[_code(one.person), _code(one.reply)] for one in pairs], dtype=np.int16)
@@ -243,7 +245,10 @@ def _code(reply: ModelReply | None) -> int:
 
 
 def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], against: str) -> Agreement:
-    """The mean length of a model's replies over that of people's: paired, of the questions that both answered."""
+    """Return the mean length of a model's replies over that of people's.
+
+    For a shadow both are over the questions that both answered.
+    """
     answered_pairs = [one for one in row.pairs if one.reply is not None]
     if row.source.shadow:
         mine = [UnitReply(one.item, one.task, one.reply) for one in answered_pairs if one.reply is not None]
@@ -251,7 +256,7 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
     else:
         mine = list(row.own)
     if not mine or not people:
-        return lacking(FIELD, "length ratio", "no reply of both", between=against, left_out=_left(row.pairs))
+        return lacking(FIELD, "length ratio", "no reply of both", between=against, left_out=_missing_reasons(row.pairs))
     tasks = sorted({one.task for one in (*mine, *people)})
     sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
 
@@ -262,7 +267,7 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
         "length ratio", sums, of, lambda sums: "people wrote nothing", most=None, least=0.0, places=len(mine)
     )
     n = len(mine) if row.source.shadow else len(mine) + len(people)
-    reasons = _left(row.pairs)
+    reasons = _missing_reasons(row.pairs)
     many = sum(reasons.values())
     return with_interval(
         estimate(one, study_data.how), study_data.how, FIELD, "length ratio", between=against, places=n, units=n,
@@ -271,7 +276,7 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
 
 
 def _lengths(replies: Sequence[UnitReply], tasks: Sequence[str]) -> Floats:
-    """By task: characters of all replies, and how many these are."""
+    """Return by task the characters of all replies and their number."""
     place = {task: at for at, task in enumerate(tasks)}
     trace = np.array([place[one.task] for one in replies], dtype=np.int32)
     column = np.array([float(len(one.reply.text)) for one in replies])
@@ -279,21 +284,21 @@ def _lengths(replies: Sequence[UnitReply], tasks: Sequence[str]) -> Floats:
 
 
 def _similarity(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
-    """How alike a shadow's words and the person's are, over the questions to which both said any."""
+    """Return the similarity of a shadow's and the person's words, over questions that either answered in words."""
     if not row.source.shadow:
         return lacking(FIELD, "Levenshtein similarity", UNPAIRED, between=against)
     items = [
-        UnitValue(one.item, one.task, similarity(_words(one.person), _words(one.reply)))
+        UnitValue(one.item, one.task, similarity(_normalise_text(one.person), _normalise_text(one.reply)))
         for one in row.pairs
-        if one.reply is not None and (_words(one.person) or _words(one.reply))
+        if one.reply is not None and (_normalise_text(one.person) or _normalise_text(one.reply))
     ]
     return average(
         study_data, items, FIELD, "Levenshtein similarity", most=1.0, least=0.0, between=against, raters=2,
-        why="no question to which either said anything in words", left_out=_left(row.pairs),
+        why="no question to which either said anything in words", left_out=_missing_reasons(row.pairs),
     )  # fmt: skip
 
 
-def _words(reply: ModelReply) -> str:
+def _normalise_text(reply: ModelReply) -> str:
     return " ".join(reply.text.casefold().split())[:LONGEST]
 
 
@@ -301,14 +306,14 @@ def _seconds(seconds: Iterable[float | None], whose: str) -> Cell:
     values = [one for one in seconds if one is not None]
     if not values:
         return Number(lacking(FIELD, "median seconds", "no reply tells its times", between=whose), 1)
-    return Number(plain(median(values), FIELD, "median seconds", _TIMED, n=len(values), between=whose), 1)
+    return Number(plain(median(values), FIELD, "median seconds", _NO_MEDIAN_INTERVAL, n=len(values), between=whose), 1)
 
 
 # -- support by the profile ------------------------------------------------------------------------------------
 
 
 def _support(study_data: StudyData, row: ModelRow, support: Sequence[SupportedReply]) -> Agreement:
-    """The share of a model's replies that the profile supports: by people, else by the first judge."""
+    """Return the share of a model's replies that the profile supports: by people, else by the first judge."""
     theirs = [one for one in support if row.source.gave(one)]
     raters = sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater))
     if not raters:
@@ -317,7 +322,7 @@ def _support(study_data: StudyData, row: ModelRow, support: Sequence[SupportedRe
 
 
 def share_supported(study_data: StudyData, replies: Sequence[SupportedReply], whose: str, rater: str) -> Agreement:
-    """The share of replies that have a basis in the profile, by one who rated them all."""
+    """Return the share of replies that the profile supports, by a single rater of all of them."""
     items = [UnitValue(one.unit, one.cluster, float(one.value == "supported")) for one in replies]
     return share(
         study_data, items, FIELD, "share supported", part=f"by {rater}", between=whose, raters=1,
@@ -326,9 +331,9 @@ def share_supported(study_data: StudyData, replies: Sequence[SupportedReply], wh
 
 
 def _support_table(study_data: StudyData, rows: Sequence[ModelRow], support: Sequence[SupportedReply]) -> Table:
-    """The same share for people and each model, by everybody who rated: people's word, and each judge's."""
+    """Return the same share for people and each model, by each rater: people's majority, and each judge."""
     columns = ("Replies by", "Rated by", "Replies", "Supported")
-    whose = [("people", ReplySource("people", human=True)), *((_shown(row), row.source) for row in rows)]
+    whose = [("people", ReplySource("people", human=True)), *((_row_name(row), row.source) for row in rows)]
     lines: list[tuple[Cell, ...]] = []
     for name, source in whose:
         theirs = [one for one in support if source.gave(one)]
@@ -340,5 +345,5 @@ def _support_table(study_data: StudyData, rows: Sequence[ModelRow], support: Seq
     return Table("fidelity-support", "Replies that the profile supports", columns, tuple(lines), "KnowU-Bench 3.2, E.2")
 
 
-def _shown(row: ModelRow) -> str:
+def _row_name(row: ModelRow) -> str:
     return f"{row.name}, shadow" if row.source.shadow else row.name

@@ -1,8 +1,8 @@
-"""KnowU-Bench 4.3: how far evaluators are from experts. MAE against their mean, the scatter, and ICC of the experts.
+"""KnowU-Bench 4.3: distance of evaluators from experts. MAE against their mean, the scatter, and ICC of the experts.
 
-What the paper leaves open is settled so: the truth is the mean of all experts who rated a run; evaluators are those of
-the run itself (hybrid and rules alone, where its source or its checks give them), every judge that rated here, and each
-judge's hybrid: its criteria's weighted mean, weighed with the rules' score by the task's lambda (3.4). A difference of
+Choices that the paper leaves open: the truth is the mean of all experts who rated a run. Evaluators are those of the
+run itself (hybrid and rules alone, if its source or its checks give them), every judge in the study, and each judge's
+hybrid: the weighted mean of its criteria, combined with the rules' score by the task's lambda (3.4). A difference of
 two evaluators is over the runs that both scored, with both kinds of interval, because runs are few.
 """
 
@@ -35,7 +35,7 @@ from lab.core.rounding import count
 WHOLE, EACH = "task_score", "score"
 _EXPERTS = "experts"
 _NOT_SCORED = "not_scored"
-"""Why an evaluator has no score of a run: its source, or its rules, give none."""
+"""Reason why an evaluator has no score of a run: its source or its rules give none."""
 _SOURCE = "KnowU-Bench 4.3"
 
 Mask = npt.NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Evaluator(NamedTuple):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """How far each evaluator is from the experts, the scatter, and how far the experts agree."""
+    """Return each evaluator's distance from the experts, the scatter, and the experts' agreement."""
     experts = numbers_of(study_data, WHOLE)
     evaluator_list = evaluators(study_data, experts)
     cluster_count = len(experts.traces)
@@ -63,7 +63,7 @@ def sections(study_data: StudyData) -> list[Section]:
         _differences(study_data, evaluator_list),
         _agreement(study_data, experts),
     ]
-    pictures = [_scatter(evaluator_list)] if any(_both(one).any() for one in evaluator_list) else []
+    pictures = [_scatter(evaluator_list)] if any(_scored_mask(one).any() for one in evaluator_list) else []
     return [
         Section(
             "How far evaluators are from experts", (*says, *few(cluster_count)),
@@ -73,7 +73,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator]:
-    """Those that scored any of the runs that experts rated."""
+    """Return the evaluators that scored any of the runs that experts rated."""
     truth = mean_of(experts)
     cases = cases_of(study_data)
     scores: dict[str, dict[str, float]] = {"hybrid": {}, "rules alone": {}}
@@ -88,7 +88,7 @@ def evaluators(study_data: StudyData, experts: NumericRatings) -> list[Evaluator
         scores[_hybrid_name(name)] = _hybrid_by(study_data, cases, judge)
     rows = []
     for name, by_unit in scores.items():
-        missing = _unscored(study_data, experts, name, by_unit)
+        missing = _missing_scores(study_data, experts, name, by_unit)
         own_column = np.array([by_unit.get(place.unit, np.nan) for place in experts.places], dtype=np.float64)
         if not np.isnan(own_column).all():
             values = np.column_stack((truth, own_column))
@@ -101,7 +101,7 @@ def _hybrid_name(judge: str) -> str:
 
 
 def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: int) -> dict[str, float]:
-    """By unit the hybrid score of its run with a judge's rating of the rubric, where rules and lambda are there."""
+    """Return the hybrid score of each unit's run with a judge's rating of the rubric, if rules and lambda exist."""
     rubric = derived_numbers(study_data, "score", (judge,))
     scores: dict[str, float] = {}
     for place, score in zip(rubric.places, rubric.values[:, 0].tolist(), strict=True):
@@ -112,8 +112,10 @@ def _hybrid_by(study_data: StudyData, cases: Mapping[str, MeasuredRun], judge: i
     return scores
 
 
-def _unscored(study_data: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]) -> MissingAnswers:
-    """The runs that experts rated and an evaluator did not score, with its reasons where it is a judge."""
+def _missing_scores(
+    study_data: StudyData, experts: NumericRatings, name: str, scores: Mapping[str, float]
+) -> MissingAnswers:
+    """Return the runs that experts rated and an evaluator did not score, with a judge's own reasons."""
     judges = {study_data.columns.raters[one].id: one for one in study_data.judges}
     missing = numbers_of(study_data, WHOLE, (judges[name],)).missing.by_place() if name in judges else {}
     rows = [(place, missing.get(place, _NOT_SCORED)) for place in experts.places if place.unit not in scores]
@@ -121,14 +123,14 @@ def _unscored(study_data: StudyData, experts: NumericRatings, name: str, scores:
 
 
 def mean_of(numbers: NumericRatings) -> Floats:
-    """The mean of what was said at each place; summed in the raters' order."""
-    there = ~np.isnan(numbers.values)
-    many = there.sum(axis=1)
-    whole = np.where(there, numbers.values, 0.0).sum(axis=1)
-    return np.where(many > 0, whole / np.maximum(many, 1), np.nan)
+    """Return the mean of the answers at each place, nan if there are none."""
+    is_given = ~np.isnan(numbers.values)
+    answer_counts = is_given.sum(axis=1)
+    totals = np.where(is_given, numbers.values, 0.0).sum(axis=1)
+    return np.where(answer_counts > 0, totals / np.maximum(answer_counts, 1), np.nan)
 
 
-def _both(one: Evaluator) -> Mask:
+def _scored_mask(one: Evaluator) -> Mask:
     return np.asarray(~np.isnan(one.numbers.values).any(axis=1))
 
 
@@ -154,12 +156,12 @@ def _bias(numbers: NumericRatings) -> AdditiveStatistic:
 
 
 def _differences(study_data: StudyData, evaluator_list: list[Evaluator]) -> Table:
-    """MAE of one minus MAE of the other, over the runs that both scored."""
+    """Return the difference of MAE for each pair of evaluators, over the runs that both scored."""
     rows: list[tuple[Cell, ...]] = []
     jackknife = How(level=study_data.how.level)
     bootstrap = replace(study_data.how, interval="bootstrap")
     for one, other in combinations(evaluator_list, 2):
-        in_both = _both(one) & _both(other)
+        in_both = _scored_mask(one) & _scored_mask(other)
         cells = [_difference(one, other, in_both, how) for how in (jackknife, bootstrap)]
         rows.append((f"{one.name} minus {other.name}", *(Number(cell, 3) for cell in cells), f"{int(in_both.sum()):,}"))
     columns = ("Difference of MAE", "Jackknife-t", "Bootstrap", "Runs")
@@ -174,16 +176,16 @@ def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: How) -> Ag
     between = f"{one.name} minus {other.name}"
     if not in_both.any():
         return lacking(WHOLE, "difference of mae", "no run was scored by both", between=between)
-    first, second = (mae(_only(each.numbers, in_both)) for each in (one, other))
+    first, second = (mae(_select_places(each.numbers, in_both)) for each in (one, other))
     apart = other.numbers.missing.by_place() | one.numbers.missing.by_place()
-    both = _only(one.numbers, in_both)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
+    both = _select_places(one.numbers, in_both)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
     return with_interval(
         difference(first, second, how), how, WHOLE, "difference of mae", between=between, **counted(both)._asdict()
     )
 
 
-def _only(numbers: NumericRatings, mask: Mask) -> NumericRatings:
-    """These places alone, over the same clusters."""
+def _select_places(numbers: NumericRatings, mask: Mask) -> NumericRatings:
+    """Return only these places, over the same clusters."""
     values = np.where(mask[:, None], numbers.values, np.nan)
     places = tuple(place for place, keep in zip(numbers.places, mask.tolist(), strict=True) if keep)
     return numbers._replace(values=values[mask], trace=numbers.trace[mask], places=places)
@@ -208,7 +210,7 @@ def _scatter(evaluator_list: list[Evaluator]) -> Scatter:
     points = [
         Point(float(one.numbers.values[at, 0]), float(one.numbers.values[at, 1]), one.numbers.places[at].unit, one.name)
         for one in evaluator_list
-        for at in np.flatnonzero(_both(one)).tolist()
+        for at in np.flatnonzero(_scored_mask(one)).tolist()
     ]
     title = "Evaluators against the mean of experts, run by run"
     return Scatter("evaluators-scatter", title, tuple(points), "mean of the experts", "the evaluator's score")

@@ -1,18 +1,19 @@
-"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint; and MobileWorld's, in its layout.
+"""KnowU-Bench's numbers (4.1): success, score, efficiency, interaction, restraint.
 
-S_i is a run's hybrid score where rule, judge and lambda are known, else the score it came with. Two versions stand side
-by side wherever the published scripts compute something else than the paper defines:
+Also MobileWorld's, in its layout.
 
-- a run of KnowU-Bench or MobileWorld without a result: not done, 0 (paper); left out (script). Runs of other sources
-  that nobody has scored are undecided and left out of both.
-- steps: the actions executed, a last answer or status among them, as its Table 4 lists both (paper); every entry of
+S_i is a run's hybrid score if rule, judge and lambda are known, else the score that came with it. There are two
+versions of a number wherever the published scripts differ from the paper's definition:
+- A run of KnowU-Bench or MobileWorld without a result counts as not done, 0 (paper), or is left out (script). Unscored
+  runs of other sources are undecided and left out of both.
+- Steps are the executed actions, with a last answer or status, as Table 4 lists both (paper), or every entry of
   traj.json (script).
-- IE: personalized tasks (paper); proactive ones, too (script).
-- Act, Silent, Stop: see `knowu_policy`.
+- IE is over personalized tasks (paper), or over proactive ones too (script).
+- Act, Silent, Stop: see `annotators.papers.knowu.policy`.
 
-Efficiency is in no script. A role's average is over personalized and proactive tasks, missing results counting 0, as
-calc_persona_pref_routine_merged_avg.py has it. UIQ is MobileWorld's own and another number than IE: successes over
-queries, summed over the tasks that need interaction, over their number and that of the others that asked.
+No script has efficiency. A role's average is over personalized and proactive tasks with missing results as 0, as in
+calc_persona_pref_routine_merged_avg.py. UIQ is MobileWorld's own and differs from IE: successes over queries, summed
+over the tasks that need interaction, divided by their number plus that of the others that asked.
 """
 
 from __future__ import annotations
@@ -37,17 +38,17 @@ SPLITS: tuple[Split, ...] = ("general", "personalized", "proactive")
 DIFFICULTIES = ("easy", "hard")
 NO_SPLIT = "of a task without a split"
 NO_RESULT = "no result"
-_ANYWHERE = ("SR", "AveSteps", "AveQueries", "Efficiency")
-_OWN: dict[str, tuple[str, ...]] = {
+_GENERAL_METRICS = ("SR", "AveSteps", "AveQueries", "Efficiency")
+_SPLIT_METRICS: dict[str, tuple[str, ...]] = {
     "general": (),
     "personalized": ("Score", "IE"),
     "proactive": ("IE", "Act", "Silent", "Stop"),
 }
-"""What is told of one split besides."""
+"""Additional metrics of each split."""
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """The numbers of one group of runs: over all, by split and difficulty, by role."""
+    """Return the numbers of one group of runs: over all, by split and difficulty, by role."""
     out = LeftOutTally()
     runs = runs_of(cases, context.terms, out)
     if not runs:
@@ -61,19 +62,19 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
         splits += ((NO_SPLIT, unsplit),)
     by_split = {split: [run for run in runs if run.split == split] for split in SPLITS}
     return [
-        *_everywhere("", runs, out.told),
-        *(number for split in SPLITS for number in _of_split(split, by_split[split], splits, context)),
+        *_general_numbers("", runs, out.told),
+        *(number for split in SPLITS for number in _split_numbers(split, by_split[split], splits, context)),
         *_roles(runs, splits),
         _hybrid(runs, out.told),
         *_mobileworld([run for run in runs if run.mobileworld]),
     ]
 
 
-def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
-    """What is told of any split: success, steps, queries, efficiency."""
+def _general_numbers(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
+    """Yield the numbers of any split: success, steps, queries, efficiency."""
     yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
-    missing = _with(out, NO_RESULT, len(runs) - len(with_score))
+    missing = _add_reason(out, NO_RESULT, len(runs) - len(with_score))
     acts = mean([run.acts for run in runs])
     yield _number("AveSteps", "count", [run.acts for run in runs], part, "paper", out)
     yield _number("AveSteps", "count", [run.steps for run in with_score], part, "script", missing)
@@ -84,44 +85,45 @@ def _everywhere(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
     yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
 
 
-def _of_split(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
+def _split_numbers(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
     if not runs:
-        for metric in (*_ANYWHERE, *_OWN[split]):
-            yield _absent(metric, split, out, f"no run of {split} tasks")
+        for metric in (*_GENERAL_METRICS, *_SPLIT_METRICS[split]):
+            yield _undefined_number(metric, split, out, f"no run of {split} tasks")
         return
-    yield from _everywhere(split, runs, out)
+    yield from _general_numbers(split, runs, out)
     if split == "personalized":
-        yield from _scored("Score", "score", split, runs, out, _score)
-        yield from _scored("IE", "score", split, runs, out, _efficient)
+        yield from _score_means("Score", "score", split, runs, out, _score)
+        yield from _score_means("IE", "score", split, runs, out, _interaction_efficiency)
     elif split == "proactive":
-        yield from _scored("IE", "score", split, runs, out, _efficient, versions=("script",))
+        yield from _score_means("IE", "score", split, runs, out, _interaction_efficiency, versions=("script",))
         yield from _restraint(runs, context, out)
     for difficulty in DIFFICULTIES:
         some = [run for run in runs if run.difficulty == difficulty]
-        unknown = _with(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
+        unknown = _add_reason(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
         part = f"{split}, {difficulty}"
         if some:
             yield from _success_rate(part, some, unknown)
         if some and split == "personalized":
-            yield from _scored("Score", "score", part, some, unknown, _score)
+            yield from _score_means("Score", "score", part, some, unknown, _score)
 
 
 def _score(run: Run) -> float:
     return run.score or 0.0
 
 
-def _efficient(run: Run) -> float:
-    """S_i / max(c_i, 1): no question counts like one."""
+def _interaction_efficiency(run: Run) -> float:
+    """Return S_i / max(c_i, 1): a run without questions counts like one with a single question."""
     return (run.score or 0.0) / max(run.queries, 1)
 
 
 def _success_rate(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
-    """SR: of a run whose success people were asked about, what they settled in place of its score."""
+    """Yield SR. If people were asked about a run's success, their answer replaces its score."""
+    # SR follows people's answer. All other numbers keep the score.
     judged_runs = [run._replace(score=run.success) for run in runs]
-    yield from _scored("SR", "share", part, judged_runs, out, lambda run: float(run.done))
+    yield from _score_means("SR", "share", part, judged_runs, out, lambda run: float(run.done))
 
 
-def _scored(
+def _score_means(
     metric: str,
     unit: Unit,
     part: str,
@@ -130,13 +132,14 @@ def _scored(
     value: Callable[[Run], float],
     versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
 ) -> Iterable[Number]:
-    """The mean of what follows from a run's score, in both conventions about missing results."""
+    """Yield the mean of a value from a run's score, in both conventions about missing results."""
     with_score = [run for run in runs if run.score is not None]
     for version in versions:
         scored_runs = (
             [run for run in runs if run.score is not None or _fails_without(run)] if version == "paper" else with_score
         )
-        left_out = _with(out, NO_RESULT, len(runs) - len(scored_runs))
+        left_out = _add_reason(out, NO_RESULT, len(runs) - len(scored_runs))
+        # These failed without a result and count as 0.
         zero = len(scored_runs) - len(with_score)
         changed = sum(run.score != run.case.score for run in with_score) if metric in ("Score", "IE") else 0
         notes = [f"{zero} without a result count 0"] if zero and with_score else []
@@ -155,33 +158,33 @@ def _scored(
 
 
 def _fails_without(run: Run) -> bool:
-    """Whether a missing result means that the run was not done, and not only that nobody has scored it."""
+    """Return True if a missing result means that the run failed, rather than that nobody has scored it."""
     if "success" in run.case.unsettled:
         return False
     return run.case.source is not None and run.case.source.format == SOURCE
 
 
 def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterable[Number]:
-    """Act, Silent and Stop over their own groups of proactive runs."""
+    """Yield Act, Silent and Stop over their own groups of proactive runs."""
     with_score = [run for run in runs if run.score is not None]
     papers = [paper_policy(run, context.terms) for run in runs]
     scripts = [script_policy(run, context.terms) for run in with_score]
     for metric, group in (("Act", "need"), ("Silent", "noneed"), ("Stop", "reject")):
         for version, policies, missing in (("paper", papers, 0), ("script", scripts, len(runs) - len(with_score))):
             values = share(policies, group)  # type: ignore[arg-type]
-            left_out = _with(_ungrouped(out, policies), NO_RESULT, missing)
-            why = _NO_GROUP[group] if policies else NO_RESULT
+            left_out = _add_reason(_add_ungrouped(out, policies), NO_RESULT, missing)
+            why = _GROUP_REASONS[group] if policies else NO_RESULT
             yield _number(metric, "share", values, "proactive", version, left_out, why)  # type: ignore[arg-type]
 
 
-_NO_GROUP = {
+_GROUP_REASONS = {
     "need": "no run of a task that warrants an intervention",
     "noneed": "no run of a task that warrants none",
     "reject": "no run in which the person rejected",
 }
 
 
-def _ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
+def _add_ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
     tally = LeftOutTally()
     for policy in policies:
         if policy.group is None:
@@ -190,18 +193,18 @@ def _ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
 
 
 def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
-    """The average score of each role over its personalized and proactive tasks."""
+    """Yield the average score of each role over its personalized and proactive tasks."""
     role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in role_runs)
-    left_out = _with(
-        _with(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
+    left_out = _add_reason(
+        _add_reason(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless
     )
     for role in sorted({run.role for run in role_runs if run.role}):
         own = [run for run in role_runs if run.role == role]
         scored_runs = [run for run in own if run.score is not None or _fails_without(run)]
         any_score = any(run.score is not None for run in own)
         values = [_score(run) for run in scored_runs] if any_score else []
-        counts = _with(left_out, NO_RESULT, len(own) - len(scored_runs))
+        counts = _add_reason(left_out, NO_RESULT, len(own) - len(scored_runs))
         yield _number("Score", "score", values, f"role {role}", "", counts, NO_RESULT)
 
 
@@ -214,18 +217,22 @@ def _hybrid(runs: Sequence[Run], out: Out) -> Number:
 
 
 def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
-    """MobileWorld's viewer: success apart for tasks that need interaction, and UIQ; runs without steps are skipped."""
+    """Yield the numbers of MobileWorld's viewer: success by need for interaction, and UIQ.
+
+    Runs without steps are skipped.
+    """
     if not runs:
         return
     tally = LeftOutTally()
-    ended_runs = tally.kept(runs, _unfinished)
+    ended_runs = tally.kept(runs, _why_unfinished)
     interactive = [run for run in ended_runs if _needs_interaction(run)]
     rest = [run for run in ended_runs if not _needs_interaction(run)]
     for part, needs in (("user interaction", True), ("GUI only", False)):
         own = LeftOutTally()
-        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _unfinished)
+        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
         why = "" if some else "no such task has a result"
         yield _number("SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.told, why)
+    # Runs that asked without need enlarge UIQ's denominator.
     needless = sum(run.queries > 0 for run in rest)
     n = len(interactive) + needless
     quality = sum(run.done / run.queries for run in interactive if run.queries)
@@ -235,20 +242,23 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.told, why, note)
 
 
-def _unfinished(run: Run) -> str:
+def _why_unfinished(run: Run) -> str:
     return NO_RESULT if run.score is None or run.success is None else "" if run.steps else "no steps"
 
 
 def _needs_interaction(run: Run) -> bool:
-    """MobileWorld's tag `agent-user-interaction`: all 44 such tasks have it in their name, and no other has."""
+    """Return True for MobileWorld's tag `agent-user-interaction`.
+
+    All its 44 tasks, and no others, have "AskUser" in the name.
+    """
     return "AskUser" in run.case.task.id
 
 
-def _with(out: Out, reason: str, count: int) -> Out:
+def _add_reason(out: Out, reason: str, count: int) -> Out:
     return (*out, (reason, count)) if count else out
 
 
-def _absent(metric: str, part: str, out: Out, why: str) -> Number:
+def _undefined_number(metric: str, part: str, out: Out, why: str) -> Number:
     return Number(PAPER, metric, None, "share", 0, "runs", part, left_out=out, undefined=why)
 
 
@@ -262,6 +272,6 @@ def _number(
     why: str = NO_RESULT,
     note: str = "",
 ) -> Number:
-    """The mean of the values of runs; `why` is told where there is none."""
+    """Return the mean of the values of runs, or an undefined number with the reason `why`."""
     reason = "" if values else why
     return Number(PAPER, metric, mean(values), unit, len(values), "runs", part, version, out, reason, note)

@@ -1,9 +1,10 @@
-"""Act, Silent and Stop of KnowU-Bench's proactive tasks: as the paper says them, and as its script computes them.
+"""Act, Silent and Stop of KnowU-Bench's proactive tasks: by the paper's text, and by its script.
 
-Both put each run into one of three groups. *Reject*: the person rejected. Else *need* where the task warrants an
-intervention and *noneed* where it does not. What warrants it: the task's trait `warranted` (yes, no); for KnowU-Bench's
-own tasks, that the person's profile has one of the habits behind the routine; for a task with checks of its own, that
-these want an offer or what follows an acceptance (need), or silence (`run: silent`, noneed).
+Both put each run into one of three groups. *Reject*: the person rejected. Otherwise *need* if the task warrants an
+intervention, else *noneed*. An intervention is warranted by the task's trait `warranted` (yes, no). For KnowU-Bench's
+own tasks, it is warranted if the person's profile has one of the habits behind the routine. For a task with its own
+checks, it is warranted if they expect an offer or the result of an acceptance (need), and not if they expect silence
+(`run: silent`, noneed).
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from lab.core.task import Task
 Group = Literal["need", "noneed", "reject"]
 _WARRANTED = {"yes": True, "no": False}
 _USER = "user"
-"""The role whose profile the script takes for a run that names none."""
+"""Role whose profile the script uses for a run that names none."""
 
-_LOOKING = frozenset({"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "answer", "status"})
-"""What leaves everything a person owns as it was and asks nothing: the agent looks around, says that it ends, waits."""
+_PASSIVE_KINDS = frozenset({"scroll", "navigate_home", "navigate_back", "press_recent", "wait", "answer", "status"})
+"""Actions that change nothing of the person's and ask nothing: the agent looks around, announces its end, or waits."""
 
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
 _BLANKS = re.compile(r"\s+")
-_ENDINGS = frozenset({"", "task finished", "task failed", "finished", "failed", "success"})
-_QUIET = frozenset({"", "wait", "finished", "ask_user"})
-_ALLOWED_AFTER = _QUIET | {"answer"}
+_ENDING_TEXTS = frozenset({"", "task finished", "task failed", "finished", "failed", "success"})
+_QUIET_TYPES = frozenset({"", "wait", "finished", "ask_user"})
+_ALLOWED_AFTER = _QUIET_TYPES | {"answer"}
 
 
 class Policy(NamedTuple):
-    """A run's group and whether it did there what it should; or `why` it is in none."""
+    """A run's group with True for `kept` if it behaved as it should, or the reason `why` it has none."""
 
     group: Group | None
     kept: bool = False
@@ -42,8 +43,11 @@ class Policy(NamedTuple):
 
 
 def paper_policy(run: Run, terms: MetricTerms) -> Policy:
-    """Act: it intervened, by acting or by asking first. Silent: it did neither. Stop: after the first explicit
-    rejection it neither acted nor asked again."""
+    """Return a run's policy by the paper's text.
+
+    Act: it intervened, by an action or a question. Silent: it did neither. Stop: after the first explicit rejection it
+    neither acted nor asked again.
+    """
     steps, asks = run.case.steps, run.case.open_questions > 0
     refusal_place = next((i for i, step in enumerate(steps) if step.reply and step.reply.decision == "reject"), None)
     if refusal_place is not None:
@@ -56,17 +60,18 @@ def paper_policy(run: Run, terms: MetricTerms) -> Policy:
 
 
 def script_policy(run: Run, terms: MetricTerms) -> Policy:
-    """As calc_paper_metrics.py has it; runs without a result do not reach it.
+    """Return a run's policy by calc_paper_metrics.py, which never sees runs without a result.
 
-    The group is *reject* by the LAST decision in replies, and what counts begins with the step after the FIRST
-    rejection. Act is the task's success. Silent lets ask_user pass, and an answer whose text is one of a few. Stop lets
-    ask_user and every answer pass. A reply that came after the last step is not in traj.json, so it is not seen.
+    The group is *reject* by the LAST decision in replies, and actions count from the step after the FIRST rejection.
+    Act is the task's success. Silent allows ask_user, and answers with one of a few texts. Stop allows ask_user and
+    every answer. A reply after the last step is not in traj.json, so it is not seen.
     """
     steps = run.case.steps
+    # Without the last step: a reply to it is not in traj.json.
     decisions = [(i, decision) for i, step in enumerate(steps[:-1]) if step.reply and (decision := _decision_in(step))]
     if decisions and decisions[-1][1] == "reject":
         first = next(i for i, decision in decisions if decision == "reject")
-        return Policy("reject", not any(_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
+        return Policy("reject", not any(_action_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
     needed, why = warranted(run.case, terms)
     if needed is None:
         return Policy(None, why=why)
@@ -76,19 +81,19 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
 
 
 def warranted(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
-    """Whether the task warrants an intervention, or why that cannot be told.
+    """Return True if the task warrants an intervention; None with a reason if unknown.
 
-    The script takes a role without a profile for one without habits; here such a run is left out.
+    The script treats a role without a profile as one without habits. Here such a run is left out.
     """
     trait = _WARRANTED.get(case.task.traits.get("warranted", "").lower())
     if trait is not None:
         return trait, ""
     if case.source is not None and case.source.format == SOURCE:
-        return _habitual(case, terms)
-    return _checked(case.task)
+        return _warranted_by_habits(case, terms)
+    return _warranted_by_checks(case.task)
 
 
-def _habitual(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
+def _warranted_by_habits(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     keys = HABITS.get(case.task.id)
     if keys is None:
         return None, "of an unknown routine"
@@ -100,7 +105,7 @@ def _habitual(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     return any(isinstance(habit_facts.get(key), dict) and bool(habit_facts[key]) for key in keys), ""
 
 
-def _checked(task: Task) -> tuple[bool | None, str]:
+def _warranted_by_checks(task: Task) -> tuple[bool | None, str]:
     if any(check.run == "silent" for check in task.checks):
         return False, ""
     if any(check.run == "asked" or check.when == "accept" for check in task.checks):
@@ -109,16 +114,16 @@ def _checked(task: Task) -> tuple[bool | None, str]:
 
 
 def _intervenes(step: MeasuredStep) -> bool:
-    """Whether the agent did something of its own here, or asked."""
+    """Return True if the agent did something of its own at this step, or asked."""
     if step.question is not None:
         return True
     if step.action is None or step.error is not None or (step.by is not None and step.by.kind == "human"):
         return False
-    return step.action.kind not in _LOOKING
+    return step.action.kind not in _PASSIVE_KINDS
 
 
 def _decision_in(step: MeasuredStep) -> str:
-    """The decision that the script reads out of a reply: a tag, else the word `reject`, else `accept`."""
+    """Return the decision that the script finds in a reply: a tag, else the word `reject`, else `accept`."""
     reply = step.reply
     if reply is None:
         return ""
@@ -129,10 +134,10 @@ def _decision_in(step: MeasuredStep) -> str:
     return "reject" if "reject" in lowered else "accept" if "accept" in lowered else ""
 
 
-def _type(step: MeasuredStep) -> str:
-    """The source's own action type in lower case; of other runs that which an export in its layout has.
+def _action_type(step: MeasuredStep) -> str:
+    """Return the source's own action type in lower case, for other runs that of an export in its layout.
 
-    Empty where nothing was done.
+    It is empty if there was no action.
     """
     action = step.action
     if action is None:
@@ -143,12 +148,14 @@ def _type(step: MeasuredStep) -> str:
 
 
 def _engages(step: MeasuredStep) -> bool:
-    name = _type(step)
+    name = _action_type(step)
     if name == "answer":
-        return _BLANKS.sub(" ", ((step.action.text if step.action else None) or "").strip()).lower() not in _ENDINGS
-    return name not in _QUIET
+        return (
+            _BLANKS.sub(" ", ((step.action.text if step.action else None) or "").strip()).lower() not in _ENDING_TEXTS
+        )
+    return name not in _QUIET_TYPES
 
 
 def share(policies: Sequence[Policy], group: Group) -> list[float]:
-    """1 for each run of a group that did what it should, 0 for the others of it."""
+    """Return 1 for each run of a group that behaved as it should, 0 for its others."""
     return [float(policy.kept) for policy in policies if policy.group == group]

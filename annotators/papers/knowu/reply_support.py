@@ -1,4 +1,4 @@
-"""KnowU-Bench 3.2, E.2: whose replies a study of reply support holds, and what its raters said of each."""
+"""KnowU-Bench 3.2, E.2: the source of each reply in a study of reply support, and its raters' answers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from lab.core.study import Unit
 FIELD = "support"
 PROTOCOL = "reply-support"
 SHADOW = "shadow"
-"""The designers' word (`Unit.hidden`) that a reply is a shadow's, who is named by `by`."""
+"""Key of `Unit.hidden` that marks a shadow's reply. `by` then names the shadow."""
 
 
 class SupportedReply(NamedTuple):
-    """One reply as one rater (`people`, or a judge) has it: `value` is supported, not_in_profile or contradicts.
+    """One reply as one rater (`people`, or a judge) sees it.
 
-    `by` is the kind of who replied (human, model, script), of a shadow its name; `run` where the question was asked.
+    `value` is supported, not_in_profile or contradicts. `by` is the kind of replier (human, model, script), for a
+    shadow its name. `run` is the run of the question.
     """
 
     unit: str
@@ -30,7 +31,7 @@ class SupportedReply(NamedTuple):
 
 
 class ReplySource(NamedTuple):
-    """Whose replies are meant: people's, a shadow's by its name, or those in a model's own `runs`."""
+    """A source of replies: people, a shadow by its name, or a model in its own `runs`."""
 
     name: str
     shadow: bool = False
@@ -38,7 +39,7 @@ class ReplySource(NamedTuple):
     runs: tuple[str, ...] = ()
 
     def gave(self, one: SupportedReply) -> bool:
-        """Whether a reply is one of these."""
+        """Return True if a reply is from this source."""
         if self.human:
             return one.by == "human" and not one.shadow
         if self.shadow:
@@ -47,7 +48,7 @@ class ReplySource(NamedTuple):
 
 
 def supported_replies(study_data: StudyData) -> list[SupportedReply]:
-    """What is known of replies to this study's runs from the studies of reply support beside it, clustered by task."""
+    """Return the rated replies to this study's runs from the studies of reply support beside it, clustered by task."""
     tasks = {one.trace: one.task for one in study_data.played}
     return [
         one._replace(cluster=tasks[one.run])
@@ -58,19 +59,21 @@ def supported_replies(study_data: StudyData) -> list[SupportedReply]:
 
 
 def rated_replies(study_data: StudyData) -> list[SupportedReply]:
-    """What most people (or who settled) and each judge said of each reply of a study of reply support."""
+    """Return the majority's (or settled) and each judge's answer on each reply of a study of reply support."""
     units = {unit.id: unit for unit in asked_units(study_data)}
-    rows = [_of(units[unit], "people", truth.value) for (unit, _), truth in truths(study_data, FIELD).items()]
+    rows = [
+        _supported_reply(units[unit], "people", truth.value) for (unit, _), truth in truths(study_data, FIELD).items()
+    ]
     for judge in study_data.judges:
         name = study_data.columns.raters[judge].id
         rows += [
-            _of(units[one.unit], f"judge {name}", str(one.value))
+            _supported_reply(units[one.unit], f"judge {name}", str(one.value))
             for one in answers_in(study_data, FIELD, [judge])
             if one.value is not None
         ]
     return rows
 
 
-def _of(unit: Unit, rater: str, value: str) -> SupportedReply:
+def _supported_reply(unit: Unit, rater: str, value: str) -> SupportedReply:
     shadow = SHADOW in unit.hidden
     return SupportedReply(unit.id, unit.clustered, run_of(unit), unit.hidden.get("by", ""), shadow, rater, value)

@@ -1,6 +1,6 @@
-"""KnowU-Bench 3.2, E.2: whether replies have a basis in the profile, by who gave them: people, models, scripts.
+"""KnowU-Bench 3.2, E.2: support of replies by the profile, by who gave them: people, models, scripts.
 
-What people settled, and beside it what each judge says, which may be all there is.
+It reports people's settled answers and each judge's answers, which may be the only ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORDS = {"supported": "supported", "not_in_profile": "not in profile", "contradi
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Shares of the three answers by condition, and how far the raters agree."""
+    """Return shares of the three answers by condition, and agreement of the raters."""
     right = {unit: truth.value for (unit, _), truth in truths(study_data, FIELD).items()}
     rated_units = {one.unit for one in answers_in(study_data, FIELD)}
     undecided = len(rated_units - set(right))
@@ -32,6 +32,7 @@ def sections(study_data: StudyData) -> list[Section]:
     by, every = defaultdict(list), defaultdict(set)
     for unit in asked_units(study_data):
         condition = condition_of(study_data, unit)
+        # Undecided replies too, for the count of exclusions.
         every[condition].add(unit.id)
         if unit.id in right:
             by[condition].append(unit)
@@ -55,7 +56,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 
 def _by_judges(study_data: StudyData) -> Table:
-    """The same shares by what each judge says of every reply that it rated, whether people did or not."""
+    """Return the same shares by each judge, over every reply that it rated."""
     units = {unit.id: unit for unit in asked_units(study_data)}
     by: dict[tuple[str, str], list[SupportedReply]] = defaultdict(list)
     for one in rated_replies(study_data):
@@ -76,7 +77,10 @@ def _by_judges(study_data: StudyData) -> Table:
 
 
 def condition_of(study_data: StudyData, unit: Unit) -> str:
-    """Who replied, and whether they saw the phone, where that run is here; of several models each by its name."""
+    """Return a reply's condition: its kind of replier, and if they saw the phone.
+
+    Several models are separate conditions by name. A run that is not in the file has its kind alone.
+    """
     if SHADOW in unit.hidden:
         return f"{unit.hidden.get('by', '')}, shadow"
     if unit.hidden.get("by") == "model" and len(_models(study_data)) > 1:
@@ -87,13 +91,13 @@ def condition_of(study_data: StudyData, unit: Unit) -> str:
 
 
 def _model(study_data: StudyData, unit: Unit) -> str:
-    """The model that was the user of a unit's run; empty where that run is not here."""
+    """Return the model that was the user of a unit's run; empty if the run is not in the file."""
     case = study_data.case(unit.runs[0]) if unit.runs else None
     return case.user.id if case is not None and case.user is not None else ""
 
 
 def _models(study_data: StudyData) -> list[str]:
-    """The models whose replies are asked about, those of shadows aside."""
+    """Return the models, other than shadows, whose replies are rated."""
 
     def read() -> list[str]:
         model_units = (unit for unit in asked_units(study_data) if unit.hidden.get("by") == "model")

@@ -12,7 +12,7 @@ from lab.core.measured_run import MeasuredRun
 DONE = 0.99
 """A score above it is a success."""
 SOURCE = "knowu"
-"""The format of imported KnowU-Bench and MobileWorld runs."""
+"""Format of imported KnowU-Bench and MobileWorld runs."""
 _SPLITS: dict[str, Split] = {
     "general": "general",
     "personalized": "personalized",
@@ -23,17 +23,18 @@ _SPLITS: dict[str, Split] = {
 
 
 class Hybrid(NamedTuple):
-    """lambda * rule + (1 - lambda) * llm of a run, or `why` it has none."""
+    """A run's lambda * rule + (1 - lambda) * llm, or the reason `why` it has none."""
 
     value: float | None
     why: str = ""
 
 
 class Run(NamedTuple):
-    """One run. `score` is None where it has no result, `success` where neither people nor a score tell it.
+    """One run. `score` is None if it has no result, `success` if neither people nor a score decide it.
 
-    `steps` counts all that the agent proposed, as the scripts count entries of traj.json; `acts` what was executed, a
-    last answer or status among it. `queries` are its questions to the person, one that was open at the end among them.
+    `steps` counts everything that the agent proposed, as the scripts count entries of traj.json. `acts` counts executed
+    actions, including a last answer or status. `queries` counts its questions to the person, including one left open at
+    the end.
     """
 
     case: MeasuredRun
@@ -53,12 +54,12 @@ class Run(NamedTuple):
 
     @property
     def mobileworld(self) -> bool:
-        """Whether it is of MobileWorld, whose tasks have no split, rather than of KnowU-Bench."""
+        """True for MobileWorld, whose tasks have no split, rather than KnowU-Bench."""
         return not self.split and self.case.source is not None and self.case.source.format == SOURCE
 
 
 def runs_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTally) -> list[Run]:
-    """The runs that are measured: those of agents, which have ended."""
+    """Return the measured runs: those of agents that have ended."""
     return [_run(case, terms) for case in out.kept(cases, _why_not)]
 
 
@@ -73,6 +74,7 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
         queries += step.proposed.kind == "ask_user"
         acts += step.action is not None
     hybrid = hybrid_of(case, terms)
+    # If rules alone decide, S is binary (3.3), unlike the score that came with the run.
     own = rule_of(case, terms) if is_programmatic(case, terms) else case.score
     score = hybrid.value if hybrid.value is not None else own
     is_judged = "success" in case.marks or "success" in case.unsettled
@@ -91,7 +93,10 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
 
 
 def split_of_case(case: MeasuredRun) -> Split:
-    """By the task's trait `split`, by its kind, or, of imported runs, whose kind is general, by the task's name."""
+    """Return the split by the task's trait `split`, else by its kind, else for imported runs by the task's name.
+
+    Imported runs all have the kind general.
+    """
     split = _SPLITS.get(case.task.traits.get("split", "").lower())
     if split is not None:
         return split
@@ -103,10 +108,10 @@ def split_of_case(case: MeasuredRun) -> Split:
 
 
 def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
-    """The hybrid score (3.4). lambda is the task's trait `lambda`, else its `rule_weight`, else the term of that name.
+    """Return the hybrid score (3.4).
 
-    S_llm is the settled mark `llm` (what raters make of the rubric), else the verdict `llm`. Where lambda is 1 or 0 the
-    other score is not needed.
+    lambda is the task's trait `lambda`, else its `rule_weight`, else the term of that name. S_llm is the settled mark
+    `llm` (raters' rubric), else the verdict `llm`. If lambda is 1 or 0 the other score is not needed.
     """
     weight = weight_of(case, terms)
     if weight is None:
@@ -114,7 +119,7 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
     if not 0 <= weight <= 1:
         return Hybrid(None, "with a lambda not from 0 to 1")
     rule = rule_of(case, terms)
-    llm = _judged(case, "llm")
+    llm = _mark_or_verdict(case, "llm")
     if rule is None and weight > 0:
         return Hybrid(None, "no rule score")
     if llm is None and weight < 1:
@@ -123,40 +128,43 @@ def hybrid_of(case: MeasuredRun, terms: MetricTerms) -> Hybrid:
 
 
 def weight_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
-    """The task's lambda: its trait, else its field, else the common one; None where none is told."""
-    weight = _number(case.task.traits.get("lambda"))
+    """Return the task's lambda: its trait, else its field, else the common one; None if unknown."""
+    weight = _as_float(case.task.traits.get("lambda"))
     weight = case.task.rule_weight if weight is None else weight
     return terms.rule_weight if weight is None else weight
 
 
 def is_programmatic(case: MeasuredRun, terms: MetricTerms) -> bool:
-    """Whether rules alone decide (3.4): lambda is 1; or none is told, rules were checked, and no judge scored a run of
-    a task that is not personalized, as only those may have a judge beside their rules."""
+    """Return True if rules alone decide (3.4).
+
+    That is if lambda is 1. Without a lambda, rules must have been checked, no judge may have scored the run, and the
+    task must not be personalized, because only personalized tasks may have a judge beside their rules.
+    """
     weight = weight_of(case, terms)
     if weight is not None:
         return weight == 1
-    return bool(case.checks) and _judged(case, "llm") is None and split_of_case(case) != "personalized"
+    return bool(case.checks) and _mark_or_verdict(case, "llm") is None and split_of_case(case) != "personalized"
 
 
 def rule_of(case: MeasuredRun, terms: MetricTerms) -> float | None:
-    """S_rule: the verdict `rule`, else the run's own score where rules were checked; None where there is neither.
+    """Return S_rule: the verdict `rule`, else the run's own score if rules were checked; None if neither exists.
 
-    It is 0 or 1 where rules alone decide, and a share of them only where a judge's score is weighed with it (3.3).
+    It is 0 or 1 if rules alone decide, and a share of the rules only if a judge's score is combined with it (3.3).
     """
-    rule = _judged(case, "rule")
+    rule = _mark_or_verdict(case, "rule")
     rule = case.score if rule is None and case.checks else rule
     return float(rule > DONE) if rule is not None and is_programmatic(case, terms) else rule
 
 
-def _judged(case: MeasuredRun, name: str) -> float | None:
+def _mark_or_verdict(case: MeasuredRun, name: str) -> float | None:
     mark = case.marks.get(name)
     verdict = case.verdict(name) if mark is None and name not in case.unsettled else None
-    value = _number(mark if verdict is None else verdict.value)
+    value = _as_float(mark if verdict is None else verdict.value)
     return value if value is not None and 0 <= value <= 1 else None
 
 
-def _number(value: object) -> float | None:
-    """A number, also where it is written as text; None of anything else."""
+def _as_float(value: object) -> float | None:
+    """Return a number, also from text; None for anything else."""
     try:
         return float(value) if isinstance(value, str | int | float) else None
     except (ValueError, OverflowError):

@@ -1,7 +1,7 @@
-"""What KnowU-Bench's task definitions say of themselves: split, difficulty, the habits that warrant a routine.
+"""Tags of KnowU-Bench's task definitions: split, difficulty, and the habits that warrant a routine.
 
-Runs do not carry their tasks' tags, and its scripts read them from the definitions (`task_tags`), so they stand here
-by class name: 42 general, 26 personalized, 16 proactive. MobileWorld's tasks have no such split.
+Runs do not hold the tags of their tasks, and its scripts read them from the definitions (`task_tags`). So they are
+listed here by class name: 42 general, 26 personalized, 16 proactive. MobileWorld's tasks have no such split.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HABITS: Mapping[str, tuple[str, ...]] = {
     "WeeklyReportRoutineTask": ("weekly_report",),
     "WeekendSleeperTask": ("weekend_sleeper", "weekend_alarm"),
 }
-"""The proactive tasks, and under which keys of a profile's habits each one's routine stands."""
+"""The proactive tasks, with the keys of a profile's habits for each one's routine."""
 
 _PERSONALIZED_EASY = frozenset({
     "BuyColaPreferenceTask", "CalendarScheduleGroupMeetingTask", "CommuteRoutingBadWeatherTask",
@@ -56,11 +56,11 @@ _GENERAL_EASY = frozenset({
     "MorningPaperReading", "NightSocial", "PreMeetingPrep", "ScamSmsIntercept", "SetAlarm", "SortFiles",
     "WeekendSleeper",
 })  # fmt: skip
-"""Without the ending that all general tasks' names have."""
+"""Without the suffix of all general tasks' names."""
 
 
 def split_of(name: str) -> Split:
-    """The split of a task's class: as its tags say, else, as the scripts do, by what its name holds."""
+    """Return the split of a task's class by its tags, else by parts of its name as in the scripts."""
     if name.endswith(_GENERAL):
         return "general"
     if name in _PERSONALIZED_EASY or name in _PERSONALIZED_HARD:
@@ -72,7 +72,7 @@ def split_of(name: str) -> Split:
 
 
 def difficulty_of(name: str) -> str:
-    """`easy` or `hard` as the tags of a task's class say; empty where it is none of KnowU-Bench's."""
+    """Return `easy` or `hard` by the tags of a task's class; empty if it is not one of KnowU-Bench's."""
     if name in _PERSONALIZED_EASY or name in _PROACTIVE_EASY or name.removesuffix(_GENERAL) in _GENERAL_EASY:
         return "easy"
     is_hard = name in _PERSONALIZED_HARD or name in HABITS or name.endswith(_GENERAL)

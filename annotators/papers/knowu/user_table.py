@@ -1,8 +1,8 @@
 """KnowU-Bench 4.1, 4.3: people in the simulator's place. The paper's numbers by condition, and paired by task.
 
-A condition is who answered, and whether they saw the phone; where several models played, each is one of its own. A run
-that was interrupted, or goes on, counts nowhere; one that has ended and lacks a number is missing there. A difference
-is of one task's mean under one condition and under the other, over the tasks that were played under both.
+A condition is the kind of person or model that answered, and if they saw the phone. Several models are separate
+conditions. A run that was interrupted or is open counts nowhere. An ended run that lacks a number is missing there. A
+difference is of a task's means under two conditions, over the tasks played under both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SOURCE = "KnowU-Bench 4.1"
 
 
 class EndedRun(NamedTuple):
-    """One run of the study that has ended: its task, its condition, who answered, and the run as metrics read it."""
+    """One ended run of the study: its task, condition, answerer, and the run as metrics read it."""
 
     task: str
     condition: str
@@ -38,8 +38,8 @@ class EndedRun(NamedTuple):
 class Measure(NamedTuple):
     """One of the paper's numbers, from 0 to `most`.
 
-    `value` is what a run adds to its mean, the reason where that is missing, None where the run is not among those that
-    the number is of.
+    `value` returns a run's contribution to the mean, a reason if it is missing, or None if the number does not apply to
+    the run.
     """
 
     name: str
@@ -50,10 +50,11 @@ class Measure(NamedTuple):
 
 
 NO_SCORE, NOT_TOLD, NOT_UNDER_BOTH = "no_score", "not_told", "not_under_both"
-"""Reasons: a run ended without a score; its task does not tell whether to help; a task has runs under one alone."""
+"""Reasons: an ended run without a score, a task that does not state if help is warranted, and a task with runs under
+only one condition."""
 
 
-def _kept(group: Group) -> Callable[[Run], float | str | None]:
+def _policy_value(group: Group) -> Callable[[Run], float | str | None]:
     def value(run: Run) -> float | str | None:
         if run.split != "proactive":
             return None
@@ -65,12 +66,12 @@ def _kept(group: Group) -> Callable[[Run], float | str | None]:
     return value
 
 
-def _scored(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | None]:
+def _score_value(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | None]:
     return lambda run: NO_SCORE if run.score is None else of(run, run.score)
 
 
-def _efficient(run: Run) -> float | str | None:
-    """S_i / max(c_i, 1) of a personalized task."""
+def _efficiency_value(run: Run) -> float | str | None:
+    """Return S_i / max(c_i, 1) of a personalized task."""
     if run.split != "personalized":
         return None
     return NO_SCORE if run.score is None else run.score / max(run.queries, 1)
@@ -79,45 +80,47 @@ def _efficient(run: Run) -> float | str | None:
 OWN_SCORE = "Average score, as in hitlab runs"
 
 MEASURES = (
-    Measure("SR", _scored(lambda run, _: float(run.done)), True, "run with a score"),
-    Measure("Average score", _scored(lambda _, score: score), False, "run with a score"),
+    Measure("SR", _score_value(lambda run, _: float(run.done)), True, "run with a score"),
+    Measure("Average score", _score_value(lambda _, score: score), False, "run with a score"),
     Measure(OWN_SCORE, lambda run: NO_SCORE if run.case.score is None else run.case.score, False, "run with a score"),
     Measure("Questions per task", lambda run: float(run.queries), False, "run", None),
-    Measure("IE", _efficient, False, "personalized run with a score"),
-    Measure("Act", _kept("need"), True, "proactive run that warranted help"),
-    Measure("Silent", _kept("noneed"), True, "proactive run that warranted none"),
-    Measure("Stop", _kept("reject"), True, "proactive run in which the person refused"),
+    Measure("IE", _efficiency_value, False, "personalized run with a score"),
+    Measure("Act", _policy_value("need"), True, "proactive run that warranted help"),
+    Measure("Silent", _policy_value("noneed"), True, "proactive run that warranted none"),
+    Measure("Stop", _policy_value("reject"), True, "proactive run in which the person refused"),
 )
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The numbers by condition, differences paired by task, and how people answered."""
+    """Return the numbers by condition, differences paired by task, and statistics of people's answers."""
     left_out: Counter[tuple[str, str]] = Counter()
     ended_runs = list(_counting_runs(study_data, left_out))
     conditions = _conditions(study_data, ended_runs)
     tasks = len({one.task for one in ended_runs})
-    says = [f"{_many(len(ended_runs), 'run')} of {_many(tasks, 'task')} under {_many(len(conditions), 'condition')}."]
+    says = [
+        f"{_plural(len(ended_runs), 'run')} of {_plural(tasks, 'task')} under {_plural(len(conditions), 'condition')}."
+    ]
     says += [f"Left out: {_reasons(left_out)}."] if left_out else []
     rehearsal_count = sum(one.run.case.rehearsed for one in ended_runs)
     if rehearsal_count:
-        says.append(f"A rehearsal: in {_many(rehearsal_count, 'run')} a script answered in a person's place.")
+        says.append(f"A rehearsal: in {_plural(rehearsal_count, 'run')} a script answered in a person's place.")
     by: Mapping[str, list[EndedRun]] = {
         name: [one for one in ended_runs if one.condition == name] for name in conditions
     }
     out = {name: Counter({key: n for key, n in left_out.items() if key[0] == name}) for name in conditions}
-    tables = [_by_condition(study_data, by, out), *_paired(study_data, by)]
+    tables = [_by_condition(study_data, by, out), *_paired_tables(study_data, by)]
     first = Section(
         "People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(study_data, by)
     )
     return [first, *answering(study_data, {name: [one.run.case for one in some] for name, some in by.items()})]
 
 
-def _many(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count:,} {what if count == 1 else what + 's'}"
 
 
 def _reasons(left_out: Counter[tuple[str, str]]) -> str:
-    """How many runs are left out, by the reason."""
+    """Return the number of runs left out by reason, as text."""
     by: Counter[str] = Counter()
     for (_, why), many in left_out.items():
         by[why] += many
@@ -125,7 +128,7 @@ def _reasons(left_out: Counter[tuple[str, str]]) -> str:
 
 
 def condition_of(study_data: StudyData, one: Any) -> str:
-    """The condition of a play; of several models each by its own name."""
+    """Return the condition of a play. Several models are separate conditions by name."""
     condition: str = one.by.id if one.by.kind == "model" and len(_models(study_data)) > 1 else one.condition
     return condition
 
@@ -135,7 +138,7 @@ def _models(study_data: StudyData) -> list[str]:
 
 
 def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) -> Iterator[EndedRun]:
-    """The runs that count; the others are counted in `left_out`, by condition and reason."""
+    """Yield the runs that count. The others are counted in `left_out` by condition and reason."""
     seen = set()
     for one in study_data.played:
         condition = condition_of(study_data, one)
@@ -145,17 +148,18 @@ def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) ->
         runs = runs_of([case], DEFAULTS, tally) if case is not None else []
         why = why or next((reason for reason, _ in tally.told), "")
         if why:
-            left_out[condition, _WORDS.get(why, why)] += 1
+            left_out[condition, _REASON_WORDS.get(why, why)] += 1
+        # Each run counts once, even if several plays refer to it.
         elif one.trace not in seen:
             seen.add(one.trace)
             yield EndedRun(one.task, condition, one.by.id, runs[0])
 
 
-_WORDS = {"open": "not ended"}
+_REASON_WORDS = {"open": "not ended"}
 
 
 def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[str]:
-    """In the order in which the study's units name them."""
+    """Return conditions in the order of the study's units."""
     condition_names = [unit.play.condition for unit in study_data.units if unit.play is not None]
     models = _models(study_data)
     if len(models) > 1:
@@ -163,29 +167,29 @@ def _conditions(study_data: StudyData, ended_runs: Sequence[EndedRun]) -> list[s
     return list(dict.fromkeys((*condition_names, *(one.condition for one in ended_runs))))
 
 
-def _valued(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
-    """The runs that a number is of, with what each adds."""
+def _run_values(ended_runs: Iterable[EndedRun], measure: Measure) -> list[tuple[EndedRun, float]]:
+    """Return the runs to which a number applies, with their contributions."""
     run_values = ((one, measure.value(one.run)) for one in ended_runs)
     return [(one, value) for one, value in run_values if isinstance(value, float)]
 
 
-def _missing(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
-    """How many runs lack what they should add, by the reason."""
+def _missing_values(ended_runs: Iterable[EndedRun], measure: Measure) -> dict[str, int]:
+    """Return the number of runs without the value they should have, by reason."""
     values = (measure.value(one.run) for one in ended_runs)
     return dict(Counter(why for why in values if isinstance(why, str)))
 
 
 def _mean(study_data: StudyData, ended_runs: Sequence[EndedRun], measure: Measure, condition: str) -> Agreement:
-    values = _valued(ended_runs, measure)
+    values = _run_values(ended_runs, measure)
     items = [UnitValue(one.run.case.id, one.task, value) for one, value in values]
     return average(
         study_data, items, "play", measure.name, most=measure.most, least=0.0, part=condition,
-        between=f"user: {condition}", raters=_by_whom(values), why=f"no {measure.of}",
-        left_out=_missing(ended_runs, measure),
+        between=f"user: {condition}", raters=_count_answerers(values), why=f"no {measure.of}",
+        left_out=_missing_values(ended_runs, measure),
     )  # fmt: skip
 
 
-def _by_whom(values: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
+def _count_answerers(values: Iterable[tuple[EndedRun, float]], tasks: Collection[str] | None = None) -> int:
     return len({one.by for one, _ in values if tasks is None or one.task in tasks})
 
 
@@ -215,8 +219,8 @@ def _by_condition(
     return Table("users", "The paper's numbers by who answered", ("", *by), tuple(rows), _SOURCE, notes)
 
 
-def _paired(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
-    """For each two conditions the mean difference over tasks that both have."""
+def _paired_tables(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list[Table]:
+    """Return for each two conditions the mean difference over the tasks of both."""
     tables = []
     for at, (one, other) in enumerate(combinations(by, 2), 1):
         rows = [_difference(study_data, by, one, other, measure) for measure in MEASURES]
@@ -236,7 +240,7 @@ def _paired(study_data: StudyData, by: Mapping[str, Sequence[EndedRun]]) -> list
 def _difference(
     study_data: StudyData, by: Mapping[str, Sequence[EndedRun]], one: str, other: str, measure: Measure
 ) -> tuple[Cell, ...]:
-    values_by_condition = {name: _valued(by[name], measure) for name in (one, other)}
+    values_by_condition = {name: _run_values(by[name], measure) for name in (one, other)}
     first, second = (_by_task(values_by_condition[name]) for name in (one, other))
     tasks = sorted(first.keys() & second.keys())
     alone = len(first.keys() ^ second.keys())
@@ -248,11 +252,11 @@ def _difference(
         items = [UnitValue(task, task, means[task]) for task in tasks]
         mean = average(
             study_data, items, "play", f"{measure.name}, mean of tasks", most=measure.most, least=0.0, part=name,
-            between=f"user: {name}", raters=_by_whom(values_by_condition[name], tasks), **beside,
+            between=f"user: {name}", raters=_count_answerers(values_by_condition[name], tasks), **beside,
         )  # fmt: skip
         cells.append(_cell(mean, measure))
     items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
-    raters = _by_whom([*values_by_condition[one], *values_by_condition[other]], tasks)
+    raters = _count_answerers([*values_by_condition[one], *values_by_condition[other]], tasks)
     for how in (How(level=study_data.how.level), replace(study_data.how, interval="bootstrap")):
         gap = average(
             study_data, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
@@ -263,8 +267,9 @@ def _difference(
 
 
 def _by_task(unit_values: Iterable[tuple[EndedRun, float]]) -> dict[str, float]:
-    """Each task's mean over its runs, summed in their order."""
+    """Return each task's mean over its runs."""
     values: dict[str, list[float]] = defaultdict(list)
+    # Sorted, so that rounding does not depend on the order of the runs.
     for one, value in sorted(unit_values, key=lambda one: one[0].run.case.id):
         values[one.task].append(value)
     return {task: sum(some) / len(some) for task, some in values.items()}

@@ -1,4 +1,4 @@
-"""MemGUI-Bench's numbers as they are told: means over tasks or attempts, with what was left out."""
+"""MemGUI-Bench's numbers as means over tasks or attempts, with the number of exclusions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def number(
     note: str = "",
     of: str = "tasks",
 ) -> Number:
-    """The mean of values; `why` is told where there is none."""
+    """Return the mean of values, or an undefined number with the reason `why`."""
     reason = "" if values else why
     return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
 
 
 def more(out: Out, reason: str, count: int) -> Out:
-    """`out` with one reason more, where anything was left out for it."""
+    """Return `out` with one more reason, if anything was left out for it."""
     return (*out, (reason, count)) if count else out

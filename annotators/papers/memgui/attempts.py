@@ -1,4 +1,4 @@
-"""Attempts at a task as MemGUI-Bench counts them: judged, within their budget, in the order they were made."""
+"""Attempts at a task by MemGUI-Bench's rules: judged, within their budget, in order of time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.task import step_limit
 
 DONE = 0.99
-"""A score above it is a success; the benchmark's own are 0 and 1."""
+"""A score above it is a success. The benchmark's own scores are 0 and 1."""
 DIFFICULTIES = ("easy", "medium", "hard")
 TABLE = "results.csv"
-"""The verdict that keeps a session's table row: its columns are what the published script computes with."""
-_YES = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
+"""Verdict that holds a session's table row, whose columns are the input of the published script."""
+_YES_OR_NO = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
 
 
 class JudgedAttempt(NamedTuple):
-    """One attempt. `done` is None where nobody has judged it; `beyond` says that it went beyond its budget."""
+    """One attempt. `done` is None if nobody has judged it. `beyond` is True if it exceeded its budget."""
 
     case: MeasuredRun
     done: bool | None
@@ -34,24 +34,25 @@ class JudgedAttempt(NamedTuple):
         return len(self.case.steps)
 
     def told(self, column: str) -> float | None:
-        """What the session's table says in a column of numbers."""
+        """Return a numeric column of the session's table; None if it is missing or not a finite number."""
         verdict = self.case.verdict(TABLE)
         value = verdict.extra.get(column) if verdict else None
         try:
             number = float(value) if isinstance(value, str | int | float) else math.nan
         except (ValueError, OverflowError):
             return None
+        # Text such as nan or inf is not a value.
         return number if math.isfinite(number) else None
 
     @property
     def script_steps(self) -> float:
-        """The log's `total_steps`: one less than its actions."""
+        """The log's `total_steps`, which is one less than its actions."""
         total = self.told("total_steps")
         return max(self.steps - 1, 0) if total is None else total
 
 
 class Chain(NamedTuple):
-    """The attempts of one agent at one task, by their number from 1."""
+    """The attempts of one agent at one task, by number from 1."""
 
     tries: Mapping[int, JudgedAttempt]
 
@@ -72,39 +73,44 @@ class Chain(NamedTuple):
         return self.case.task.shortest
 
     def done_at(self, most: int) -> int | None:
-        """The number of the first attempt that succeeded, of the first `most`."""
+        """Return the number of the first success among the first `most` attempts; None if there is none."""
         return next((number for number in sorted(self.tries) if number <= most and self.tries[number].done), None)
 
 
 def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTally) -> list[Chain]:
-    """The attempts of agents, task by task.
+    """Return the attempts of agents, task by task.
 
-    The same attempt of the same task and agent that was made more than once (another session, a second study) begins
-    another chain: the first ones of each number belong together, then the second ones.
+    If an agent made the same attempt of a task more than once (another session, a second study), the repeat begins
+    another chain: the first runs of each attempt number belong together, then the second ones.
     """
     rates = _rates(cases)
     chains: dict[tuple[object, ...], dict[int, JudgedAttempt]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
         key = (case.agent.identity, case.source.model if case.source else "", case.task.id, _persona(case))
+        # How often this attempt number occurred before: the index of its chain.
         place = times[(*key, case.attempt)]
         times[(*key, case.attempt)] += 1
-        chains.setdefault((*key, place), {})[case.attempt] = _try(case, terms, rates)
+        chains.setdefault((*key, place), {})[case.attempt] = _judged_attempt(case, terms, rates)
     return [Chain(dict(sorted(tries.items()))) for tries in chains.values()]
 
 
 def memory_of(case: MeasuredRun) -> str:
-    """`yes` where its task needs memory, `no` where not: by its trait, else, of our own tasks, by its units."""
-    memory = _YES.get(case.task.traits.get("memory", "").lower(), "")
+    """Return `yes` if a run's task needs memory, else `no`; empty if unknown.
+
+    It is the task's trait, else, for our own tasks, the existence of units.
+    """
+    memory = _YES_OR_NO.get(case.task.traits.get("memory", "").lower(), "")
     if memory or case.source is not None:
         return memory
     return "yes" if case.task.units else "no"
 
 
 def difficulty_of(case: MeasuredRun) -> str:
-    """easy, medium or hard as its task says, else by its golden steps: to 20, to 40, more (A.4.2).
+    """Return easy, medium or hard from the task, else from its golden steps: up to 20, up to 40, more (A.4.2).
 
-    The paper's tables go by what the tasks say (48, 42, 38 tasks): six of 23 and 24 golden steps are called easy.
+    The paper's tables follow the tasks' own difficulties (48, 42, 38 tasks): six with 23 and 24 golden steps are called
+    easy.
     """
     difficulty = case.task.traits.get("difficulty", "").lower()
     golden = case.task.shortest
@@ -114,13 +120,13 @@ def difficulty_of(case: MeasuredRun) -> str:
 
 
 def apps_of(case: MeasuredRun) -> int:
-    """How many apps its task takes; 0 where that is not told."""
+    """Return the number of apps of a task, 0 if unknown."""
     apps = case.task.traits.get("num_apps", "")
     return len(case.task.apps) or (int(apps) if re.fullmatch(r"[0-9]{1,3}", apps) else 0)
 
 
 def tokens_of(case: MeasuredRun) -> int | None:
-    """Tokens sent and answered in the whole run; None where neither is told."""
+    """Return the tokens sent and answered in a run; None if neither is known."""
     usage = case.usage
     if usage is None or (usage.prompt_tokens is None and usage.completion_tokens is None):
         return None
@@ -147,15 +153,18 @@ def _why_not(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) 
     return ""
 
 
-def _try(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
+def _judged_attempt(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> JudgedAttempt:
     score = case.success_score
-    beyond = _beyond(case, terms, rates)
+    beyond = _exceeds_budget(case, terms, rates)
     success = False if beyond else None if score is None else score > DONE
     return JudgedAttempt(case, success, beyond, Irr(0.0) if beyond else irr_of(case, success))
 
 
-def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:
-    """A.9.6: more steps than floor(budget x golden + 1), or steps x the agent's tokens a step above golden x budget."""
+def _exceeds_budget(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -> bool:
+    """Return True if a run exceeds its budget.
+
+    A.9.6: more steps than floor(budget x golden + 1), or steps x the agent's tokens per step above golden x budget.
+    """
     golden = case.task.shortest or 0
     if case.status == "budget" and 0 < case.conditions.step_limit <= len(case.steps):
         return True  # its limit ended it while it went on
@@ -167,7 +176,7 @@ def _beyond(case: MeasuredRun, terms: MetricTerms, rates: Mapping[str, float]) -
 
 
 def _rates(cases: Iterable[MeasuredRun]) -> dict[str, float]:
-    """Each agent's tokens a step, over its runs whose tokens are known."""
+    """Return each agent's tokens per step, over its runs with known tokens."""
     sums: dict[str, tuple[int, int]] = {}
     for case in cases:
         tokens = tokens_of(case)

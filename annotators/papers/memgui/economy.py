@@ -1,4 +1,4 @@
-"""What success cost by MemGUI-Bench (A.6.3): step ratio, time and cost a step; and what its script and table say."""
+"""Cost of success by MemGUI-Bench (A.6.3): step ratio, time and cost per step, also by its script and its table."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from annotators.papers.memgui.attempts import Chain, JudgedAttempt
 from annotators.papers.metrics import LeftOutTally, Number
 
 SOURCE = "memgui"
-"""The format of runs that were made by the benchmark."""
+"""Format of runs made by the benchmark itself."""
 IN, OUT = 1.25, 10.0
-"""US dollars a million tokens, in the script's cost of a step."""
+"""US dollars per million tokens in the script's cost of a step."""
 TABLE_IN, TABLE_OUT = 10.0, 30.0
-"""The same in the table's `total_token_cost`."""
-_AGENTS = "Time/Step without waiting"
+"""US dollars per million tokens in the table's `total_token_cost`."""
+_AGENT_TIME = "Time/Step without waiting"
 TABLE_MOST = 50
-"""The table's `step_ratio` of an agent that did not end by itself is its steps over these."""
+"""Divisor of steps in the table's `step_ratio`, for an agent that did not end by itself."""
 
 
 def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
-    """The numbers over the first k attempts of each task; `part` is empty for the first alone."""
+    """Yield the numbers over the first k attempts of each task. `part` is empty for k = 1."""
     part = "" if k == 1 else f"pass@{k}"
     tries = [one for chain in chains for attempt, one in chain.tries.items() if attempt <= k]
     yield from _step_ratio(chains, k, part, out)
@@ -30,7 +30,7 @@ def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
 
 
 def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
-    """Steps / golden steps of tasks that succeeded: of the attempt that did (script: of the first one)."""
+    """Yield steps / golden steps of tasks that succeeded: of the successful attempt (script: of the first one)."""
     tally = LeftOutTally()
     passed_chains = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "without success")
     with_golden = tally.kept(passed_chains, lambda chain: "" if chain.golden else "no golden steps")
@@ -43,7 +43,7 @@ def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterabl
 
 
 def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
-    """Seconds a step; where people were waited for, also without that time."""
+    """Yield seconds per step, also without the time of waiting if there was a person to wait for."""
     tally = LeftOutTally()
     timed_tries = tally.kept(tries, lambda one: "no steps" if not one.steps else "" if one.case.seconds else "no times")
     values = [(one.case.seconds or 0.0) / one.steps for one in timed_tries]
@@ -54,14 +54,14 @@ def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numbe
         )
         values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in with_waits]
         why = "no run tells how long people were waited for"
-        yield number(_AGENTS, "seconds", values, part, "", out + tally.told, why, of="attempts")
-    stepped_tries, left_out = _stepped(tries, out)
+        yield number(_AGENT_TIME, "seconds", values, part, "", out + tally.told, why, of="attempts")
+    stepped_tries, left_out = _attempts_with_steps(tries, out)
     total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped_tries)
-    yield _pooled("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
+    yield _pooled_number("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
 
 
-def _stepped(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
-    """The attempts that have steps as the script counts them, and what is left out with the others."""
+def _attempts_with_steps(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
+    """Return the attempts with steps by the script's count, and the exclusions including the others."""
     tally = LeftOutTally()
     stepped_tries = tally.kept(tries, lambda one: "" if one.script_steps > 0 else "no steps")
     return stepped_tries, out + tally.told
@@ -74,19 +74,19 @@ def _cost(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Numbe
     )
     values = [(_price(one) or 0.0) / one.steps for one in priced_tries]
     yield number("Cost/Step", "usd", values, part, "paper", out + tally.told, "no run's cost is known", of="attempts")
-    stepped_tries, left_out = _stepped(tries, out)
-    total = sum(_at(one, IN, OUT) for one in stepped_tries)
-    yield _pooled("Cost/Step", "usd", total, stepped_tries, part, left_out, "no run's tokens are known")
+    stepped_tries, left_out = _attempts_with_steps(tries, out)
+    total = sum(_cost_at(one, IN, OUT) for one in stepped_tries)
+    yield _pooled_number("Cost/Step", "usd", total, stepped_tries, part, left_out, "no run's tokens are known")
 
 
 def _price(one: JudgedAttempt) -> float | None:
     return one.case.usage.cost if one.case.usage else None
 
 
-def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
-    """What a run would cost at these prices a million tokens; tokens that are not told count 0, as in the script.
+def _cost_at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
+    """Return a run's cost at these prices per million tokens. Unknown tokens count as 0, as in the script.
 
-    The table keeps tokens as means a step, cut to whole numbers.
+    The table stores tokens as means per step, truncated to whole numbers.
     """
     prompt, completion = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
     usage = one.case.usage
@@ -95,7 +95,7 @@ def _at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
     return (prompt * price_in + completion * price_out) / 1e6
 
 
-def _pooled(
+def _pooled_number(
     metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: Out, why: str
 ) -> Number:
     steps = sum(one.script_steps for one in tries)
@@ -105,7 +105,7 @@ def _pooled(
 
 
 def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
-    """The session table's own columns, taken from it, or computed as it does for a run of that source."""
+    """Yield the session table's own columns, read from it, or computed by its formulas for a run of that source."""
     tally = LeftOutTally()
     own = tally.kept(
         tries, lambda one: "" if one.case.source and one.case.source.format == SOURCE else "without such a table"
@@ -127,9 +127,10 @@ def _table_ratio(one: JudgedAttempt) -> float:
     ratio = one.told("step_ratio")
     if ratio is not None:
         return ratio
+    # As in framework/utils.py of the benchmark.
     return 1.0 if one.case.status == "completed" else one.script_steps / TABLE_MOST
 
 
 def _table_cost(one: JudgedAttempt) -> float:
     cost = one.told("total_token_cost")
-    return _at(one, TABLE_IN, TABLE_OUT) if cost is None else cost
+    return _cost_at(one, TABLE_IN, TABLE_OUT) if cost is None else cost

@@ -1,5 +1,7 @@
-"""Validating evaluators against experts (MemGUI-Bench A.7, Tables 9 and 10): agreement before discussion, consensus,
-and each evaluator against it by kind of task and by agent."""
+"""Validation of evaluators against experts (MemGUI-Bench A.7, Tables 9 and 10).
+
+It reports agreement before discussion, the consensus, and each evaluator against it by kind of task and by agent.
+"""
 
 from __future__ import annotations
 
@@ -26,24 +28,26 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 
 OUTCOME = "outcome"
-_LONG = 10.0
+_LONG_DISCUSSION = 10.0
 """Minutes after which a discussion without consensus goes to an adjudicator."""
-_WHATS: tuple[tuple[Judged, str], ...] = (
+_STATISTICS: tuple[tuple[Judged, str], ...] = (
     ("f1", "F1 (%)"), ("precision", "Prec. (%)"), ("recall", "Recall (%)"), ("accuracy", "Accuracy (%)"),
 )  # fmt: skip
-_CONFIGURED = 160
-"""The most characters of models and stages."""
-_LINE = 40
-"""The most characters of an evaluator's configuration that a table shows."""
-_NINE = (
+_LONGEST_CONFIGURATION = 160
+"""Maximum characters of models and stages."""
+_LONGEST_LINE = 40
+"""Maximum characters of an evaluator's configuration in a table."""
+_TABLE_9_NOTE = (
     "The paper has F1 / precision / recall 98.8 / 100.0 / 97.6 at 54 single-app runs and 100.0 / 100.0 / 100.0 at 24 "
     "cross-app runs for its best configuration (Table 9)."
 )
-_TEN = "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its best configuration (Table 10)."
+_TABLE_10_NOTE = (
+    "The paper has F1 92.7 at 128 runs of M3A and 93.9 at 128 of T3A for its best configuration (Table 10)."
+)
 
 
 class _Configured(msgspec.Struct):
-    """What of a judge's configuration tables tell."""
+    """The parts of a judge's configuration that tables show."""
 
     model: str
     method: str
@@ -51,13 +55,13 @@ class _Configured(msgspec.Struct):
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Experts before discussion, how they came to consensus, evaluators against it."""
+    """Return the sections of experts before discussion, their consensus, and evaluators against it."""
     people = ratings_of(study_data, OUTCOME)
     if not (people.codes >= 0).any():
         return [Section("Validating evaluators", ("Nobody has handed in an outcome yet.",))]
     cases = cases_of(study_data)
     return [
-        Section("Experts before discussion", _before(study_data), (_experts(study_data, people),)),
+        Section("Experts before discussion", _before_words(study_data), (_experts(study_data, people),)),
         Section("Consensus", tables=_consensus(study_data, people)),
         _evaluators(study_data, people, cases),
     ]
@@ -66,7 +70,7 @@ def sections(study_data: StudyData) -> list[Section]:
 # -- people ----------------------------------------------------------------------------------------------------
 
 
-def _before(study_data: StudyData) -> tuple[str, ...]:
+def _before_words(study_data: StudyData) -> tuple[str, ...]:
     units = len(asked_units(study_data))
     return (f"{units} run{'' if units == 1 else 's'}, each rated alone; what was said in discussion is not in it.",)
 
@@ -93,7 +97,7 @@ def _experts(study_data: StudyData, people: Ratings) -> Table:
 
 
 def _impossible(study_data: StudyData) -> tuple[str, ...]:
-    """Why experts call tasks impossible, where any does."""
+    """Return experts' reasons for calling tasks impossible; empty if there are none."""
     reason_counts = Counter(str(one.value) for one in answers_in(study_data, "why_impossible") if one.value is not None)
     if not reason_counts:
         return ()
@@ -102,7 +106,7 @@ def _impossible(study_data: StudyData) -> tuple[str, ...]:
 
 
 def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
-    """What became of the runs on which experts differed."""
+    """Return the results of the runs on which experts differed."""
     differing = [
         place for place, row in zip(people.places, people.codes, strict=True) if len(set(row[row >= 0].tolist())) > 1
     ]
@@ -111,7 +115,7 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
     means = Counter(one.what.by_means for one in all_of)
     open_ = len(places - {one.unit for one in all_of})
     minutes = [UnitValue(one.unit, one.unit, one.what.minutes) for one in all_of if one.what.minutes is not None]
-    long = sum(one.value > _LONG for one in minutes)
+    long = sum(one.value > _LONG_DISCUSSION for one in minutes)
     rows: list[tuple[Cell, ...]] = [
         ("runs on which experts differed", count(len(places), OUTCOME, part="differing")),
         ("settled by discussion", count(means["discussion"], OUTCOME, part="discussion")),
@@ -119,10 +123,10 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
         ("settled by majority", count(means["majority"], OUTCOME, part="majority")),
         ("differing and not settled", count(open_, OUTCOME, part="open")),
         ("minutes a discussion took (mean)", _minutes(study_data, minutes)),
-        (f"discussions longer than {_LONG:g} minutes", count(long, OUTCOME, part="long")),
+        (f"discussions longer than {_LONG_DISCUSSION:g} minutes", count(long, OUTCOME, part="long")),
     ]
     moves = [move for one in all_of for move in one.what.moves]
-    ways = Counter((move.rater, _word(move.was), _word(move.now), move.code or "no code") for move in moves)
+    ways = Counter((move.rater, _value_word(move.was), _value_word(move.now), move.code or "no code") for move in moves)
     table = Table("memgui-consensus", "How consensus came about", ("", "n"), tuple(rows), "MemGUI-Bench A.7.1")
     if not ways:
         return (table,)
@@ -131,7 +135,7 @@ def _consensus(study_data: StudyData, people: Ratings) -> tuple[Table, ...]:
     return table, Table("memgui-moves", "Who changed their mind, and why", head, move_rows, "MemGUI-Bench A.7.1")
 
 
-def _word(value: object) -> str:
+def _value_word(value: object) -> str:
     return "no answer" if value is None else str(value)
 
 
@@ -151,7 +155,9 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     truth = truth_of(study_data, people)
     if "success" not in truth.categories or not (truth.codes >= 0).any():
         return Section(title, ("Nothing is settled about any of these runs, so evaluators stand against nothing.",))
-    by_apps = [part for part in (_apps(cases, 1), _apps(cases, 2), _apps(cases, 0)) if part[1]]
+    by_apps = [
+        part for part in (_units_by_apps(cases, 1), _units_by_apps(cases, 2), _units_by_apps(cases, 0)) if part[1]
+    ]
     by_agent = list(by_method(cases).items())
     everything = [("All", {place.unit for place in truth.places})]
     unsettled_count = int((truth.codes < 0).sum())
@@ -163,22 +169,22 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     )
     nine = _table(study_data, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
     ten = _table(study_data, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
-    tables = [_noted(nine, "MemGUI-Bench Table 9", (*notes, _NINE))]
+    tables = [_add_notes(nine, "MemGUI-Bench Table 9", (*notes, _TABLE_9_NOTE))]
     if by_agent:
-        tables.append(_noted(ten, "MemGUI-Bench Table 10", (*notes, _TEN)))
+        tables.append(_add_notes(ten, "MemGUI-Bench Table 10", (*notes, _TABLE_10_NOTE)))
     stages = stage_table(study_data, OUTCOME)
     tables += [stages] if stages is not None else []
     return Section(title, tables=tuple(tables))
 
 
-def _apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
-    """The units whose tasks take one app, several (2), or do not tell (0)."""
+def _units_by_apps(cases: Mapping[str, MeasuredRun], apps: int) -> tuple[str, set[str]]:
+    """Return the units with tasks of one app (1), several (2), or an unknown number (0)."""
     names: Mapping[int, str] = {0: "Apps not told", 1: "Single-App", 2: "Cross-App"}
     return names[apps], {unit for unit, case in cases.items() if kind_of(case) == apps}
 
 
 def kind_of(case: MeasuredRun) -> int:
-    """1 where a run's task takes one app, 2 where it crosses apps, 0 where it does not say."""
+    """Return 1 if a run's task needs one app, 2 if several, 0 if unknown."""
     score = {"yes": 2, "no": 1}.get(case.task.traits.get("cross_app", "").lower(), 0)
     return score or min(apps_of(case), 2)
 
@@ -191,12 +197,12 @@ def _table(
         some = of_units(study_data, truth, units)
         for judge in study_data.judges:
             rows.append(_row(study_data, name, judge, some))
-    head = (of, "Evaluator", "Model Config.", *(name for _, name in _WHATS), "Kappa", "AC1", "Cost ($)")
+    head = (of, "Evaluator", "Model Config.", *(name for _, name in _STATISTICS), "Kappa", "AC1", "Cost ($)")
     return Table(id, title, head, tuple(rows))
 
 
 def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cell, ...]:
-    """A judge against the experts on a part of the runs; N are those of which both say something."""
+    """Return a row of a judge against the experts on some runs. N are the runs with answers of both."""
     name = study_data.columns.raters[judge].id
     own = against(truth, ratings_of(study_data, OUTCOME, (judge,)))
     between = f"{name} against the experts"
@@ -204,7 +210,7 @@ def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[
     def one(of: AdditiveStatistic) -> Agreement:
         return coefficient(study_data, of, own, part=part, between=between)
 
-    rates = [one(judged(own, what, "success")) for what, _ in _WHATS]
+    rates = [one(judged(own, what, "success")) for what, _ in _STATISTICS]
     kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
     return (
         f"{part} (N={kappa.places})", name, _configuration(study_data, judge), *(Number(of, 1, 100) for of in rates),
@@ -213,29 +219,33 @@ def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[
 
 
 def _configuration(study_data: StudyData, judge: int) -> str:
-    """Which model was asked how, and at which stage another one; else the first line of what an evaluator was asked
-    with. Then the beginning of its hash; `-` where it told nothing."""
+    """Return an evaluator's model, method and stages, or the first line of its configuration, with a short hash.
+
+    It is `-` if the evaluator stored no configuration.
+    """
     text_by_sha = configurations(study_data, judge)
     if not text_by_sha:
         return "-"
     sha, text = next(iter(text_by_sha.items()))
     line = " ".join(text.strip().split("\n", 1)[0].split())
-    words = _models(text) or (line if len(line) <= _LINE else line[: _LINE - 1] + "…")
+    words = _models(text) or (line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…")
     return f"{words} ({sha[:8]})"
 
 
 def _models(config: str) -> str:
-    """The method and the models of a configuration that `hitlab judge` wrote; empty where it is another one."""
+    """Return method and models of a configuration written by `hitlab judge`; empty for any other."""
     try:
         configuration = msgspec.json.decode(config, type=_Configured)
     except msgspec.MsgspecError:
         return ""
     stages = [f"{stage}: {model}" for stage, model in configuration.stages.items()]
-    return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[:_CONFIGURED]
+    return f"{configuration.method}: {configuration.model}{''.join(f'; {one}' for one in stages)}"[
+        :_LONGEST_CONFIGURATION
+    ]
 
 
 def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between: str) -> Cell:
-    """What a judgement of one run cost on average, over the runs of which it is told."""
+    """Return the mean cost of judging one run, over the runs with a known cost."""
     actor = study_data.columns.raters[judge]
     costs = study_data.further.costs()
     items = [
@@ -249,5 +259,5 @@ def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between:
     return Number(cost, 3)
 
 
-def _noted(table: Table, source: str, notes: tuple[str, ...]) -> Table:
+def _add_notes(table: Table, source: str, notes: tuple[str, ...]) -> Table:
     return Table(table.id, table.title, table.columns, table.rows, source, notes)

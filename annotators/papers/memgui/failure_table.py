@@ -1,4 +1,4 @@
-"""Failure modes (MemGUI-Bench A.8): shares of executions and of failures apart, timeouts by rule, and the coders."""
+"""Failure modes (MemGUI-Bench A.8): shares of executions and of failures, timeouts by rule, and the coders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ORDER = (
     TIMEOUT, "partial_memory_hallucination", "process_memory_hallucination", "output_memory_hallucination",
     "knowledge_deficiency", "intent_misunderstanding", "other",
 )  # fmt: skip
-"""As A.8.1 has them; precedence is another order, the protocol's."""
+"""The order of A.8.1. Precedence is another order, the protocol's."""
 _SOURCE = "MemGUI-Bench A.8"
 _PRECEDENCE = (
     "One primary mode each, by precedence: intent, knowledge, process, output, partial, other. Output hallucination is "
@@ -39,7 +39,7 @@ _PRECEDENCE = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Shares, agents, coders."""
+    """Return the section of shares, agents and coders."""
     modes = modes_of(study_data, ORDER)
     title = "Failure modes"
     if not modes.of:
@@ -89,18 +89,23 @@ def _shares(study_data: StudyData, modes: SettledModes, execution_count: int | N
 
 
 def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple[int | None, str]:
-    """How many runs the failures are of, and why that is not known where it is None.
+    """Return the number of runs from which the failures come; None with a reason if unknown.
 
-    By a study of success beside; else by the agents' runs in the file, if all of their failures are in the study.
+    It comes from a study of success beside this one, else from the agents' runs in the file, if all of their failures
+    are in the study.
     """
     own = {run_of(unit) for unit in asked_units(study_data)}
     for other in beside(study_data, "success"):
         runs = {run_of(unit) for unit in asked_units(other)}
+        # The study of success must hold all failures, else its number of runs is too small.
         if own <= runs:
             return len(runs), ""
     agents = {method_of(case) for case in cases.values()}
     agent_runs = [
-        case for case in study_data.further.runs() if method_of(case) in agents and not case.gold and not case.parent
+        # Forks repeat the beginning of another run, so they are not executions of their own.
+        case
+        for case in study_data.further.runs()
+        if method_of(case) in agents and not case.gold and not case.parent
     ]
     failed_ids = {case.id for case in agent_runs if _failed(case)}
     if not agent_runs or not own <= {case.id for case in agent_runs}:

@@ -1,4 +1,4 @@
-"""Golden steps (MemGUI-Bench A.4.2): what the second expert changed, how the counts agree, and how hard tasks are."""
+"""Golden steps (MemGUI-Bench A.4.2): changes by the second expert, agreement of counts, and difficulty of tasks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lab.core.study import Unit
 
 STEPS = "steps"
 EASY, MEDIUM = 20, 40
-"""The most golden steps of an easy task, and of one of medium difficulty."""
+"""Maximum golden steps of an easy task, and of one of medium difficulty."""
 _SOURCE = "MemGUI-Bench A.4.2"
 
 
 class ExpertWord(NamedTuple):
-    """What one expert says of a task: whether it can be done, whether the way is the shortest, in how many steps."""
+    """One expert's answer on a task: True if executable, True if its way is the shortest, and its steps."""
 
     executable: bool
     optimal: bool | None
@@ -32,7 +32,7 @@ class ExpertWord(NamedTuple):
 
 
 class GoldenWay(NamedTuple):
-    """A task's way as its experts left it. `first` is None where nobody has walked it yet, `second` likewise."""
+    """A task's way with its experts' answers. `first` and `second` are None if nobody has walked it yet."""
 
     unit: Unit
     first: ExpertWord | None
@@ -42,9 +42,9 @@ class GoldenWay(NamedTuple):
 
     @property
     def changed(self) -> bool | None:
-        """Whether the second expert left the first's word otherwise; None where one of them has not spoken.
+        """True if the second expert changed the first one's answer; None if one of them has not answered.
 
-        A number of steps that one of them could not tell is no other number.
+        A missing number of steps does not count as a change.
         """
         if self.first is None or self.second is None:
             return None
@@ -54,7 +54,7 @@ class GoldenWay(NamedTuple):
 
     @property
     def final(self) -> float | None:
-        """The number of golden steps: adjudicated, else where two agree, else the third's; None while it is open."""
+        """The number of golden steps: adjudicated, else shared by two experts, else the third's; None if undecided."""
         if self.settled is not None:
             return self.settled
         steps = [word.steps for word in (self.first, self.second, self.third) if word is not None and word.steps]
@@ -65,21 +65,24 @@ class GoldenWay(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether a third expert is still to settle it; a task that the second or third cannot do has no number."""
+        """True if a third expert must decide. A task that the second or third cannot execute needs no number."""
         return self.final is None and all(word is None or word.executable for word in (self.second, self.third))
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """The three experts, and the tasks by difficulty."""
+    """Return the section of the experts, and of tasks by difficulty."""
     ways = ways_of(study_data)
     title = "Golden steps"
     if not any(way.second is not None for way in ways):
         return [Section(title, ("No task has been walked by a second expert yet.",))]
-    return [Section(title, (), (_checked(study_data, ways), _difficulty(study_data, ways)), _picture(ways))]
+    return [Section(title, (), (_change_table(study_data, ways), _difficulty(study_data, ways)), _picture(ways))]
 
 
 def ways_of(study_data: StudyData) -> list[GoldenWay]:
-    """Each task's experts in turn: who wrote the way that is given (else the plan's first rater), then the others."""
+    """Return each task's experts in order.
+
+    The first is the author of the given way, else the plan's first rater. The others follow.
+    """
     answers: dict[tuple[str, int], dict[str, object]] = {}
     for field in ("executable", "optimal", STEPS):
         for one in answers_in(study_data, field):
@@ -89,31 +92,32 @@ def ways_of(study_data: StudyData) -> list[GoldenWay]:
     ways = []
     for unit in asked_units(study_data):
         shortest = unit.task.shortest if unit.task is not None else None
+        # A given way counts as the first expert's answer.
         words = [ExpertWord(True, None, float(shortest))] if shortest else []
-        words += [_word(own) for i in order if _spoke(own := answers.get((unit.id, i), {}))]
+        words += [_expert_word(own) for i in order if _has_answered(own := answers.get((unit.id, i), {}))]
         first, second, third = (*words[:3], None, None, None)[:3]
-        ways.append(GoldenWay(unit, first, second, third, _settled(study_data, unit)))
+        ways.append(GoldenWay(unit, first, second, third, _settled_steps(study_data, unit)))
     return ways
 
 
-def _spoke(own: dict[str, object]) -> bool:
-    """Whether an expert could tell anything of a task."""
+def _has_answered(own: dict[str, object]) -> bool:
+    """Return True if an expert has any answer on a task."""
     return any(value is not None for value in own.values())
 
 
-def _word(own: dict[str, object]) -> ExpertWord:
+def _expert_word(own: dict[str, object]) -> ExpertWord:
     steps, optimal = own.get(STEPS), own.get("optimal")
     number = float(steps) if isinstance(steps, int | float) and not isinstance(steps, bool) else None
     return ExpertWord(own.get("executable") != "no", None if optimal is None else optimal == "yes", number)
 
 
-def _settled(study_data: StudyData, unit: Unit) -> float | None:
+def _settled_steps(study_data: StudyData, unit: Unit) -> float | None:
     one = study_data.settled.get((unit.id, FieldReference("", STEPS)))
     value = one.what.value if one is not None else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _checked(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
+def _change_table(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
     both = [way for way in ways if way.changed is not None]
     change_count = sum(way.changed is True for way in both)
     not_done = sum(way.second is not None and not way.second.executable for way in both)
@@ -152,7 +156,7 @@ def _steps(word: ExpertWord | None) -> float | None:
 
 
 def _picture(ways: Sequence[GoldenWay]) -> tuple[Scatter, ...]:
-    """The two experts' counts, each task a point; nothing where fewer than two tasks have both."""
+    """Return a scatter of the two experts' counts, one point per task; empty if fewer than two tasks have both."""
     points = tuple(
         Point(first, second, way.unit.id)
         for way in ways

@@ -1,9 +1,9 @@
-"""MemGUI-Bench's IRR analyzer: what became of each piece of information, by descriptions of the steps.
+"""MemGUI-Bench's IRR analyzer: a mark for each piece of information, from descriptions of the steps.
 
-It marks the pieces that a study has frozen, and never a rate: which of the four rules a run falls under (success is
-100 %; written-out pieces count as they are; a decision that came out wrong is 0 %; so is an early failure) follows from
-the marks and the settled outcome, as it does for people (`annotators/papers/memgui/irr.py`).
-Source: MemGUI-Bench A.6, A.11.4; the prompts are this project's own.
+It marks the pieces that a study has frozen, and never gives a rate. The marks and the settled outcome determine which
+of the four rules applies (a success is 100 %, written-out pieces count as marked, a wrong decision is 0 %, an early
+failure is 0 %), as they do for people (`annotators/papers/memgui/irr.py`). Source: MemGUI-Bench A.6, A.11.4. The
+prompts are this project's own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PROMPTS = ("judge-description.md", "irr-analysis.md")
 
 
 class IrrJudge:
-    """Marks each information unit of a run as used correctly, wrong or missing."""
+    """Judge that marks each information unit of a run as used correctly, wrong or missing."""
 
     name = "irr"
     stages = ("description", "analysis")
@@ -32,7 +32,7 @@ class IrrJudge:
         return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
 
     def judge(self, view: JudgeView) -> Judging:
-        """A description of each step, and one question about all pieces."""
+        """Yield a question for each step's description, and one about all pieces, then return the marks."""
         if len(view.runs) != 1 or view.protocol.targets != "information units":
             raise LabError("judge", f"method irr judges a run's information units, not {view.protocol.id}.", code=2)
         (run,) = view.runs

@@ -1,4 +1,4 @@
-"""Judges of information units beside people: piece by piece, and by the rate that follows (MemGUI-Bench A.11.4)."""
+"""Judges of information units beside people: by piece, and by the resulting rate (MemGUI-Bench A.11.4)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _TYPES: Mapping[str, str] = {
 def judge_sections(
     study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], outcome_by_run: Mapping[str, bool | None]
 ) -> list[Section]:
-    """Each judge against most people, its rate beside theirs, and the rules by which rates came about."""
+    """Return each judge against the majority, its rate beside people's, and the rules behind the rates."""
     if not study_data.judges:
         return []
     by_judge = {judge: rated_of(study_data, outcome_by_run, (judge,))[0] for judge in study_data.judges}
-    tables = (_against(study_data, marks, run_rates, by_judge), _types(study_data, run_rates, by_judge))
+    tables = (_against_people(study_data, marks, run_rates, by_judge), _types(study_data, run_rates, by_judge))
     return [Section("Judges of information units", tables=tables)]
 
 
-def _against(
+def _against_people(
     study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]
 ) -> Table:
     truth = truth_of(study_data, marks)
@@ -48,7 +48,7 @@ def _against(
         two_columns = against(truth, ratings_of(study_data, USE, (judge,)))
         kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
         both = [one for one in own if one.unit.id in people]
-        beside = numbers_by(IRR, ("people", name), [_pair(one, people) for one in both])
+        beside = numbers_by(IRR, ("people", name), [_rate_pair(one, people) for one in both])
         rows.append((
             name,
             cells.percent(coefficient(study_data, percent(two_columns), two_columns, between=between)),
@@ -69,12 +69,12 @@ def _against(
     return Table("memgui-irr-judges", "Judges against most people", head, tuple(rows), _SOURCE, notes)
 
 
-def _pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
+def _rate_pair(one: RunIrr, people: Mapping[str, float]) -> AnswerRow:
     return AnswerRow(RatedItem(one.unit.id, ""), one.unit.clustered, (people[one.unit.id], one.irr))
 
 
 def _means(run_rates: Sequence[RunIrr]) -> Mapping[str, float]:
-    """By unit the mean of its raters' rates."""
+    """Return the mean of the raters' rates by unit."""
     by_unit: dict[str, list[float]] = {}
     for one in run_rates:
         by_unit.setdefault(one.unit.id, []).append(one.irr)
@@ -89,7 +89,7 @@ def _mean(study_data: StudyData, part: str, rates: Sequence[tuple[RunIrr, float]
 
 
 def _types(study_data: StudyData, run_rates: Sequence[RunIrr], by_judge: Mapping[int, Sequence[RunIrr]]) -> Table:
-    """How many sheets fall under each of the four rules."""
+    """Return how many sheets fall under each of the four rules."""
     sheets = {"people": run_rates, **{study_data.columns.raters[judge].shown: own for judge, own in by_judge.items()}}
     rows: list[tuple[Cell, ...]] = []
     for name, own in sheets.items():

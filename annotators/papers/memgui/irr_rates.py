@@ -1,4 +1,4 @@
-"""Each rater's information retention rate of each run, and by which of the four rules (MemGUI-Bench A.6, Prompt 8)."""
+"""Each rater's information retention rate of each run, and its rule (MemGUI-Bench A.6, Prompt 8)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TYPES: tuple[CaseType, ...] = ("success", "explicit", "implicit", "early")
 
 
 class RunIrr(NamedTuple):
-    """What one rater's marks of one run come to: a rate from 0 to 1 by which of the four rules, and one by marks alone.
+    """Result of one rater's marks of one run: a rate from 0 to 1 by one of the four rules.
 
     `as_marked` is the share of all pieces marked as used correctly, whatever the outcome.
     """
@@ -34,7 +34,7 @@ class RunIrr(NamedTuple):
 def rated_of(
     study_data: StudyData, outcome_by_run: Mapping[str, bool | None], raters: Sequence[int] | None = None
 ) -> tuple[list[RunIrr], dict[str, int]]:
-    """The rate of each run by each of these raters (default: the people); and how many have none, by reason."""
+    """Return each run's rate by these raters (default: the people), and the number without one by reason."""
     marks: dict[tuple[str, int], dict[str, UnitMark]] = {}
     for one in answers_in(study_data, USE, raters):
         of = marks.setdefault((one.unit, one.rater), {})
@@ -59,7 +59,7 @@ def rated_of(
 
 
 def _type(unit: Unit, marks: Mapping[str, UnitMark], done: bool) -> CaseType:
-    """Which of Prompt 8's four rules a run falls under: a property of the task, its outcome, and what was reached."""
+    """Return the rule of Prompt 8 for a run: it depends on the task, the outcome, and the pieces reached."""
     if done:
         return "success"
     if set(marks.values()) <= {"missing"}:

@@ -1,4 +1,4 @@
-"""Retention of information (MemGUI-Bench A.6, Prompt 8): IRR worked out from each rater's marks, and how they agree."""
+"""Retention of information (MemGUI-Bench A.6, Prompt 8): IRR from each rater's marks, and agreement of raters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """IRR by agent, agreement on it, and how the lists of information units were agreed upon."""
+    """Return IRR by agent, its agreement, and the agreement on the lists of information units."""
     cases = cases_of(study_data)
     outcome_by_run = outcomes(study_data, cases.values())
     run_rates, left_out = rated_of(study_data, outcome_by_run)
@@ -36,14 +36,14 @@ def sections(study_data: StudyData) -> list[Section]:
     if not (marks.codes >= 0).any():
         return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
     by_agent = _by_agent(study_data, run_rates, cases)
-    first = Section("Information retention", _left(left_out), (by_agent,), bars(by_agent, "IRR"))
+    first = Section("Information retention", _left_out_words(left_out), (by_agent,), bars(by_agent, "IRR"))
     second = Section("Agreement on information retention", tables=(_agreement(study_data, marks, run_rates),))
     third = _lists(study_data, cases)
     judges = judge_sections(study_data, marks, run_rates, outcome_by_run)
     return [first, second, *judges, *((third,) if third else ())]
 
 
-def _left(left_out: Mapping[str, int]) -> tuple[str, ...]:
+def _left_out_words(left_out: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(f"{n} sheet{'' if n == 1 else 's'} left out, {why}." for why, n in sorted(left_out.items()))
 
 
@@ -51,7 +51,7 @@ def _left(left_out: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _by_agent(study_data: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
-    """The mean rate over runs, a run's being the mean of its raters'; with how many runs of each case type."""
+    """Return the mean rate over runs (each the mean of its raters), with the number of runs."""
     rows: list[tuple[Cell, ...]] = []
     for name, units in [*by_method(cases).items(), ("All", {one.unit.id for one in run_rates})]:
         some = [one for one in run_rates if one.unit.id in units]
@@ -125,14 +125,14 @@ def _nominal(study_data: StudyData, says: str, of: Ratings) -> tuple[Cell, ...]:
 
 
 def types_of(study_data: StudyData, run_rates: Sequence[RunIrr]) -> Ratings:
-    """The case types as a field's ratings: runs by raters."""
+    """Return the case types as a field's ratings: runs by raters."""
     raters = _raters(study_data, run_rates)
     types = {(one.unit.id, one.rater): one.type for one in run_rates}
     return ratings_by("case type", TYPES, _names(study_data, raters), _rows(study_data, run_rates, raters, types))
 
 
 def rates_of(study_data: StudyData, run_rates: Sequence[RunIrr]) -> NumericRatings:
-    """The rates as numbers: runs by raters."""
+    """Return the rates as numbers: runs by raters."""
     raters = _raters(study_data, run_rates)
     rates = {(one.unit.id, one.rater): one.irr for one in run_rates}
     return numbers_by(IRR, _names(study_data, raters), _rows(study_data, run_rates, raters, rates))
@@ -144,7 +144,10 @@ def _rows(
     raters: Sequence[int],
     rates: Mapping[tuple[str, int], float | str],
 ) -> list[AnswerRow]:
-    """Runs by raters; who marked a run and left a piece open has nothing that follows."""
+    """Return rows of runs by raters.
+
+    A rater who left a piece of a run open has the reason that no rate follows.
+    """
     units = {one.unit.id: one.unit for one in run_rates}
     sheets = {(one.unit, one.rater) for one in answers_in(study_data, USE)}
     why = {id: [NOTHING_FOLLOWS if (id, i) in sheets else NOT_HANDED_IN for i in raters] for id in units}
@@ -166,13 +169,13 @@ def _names(study_data: StudyData, raters: Sequence[int]) -> list[str]:
 
 
 def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section | None:
-    """How many units each task's design had when it was first handed over, and as another expert verified it."""
+    """Return the number of units of each task's design when first submitted, and when verified by another expert."""
     subjects = {subject_of(case.task): None for case in cases.values()}
-    pairs = [(subject, pair) for subject in subjects if (pair := _two(study_data.further.designed(subject)))]
+    pairs = [(subject, pair) for subject in subjects if (pair := _unit_counts(study_data.further.designed(subject)))]
     title = "The lists of information units"
     if not pairs:
         return None
-    traces = tuple(_called(subject) for subject, _ in pairs)
+    traces = tuple(_subject_name(subject) for subject, _ in pairs)
     rows = [AnswerRow(RatedItem(name, ""), name, pair) for name, (_, pair) in zip(traces, pairs, strict=True)]
     counts = numbers_by("information units", ("first draft", "verified"), rows)
     change_items = [
@@ -192,8 +195,8 @@ def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section |
     return Section(title, tables=(Table("memgui-unit-lists", title, head, (row,), "MemGUI-Bench Prompt 8", notes),))
 
 
-def _two(history: Sequence[Revision]) -> tuple[int, int] | None:
-    """The number of units at the first version's first submission and when that version was verified."""
+def _unit_counts(history: Sequence[Revision]) -> tuple[int, int] | None:
+    """Return the numbers of units at the first version's first submission and at its verification, if verified."""
     first = next((one for one in history if one.act == "submit"), None)
     if first is None:
         return None
@@ -203,5 +206,5 @@ def _two(history: Sequence[Revision]) -> tuple[int, int] | None:
     return len(first.design.units), len(last.design.units)
 
 
-def _called(subject: Subject) -> str:
+def _subject_name(subject: Subject) -> str:
     return f"{subject.task} {subject.asked}"

@@ -1,8 +1,8 @@
-"""MemGUI-Eval, the judge that looks closer step by step: triage, semantic analysis, and the screens that it asks for.
+"""MemGUI-Eval, a judge that inspects a run in stages: triage, semantic analysis, and requested screens.
 
-Stage 1 sees the actions and the last three screens and may only say that the run succeeded. Stage 2 reads a description
-of every step, which is made once for all runs of the judge, and may ask for screens. Stage 3 sees these and decides.
-Source: MemGUI-Bench 4.2, A.11; the prompts are this project's own.
+Stage 1 sees the actions and the last three screens and may only decide that the run succeeded. Stage 2 reads a
+description of every step, which is made once for all runs of the judge, and may request screens. Stage 3 sees these and
+decides. Source: MemGUI-Bench 4.2, A.11. The prompts are this project's own.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from lab.llm.json_in_text import answer_in, why_no_object
 _PACKAGE = "annotators.papers.memgui"
 _PROMPTS = ("judge-rules.md", "judge-triage.md", "judge-description.md", "judge-semantic.md", "judge-visual.md")
 _MOST_ASKED = 12
-"""Screens that stage 2 may ask for."""
+"""Maximum number of screens that stage 2 may request."""
 _NOTE = 1_900
 
 
 class JudgedOutcome(NamedTuple):
-    """What a stage decided; `required` are the steps that it asks to see."""
+    """A stage's decision. `required` are the steps whose screens it requests."""
 
     decision: str
     reason: str
@@ -45,7 +45,7 @@ class JudgedOutcome(NamedTuple):
 
 
 class MemguiJudge:
-    """Says of a run whether it succeeded, and at which stage that was decided."""
+    """Judge that decides if a run succeeded, and records the stage of the decision."""
 
     name = "memgui"
     stages = ("triage", "description", "semantic", "visual")
@@ -56,12 +56,12 @@ class MemguiJudge:
         return version_of(_PACKAGE, *_PROMPTS)
 
     def judge(self, view: JudgeView) -> Judging:
-        """One to three verdicts, and between the first and the second a description of each step."""
+        """Yield one to three questions for a verdict, and questions for descriptions after the first one."""
         if len(view.runs) != 1 or view.protocol.field("outcome") is None:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
         rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
-        task_text = "\n\n".join([*example_texts(view, _right), task_words(run)])
+        task_text = "\n\n".join([*example_texts(view, _right_verdict), task_words(run)])
         last = last_screens(run)
         triage_text = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
         outcome: JudgedOutcome = yield _verdict(
@@ -81,21 +81,21 @@ class MemguiJudge:
         return _places(run, 3, final._replace(required=outcome.required))
 
 
-def _right(example: JudgeExample) -> dict[str, Any]:
-    """What is right of an example, as a verdict; of a task that people call impossible there is none."""
+def _right_verdict(example: JudgeExample) -> dict[str, Any]:
+    """Return an example's right verdict, uncertain if people call its task impossible."""
     outcome = next((value for _, field, value in example.answers if field == "outcome"), "")
     return {"decision": outcome if outcome in ("success", "failure") else "uncertain"}
 
 
 def _places(run: JudgedRun, stage: int, outcome: JudgedOutcome) -> list[JudgedPlace]:
-    """The verdict; it rests on the last screen that was asked for, else on the run's last step."""
+    """Return the verdict as a place. Its evidence is the last requested screen, else the run's last step."""
     step = outcome.required[-1] if outcome.required else len(run.steps)
     note = f"decided at stage {stage}: {outcome.reason}"[:_NOTE]
     return [JudgedPlace("", "outcome", outcome.decision, step=step or None, note=note)]
 
 
 def _screens(run: JudgedRun, steps: Collection[int]) -> str | Blob:
-    """The screens of steps in one picture; the words of those that have none."""
+    """Return the screens of steps in one picture, or their words if there are no pictures."""
     run_steps = [step for step in run.steps if step.number in steps]
     titled_pictures = [(f"step {step.number}", blob) for step in run_steps if (blob := step.picture()) is not None]
     sheet = picture_sheet(titled_pictures)
@@ -117,7 +117,7 @@ def _verdict(
     steps: int = 0,
     certain: bool = False,
 ) -> JudgeQuestion:
-    """A question for a verdict; unless `certain`, it may be left uncertain."""
+    """Return a question for a verdict. Unless `certain`, the answer may be uncertain."""
     allowed = (*decisions, *(() if certain else ("uncertain",)))
     return JudgeQuestion(stage, (rules, Message("user", tuple(parts))), _reader(allowed, steps))
 
@@ -137,6 +137,7 @@ def _outcome(reply: Mapping[str, Any], allowed: Sequence[str], steps: int) -> Ju
     if decision not in allowed:
         raise UnusableJudgement(f'"decision" is {reply["decision"]!r}, and is to be one of {", ".join(allowed)}.')
     step_list = reply.get("required_steps")
+    # A wrong type is not worth a repair unless the decision is uncertain, as checked below.
     numbers = step_list if isinstance(step_list, list) else []
     required_steps = sorted({one for one in numbers if isinstance(one, int) and 1 <= one <= steps})[:_MOST_ASKED]
     if decision == "uncertain" and steps and not required_steps:

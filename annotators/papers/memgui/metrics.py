@@ -1,17 +1,17 @@
 """MemGUI-Bench's numbers (A.6): success, retention and its ratio to standard tasks, recovery over attempts, economy.
 
-A *task* is one agent's attempts at one task. Of the first attempts: SR = share of tasks that succeeded; IRR = mean rate
-over tasks that need memory (`memgui_irr`); MTPR = SR of memory tasks / SR of standard tasks. Over k attempts: pass@k =
-share of tasks that succeeded in any of the first k; FRR = sum over i = 2..k of w_i R_i / N_failed, where R_i tasks
-succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
+A *task* is one agent's attempts at one task. For first attempts: SR = share of tasks that succeeded, IRR = mean rate
+over tasks that need memory (`annotators.papers.memgui.irr`), MTPR = SR of memory tasks / SR of standard tasks. Over k
+attempts: pass@k = share of tasks that succeeded in any of the first k, FRR = sum over i = 2..k of w_i R_i / N_failed,
+where R_i tasks succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
 
-The published script (realtime_metrics.py) computes otherwise, told as `script`: what nobody judged has failed; IRR is
-the source's whole percentages, missing ones 0 (an earlier script took the mean of those above 0 alone: `IRR above 0`);
-MTPR and FRR are 0 where they are undefined; w_i = 1 / 2^(i - 2), which is another number from attempt 4 on; steps are
-the log's `total_steps`, one less than its actions; the step ratio of k attempts takes the first attempt's steps; time
-and cost a step are totals over totals, at $1.25 and $10 a million tokens whatever the model. The table's own columns
-`step_ratio` (1 where the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and $0.03 a thousand
-tokens) are told under these names.
+The published script (realtime_metrics.py) differs, and its numbers have the version `script`. Unjudged attempts count
+as failed. IRR uses the source's whole percentages, with missing ones as 0 (an earlier script took the mean of those
+above 0 alone: `IRR above 0`). MTPR and FRR are 0 if undefined. w_i = 1 / 2^(i - 2), which differs from attempt 4 on.
+Steps are the log's `total_steps`, one less than its actions. The step ratio of k attempts uses the first attempt's
+steps. Time and cost per step are totals over totals, at $1.25 and $10 per million tokens whatever the model. The
+table's own columns `step_ratio` (1 if the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and
+$0.03 per thousand tokens) are reported under these names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """The numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
+    """Return the numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
     out = LeftOutTally()
     chains = chains_of(cases, context.terms, out)
     if not chains:
@@ -58,36 +58,39 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     for apps in sorted({apps_of(chain.case) for chain in chains} - {0}):
         some = [chain for chain in chains if apps_of(chain.case) == apps]
         numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, again, out.told))
-    return _limited(numbers, context.terms)
+    return _note_limits(numbers, context.terms)
 
 
 def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
-    """SR, IRR, and success within k attempts for each k that somebody came to."""
+    """Yield SR, IRR, and success within k attempts for each k that occurs."""
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
     for k in again:
-        yield from _within(part, chains, k, out)
+        yield from _pass_at_k(part, chains, k, out)
 
 
 def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, _unjudged)
+    judged_chains = tally.kept(chains, _why_unjudged)
     values = [float(chain.tries[1].done is True) for chain in judged_chains]
     yield number("SR", "share", values, part, "paper", out + tally.told, "no first attempt is judged")
     yield number("SR", "share", [float(chain.done_at(1) is not None) for chain in chains], part, "script", out)
 
 
-def _unjudged(chain: Chain) -> str:
+def _why_unjudged(chain: Chain) -> str:
     if chain.first is None:
         return "no first attempt"
     return "not judged" if chain.first.done is None else ""
 
 
 def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
-    """IRR over memory tasks: failed ones that nobody rated count as the rated failures do on average, since successes,
-    which count 1, are never missing. Where no failed task is rated these alone say nothing."""
+    """Yield IRR over memory tasks.
+
+    Failed tasks without a rating count as the mean of rated failures, because successes, which count 1, are never
+    missing. If no failed task is rated, successes alone say nothing and IRR is undefined.
+    """
     tally = LeftOutTally()
-    memory_chains = tally.kept(chains, _no_memory)
+    memory_chains = tally.kept(chains, _why_no_memory)
     left_out = out + tally.told
     rated_tries = [chain.tries[1] for chain in tally.kept(memory_chains, lambda chain: chain.tries[1].irr.why)]
     values = [one.irr.value for one in rated_tries if one.irr.value is not None]
@@ -96,7 +99,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     why = "no task is known to need memory" if not memory_chains else "no task is rated"
     if values and unrated and not failed_rates:
         values, why = [], "no failed task is rated, and those that succeeded count 1"
-    note = _missing(values, failed_rates, unrated) if values and unrated else ""
+    note = _unrated_note(values, failed_rates, unrated) if values and unrated else ""
     value = mean([*values, *[fmean(failed_rates)] * unrated] if values and unrated else values)
     n, undefined = len(values), "" if values else why
     yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.told, undefined, note)
@@ -107,20 +110,21 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
         "IRR", "share", shares, part, "script", left_out, "no rate came with the runs" if memory_chains else why
     )
     if not part:
+        # The earlier script dropped zeros, so that it could only be higher.
         above = [share for share in shares if share]
         left_out = more(left_out, "with a rate of 0 or none", len(memory_chains) - len(above))
         why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if memory_chains else why
         yield number("IRR above 0", "share", above, part, "script", left_out, why)
 
 
-def _missing(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
-    """What failed tasks that nobody rated count here, and what the whole would be with none, or all, retained."""
+def _unrated_note(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
+    """Return the assumption about failed tasks without a rating, and the bounds with none or all retained."""
     low, high = (fsum((*values, *[rate] * unrated)) / (len(values) + unrated) for rate in (0.0, 1.0))
     like = f"{unrated} failed and not rated count like the {len(failed_rates)} rated failures"
     return f"{like}; {low:.1%} to {high:.1%} whatever they are"
 
 
-def _no_memory(chain: Chain) -> str:
+def _why_no_memory(chain: Chain) -> str:
     if chain.first is None:
         return "no first attempt"
     if chain.memory == "no":
@@ -130,10 +134,10 @@ def _no_memory(chain: Chain) -> str:
     return "" if is_known else "not known to need memory or not"
 
 
-def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
-    """pass@k: a task that failed and was tried fewer than k times counts as failed, and is told."""
+def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+    """Yield pass@k. A task that failed in fewer than k attempts counts as failed, and a note gives their number."""
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, lambda chain: _undecided(chain, k))
+    judged_chains = tally.kept(chains, lambda chain: _why_undecided(chain, k))
     values = [float(chain.done_at(k) is not None) for chain in judged_chains]
     short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged_chains)
     note = f"{short} failed in fewer attempts" if short else ""
@@ -142,28 +146,29 @@ def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Nu
     yield number(f"pass@{k}", "share", values, part, "script", out)
 
 
-def _undecided(chain: Chain, k: int) -> str:
-    """Why it cannot be told whether it succeeded within k attempts: one is not judged, or is not here."""
+def _why_undecided(chain: Chain, k: int) -> str:
+    """Return why success within k attempts is unknown: an attempt is not judged or not in the file; empty if known."""
     if chain.done_at(k) is not None:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
         return "not judged"
-    return "without an earlier attempt" if _lacks(chain) else ""
+    return "without an earlier attempt" if _lacks_attempt(chain) else ""
 
 
-def _lacks(chain: Chain) -> bool:
-    """Whether an attempt before its last one is not here."""
+def _lacks_attempt(chain: Chain) -> bool:
+    """Return True if an attempt before the last one is not in the file."""
+    # Attempts are numbered from 1, so a gap makes the last number larger than the count.
     return max(chain.tries) > len(chain.tries)
 
 
 def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
-    """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
+    """Yield MTPR by the paper, and by the script, for which every task without memory is standard."""
     tally = LeftOutTally()
     counted_chains = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
-    judged_chains = tally.kept(counted_chains, _unjudged)
+    judged_chains = tally.kept(counted_chains, _why_unjudged)
     memory = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "yes"]
     standard = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "no"]
-    why = _no_ratio(memory, standard)
+    why = _why_no_ratio(memory, standard)
     value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
     n = len(memory) + len(standard)
     yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.told, why)
@@ -178,8 +183,8 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     yield Number(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
 
 
-def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
-    """Why there is no ratio of their success; empty where there is one."""
+def _why_no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
+    """Return why there is no ratio of success rates; empty if there is one."""
     if not memory:
         return "no memory task is judged"
     if not standard:
@@ -188,11 +193,14 @@ def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
 
 
 def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
-    """FRR over k = `most` attempts: recovering on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth)."""
+    """Yield FRR over k = `most` attempts.
+
+    Recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth).
+    """
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, _unjudged)
+    judged_chains = tally.kept(chains, _why_unjudged)
     failures = [chain for chain in judged_chains if chain.tries[1].done is False]
-    weighable = tally.kept(failures, lambda chain: _unweighed(chain, most))
+    weighable = tally.kept(failures, lambda chain: _why_unweighed(chain, most))
     why = "no task failed on its first attempt" if not failures else "no task was tried again" if most < 2 else ""
     why = why or ("" if weighable else "no later attempt is judged")
     weight = sum(1 / (at - 1) for chain in weighable if (at := chain.done_at(most)))
@@ -207,8 +215,8 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     yield Number(PAPER, "FRR", value, "share", len(failures), "tasks", "", "script", out, note=note)
 
 
-def _unweighed(chain: Chain, most: int) -> str:
-    """Why it cannot be told on which attempt a task recovered."""
+def _why_unweighed(chain: Chain, most: int) -> str:
+    """Return why the attempt of a task's recovery is unknown; empty if known."""
     before = chain.done_at(most) or most + 1
     later = {i: one for i, one in chain.tries.items() if 1 < i < before}
     if any(one.done is None for one in later.values()):
@@ -217,8 +225,8 @@ def _unweighed(chain: Chain, most: int) -> str:
     return "without an earlier attempt" if len([i for i in chain.tries if i <= last]) < last else ""
 
 
-def _limited(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
-    """The numbers, each with the budget beyond which an attempt has failed."""
+def _note_limits(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
+    """Return the numbers with a note on the budget beyond which an attempt has failed."""
     limits = [
         f"more than floor({terms.step_budget:g} x golden + 1) steps" if terms.step_budget is not None else "",
         f"more than {terms.golden_tokens:g} tokens a golden step" if terms.golden_tokens is not None else "",

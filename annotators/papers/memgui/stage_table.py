@@ -1,4 +1,4 @@
-"""At which stage evaluators decided, by which model, and what each stage took (MemGUI-Bench 4.2, A.7.1)."""
+"""Stages of evaluators' decisions, with their models and costs (MemGUI-Bench 4.2, A.7.1)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _SOURCE = "MemGUI-Bench 4.2, A.7.1"
 
 
 def stage_table(study_data: StudyData, field: str) -> Table | None:
-    """A row for each evaluator and stage; None where no evaluator was asked by `hitlab judge`."""
+    """Return a row for each evaluator and stage; None if no evaluator was run by `hitlab judge`."""
     rows: list[tuple[Cell, ...]] = []
     clusters = {unit.id: unit.clustered for unit in asked_units(study_data)}
     for judge in study_data.judges:
         name = study_data.columns.raters[judge].id
         units = {one.unit for one in answers_in(study_data, field, (judge,)) if one.value is not None}
         own = [one for one in study_data.further.calls() if one.judge == name and one.unit in clusters]
+        # Descriptions serve all runs and may be stored under any of them.
         first = [one for one in own if one.run == 1 or one.once]
         stage_by_unit = deciding_stages(first, units)
         for stage in dict.fromkeys(one.stage for one in first):
@@ -40,7 +41,7 @@ def stage_table(study_data: StudyData, field: str) -> Table | None:
 
 
 def deciding_stages(calls: Sequence[JudgeCall], units: Collection[str]) -> Mapping[str, str]:
-    """By unit the stage of the last answer before its verdict; what serves all runs decides nothing."""
+    """Return the stage of the last answer before each unit's verdict. Answers that serve all runs decide nothing."""
     return {one.unit: one.stage for one in calls if not one.once and one.unit in units}
 
 

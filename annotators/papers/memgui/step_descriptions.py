@@ -1,6 +1,6 @@
-"""MemGUI-Eval's step descriptor: each step in a model's words, once for all runs of a judge; and the last screens.
+"""MemGUI-Eval's step descriptor: each step in a model's words, once for all runs of a judge, and the last screens.
 
-Source: MemGUI-Bench 4.2, A.11.2; the prompts are this project's own.
+Source: MemGUI-Bench 4.2, A.11.2. The prompts are this project's own.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from lab.llm.json_in_text import answer_in, why_no_object
 
 _PACKAGE = "annotators.papers.memgui"
 LAST = 3
-"""Screens at a run's end that a judge sees in one picture."""
+"""Number of screens at a run's end that a judge sees in one picture."""
 MOST_WORDS = 1_200
-"""Characters of a screen's own words that go with a step where its picture cannot be seen."""
+"""Maximum characters of a screen's words, which replace a picture that is missing."""
 
 
 def task_words(run: JudgedRun) -> str:
-    """What is told of a run's task."""
+    """Return the description of a run's task."""
     return "\n\n".join(f"{title}\n{text}" for title, text in run.sections) or "No instruction was recorded."
 
 
 def actions_of(run: JudgedRun) -> str:
-    """A run's actions, questions and replies, a step after the other."""
+    """Return a run's actions, questions and replies, step by step."""
     return "The actions\n" + "\n".join(_action(step) for step in run.steps)
 
 
@@ -40,7 +40,7 @@ def _action(step: JudgedStep) -> str:
 
 
 def last_screens(run: JudgedRun) -> str | Blob:
-    """The last three screens in one picture; without pictures their words."""
+    """Return the last three screens in one picture, or their words if there are no pictures."""
     screens = [(f"step {step.number}", step.picture) for step in run.steps]
     screens.append(("the end", run.last_picture))
     titled_pictures = [(title, blob) for title, picture in screens[-LAST:] if (blob := picture()) is not None]
@@ -54,7 +54,10 @@ def last_screens(run: JudgedRun) -> str | Blob:
 
 
 def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
-    """A line for each step: what a model made of its screens; the screen's own words where it has no picture."""
+    """Yield a question for each step with a picture, then return one line per step.
+
+    Steps without a picture have the screen's own words.
+    """
     lines = ["Each step, as a model described it"]
     for step, after in zip(run.steps, [*run.steps[1:], None], strict=True):
         picture = step.picture()
@@ -66,7 +69,7 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
         panels = picture_sheet([("before", picture), ("after", following or picture)])
         question_text = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
         parts = (panels, question_text) if panels is not None else (question_text,)
-        description: str = yield JudgeQuestion("description", (Message("user", parts),), _described, once=True)
+        description: str = yield JudgeQuestion("description", (Message("user", parts),), _read_description, once=True)
         lines.append(f"{_action(step)}\n   {description}")
     return "\n".join(lines)
 
@@ -74,7 +77,7 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
 _PARTS = ("action_description", "ui_description")
 
 
-def _described(text: str) -> str:
+def _read_description(text: str) -> str:
     reply = answer_in(text, lambda found: all(isinstance(found.get(name), str) for name in _PARTS))
     if reply is None:
         names = " and ".join(f'"{name}"' for name in _PARTS)

@@ -1,4 +1,4 @@
-"""Validating a judge of graphs' nodes against people: PSPA-Bench E.3, agreement and Table 7."""
+"""Validation of a judge of graph nodes against people: PSPA-Bench E.3, agreement and Table 7."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lab.core.report import Bars, Cell, Number, Section, Table
 
 SOURCE = "PSPA-Bench E.3"
 _TYPES = (("fixed", "Fixed"), ("flexible", "Flexible"), ("", "Overall"))
-_WHATS: tuple[tuple[Judged, str], ...] = (
+_STATISTICS: tuple[tuple[Judged, str], ...] = (
     ("accuracy", "Acc."), ("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"), ("kappa", "κ"),
 )  # fmt: skip
 _PAPER = {
@@ -40,25 +40,25 @@ _DERIVED = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """How far people agree, each judge against most people, how steady it is, APR, and what disagreements are about."""
+    """Return people's agreement, judges against the majority, judges' stability, APR, and causes of disagreement."""
     people = {stage: ratings_of(study_data, FIELD, derived=stage) for stage, _ in _STAGES}
     if not (people["before"].codes >= 0).any():
         return [Section("Validating a judge of items", ("Nobody has handed in an answer yet.",))]
-    parts = [Section("How far people agree on items", (_what(study_data),), (_agree(study_data, people),))]
+    parts = [Section("How far people agree on items", (_sample_words(study_data),), (_agree(study_data, people),))]
     truth = {stage: truth_of(study_data, stage_people) for stage, stage_people in people.items()}
     if study_data.judges:
-        parts.append(_judged(study_data, truth))
+        parts.append(_judge_section(study_data, truth))
     else:
         sentence = "No model or script has rated these runs; `hitlab label --kind model` takes its answers."
         parts.append(Section("The judge against most people", (sentence,)))
-    parts.append(_each(study_data, people["before"], truth["before"]))
+    parts.append(_rater_section(study_data, people["before"], truth["before"]))
     if study_data.judges:
         parts.append(steadiness(study_data))
     parts += [rates(study_data), *causes(study_data, people["before"], truth["before"])]
     return parts
 
 
-def _what(study_data: StudyData) -> str:
+def _sample_words(study_data: StudyData) -> str:
     units = asked_units(study_data)
     pilot = len(study_data.units) - len(units)
     apart = f" Calibration ({pilot:,}) is not in it." if pilot else ""
@@ -68,7 +68,7 @@ def _what(study_data: StudyData) -> str:
 
 
 def of_kind(study_data: StudyData, ratings: Ratings, kind: str) -> Ratings:
-    """The items of that kind; all where it is empty."""
+    """Return the items of one kind, or all if it is empty."""
     if not kind:
         return ratings
     kind_of_place = kinds(study_data)
@@ -115,10 +115,10 @@ def _few(study_data: StudyData) -> tuple[str, ...]:
 # -- judges ----------------------------------------------------------------------------------------------------
 
 
-def _judged(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
+def _judge_section(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
     tables = []
     for at, rater in enumerate(study_data.judges, 1):
-        tables += [_seven(study_data, truth[stage], rater, stage, f"{at}-{stage}") for stage, _ in _STAGES]
+        tables += [_table_7(study_data, truth[stage], rater, stage, f"{at}-{stage}") for stage, _ in _STAGES]
     says = (
         f"Truth is what more than half of the people say, or what was adjudicated; after derivation, what most of "
         f"their derived answers are. Positive is {COMPLETED}.",
@@ -127,8 +127,8 @@ def _judged(study_data: StudyData, truth: dict[Derived, Ratings]) -> Section:
     return Section("The judge against most people", says, tuple(tables))
 
 
-def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
-    """Table 7, by run 1 and by what the judge said in most of its runs."""
+def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
+    """Return Table 7 for run 1, and for the most frequent answers over the judge's runs."""
     judge = study_data.columns.raters[rater].shown
     runs = by_runs(study_data, FIELD, rater, stage)
     columns = [(runs.raters[0], column(runs, 0))]
@@ -143,14 +143,14 @@ def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id
             between = f"{judge} against most people"
             agreements = [
                 coefficient(study_data, judged(some, what, COMPLETED), some, part=part, between=between)
-                for what, _ in _WHATS
+                for what, _ in _STATISTICS
             ]
             ac1 = coefficient(study_data, gwet_ac(some), some, part=part, between=between)
             items = count(agreements[0].places, FIELD, part=part, statistic="items")
             rows.append((f"{type}, {which}", *map(Number, agreements), Number(ac1), items))
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
     title = f"{judge} against most people, {dict(_STAGES)[stage]}"
-    head = ("Type", *(title for _, title in _WHATS), "AC1", "Items")
+    head = ("Type", *(title for _, title in _STATISTICS), "AC1", "Items")
     notes = (f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.", *_few(study_data))
     return Table(f"pspa-e3-table-7-{id}", title, head, tuple(rows), "PSPA-Bench Table 7", notes)
 
@@ -158,8 +158,8 @@ def _seven(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id
 # -- one by one ------------------------------------------------------------------------------------------------
 
 
-def _each(study_data: StudyData, people: Ratings, truth: Ratings) -> Section:
-    """Each rater against most people, and each two beside one another."""
+def _rater_section(study_data: StudyData, people: Ratings, truth: Ratings) -> Section:
+    """Return each rater against the majority, and each pair of raters."""
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in study_data.judges:
         if runs_there(study_data, [rater]):

@@ -1,4 +1,4 @@
-"""APR and PPR by what people or a judge said of a graph's nodes: Algorithm 1 on their answers (PSPA-Bench 2.3, E.2)."""
+"""APR and PPR from people's or a judge's answers on nodes: Algorithm 1 on their answers (PSPA-Bench 2.3, E.2)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from annotators.study_data import StudyData
 
 FIELD = "state"
 Rates = Mapping[str, float]
-"""A rate by unit, as far as the answers settle it."""
+"""A rate by unit, for units whose answers determine it."""
 
 
 def rate_of(study_data: StudyData, name: Literal["apr", "ppr"], rater: int, run: int = 1) -> Rates:
-    """APR or PPR by one rater's answers, or by a judge's in one of its runs."""
+    """Return APR or PPR from one rater's answers, or from a judge's in one of its runs."""
     run_rates = derived_numbers(study_data, name, (rater,), run=run)
     rates = zip(run_rates.places, run_rates.values[:, 0].tolist(), strict=True)
+    # nan differs from itself: units without a rate are left out.
     return {place.unit: value for place, value in rates if value == value}
 
 
 def paths_of_most(study_data: StudyData) -> Mapping[str, PathAlignment]:
-    """By unit the path by what most people say, or what was adjudicated, where that settles it."""
+    """Return the path of each unit from the majority's or adjudicated answers, if they determine it."""
     paths = {}
     for unit, nodes in zip(asked_units(study_data), nodes_of_most(study_data), strict=True):
         path = path_taken(graph_of(unit), nodes)
@@ -40,9 +41,9 @@ def paths_of_most(study_data: StudyData) -> Mapping[str, PathAlignment]:
 
 
 def nodes_of_most(study_data: StudyData) -> list[Steps]:
-    """What most people say of the nodes of each unit asked about; a step is the middle one of those that say so.
+    """Return the majority's answers on the nodes of each unit. A step is the median of those who agree.
 
-    A completion whose step nobody tells is as late as the latest that is told, so that it never decides between paths.
+    A completion without a step counts as late as the latest known one, so that it never decides between paths.
     """
     steps_by_node: dict[tuple[str, str], list[int]] = defaultdict(list)
     for one in answers_in(study_data, FIELD):
@@ -68,15 +69,15 @@ def _nodes(most: Mapping[str, str], steps: Mapping[str, int]) -> Steps:
 
 
 NO_VALUE = "no_value"
-"""Why a unit is not in a comparison, where a rate of it is not settled and nothing else is told."""
+"""Default reason why a unit is not in a comparison: a rate of it is not determined."""
 
 
 def side_by_side(
     study_data: StudyData, field: str, columns: Mapping[str, Rates], why: Mapping[str, str] | None = None
 ) -> NumericRatings:
-    """Rates in columns over the units that have all of them, in the study's order.
+    """Return rates in columns over the units that have all of them, in the study's order.
 
-    A unit that has some of them is missing, for the reason that `why` tells by unit.
+    A unit with only some of them is missing, with the reason in `why` by unit.
     """
     with_rate = [unit for unit in asked_units(study_data) if any(unit.id in rates for rates in columns.values())]
     units = [unit for unit in with_rate if all(unit.id in rates for rates in columns.values())]

@@ -1,4 +1,4 @@
-"""People's ratings of how much was done against what metrics say: PSPA-Bench E.1, Figure 7."""
+"""People's ratings of completion against metrics: PSPA-Bench E.1, Figure 7."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _BESIDE = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Agreement of the raters, then each metric against their mean."""
-    people = _scaled(study_data, numbers_of(study_data, FIELD))
+    """Return agreement of the raters, then each metric against their mean."""
+    people = _scale_ratings(study_data, numbers_of(study_data, FIELD))
     if not np.isfinite(people.values).any():
         return [Section("Completion as people rate it", ("Nobody has handed in a rating yet.",))]
     truth = {
@@ -46,11 +46,11 @@ def sections(study_data: StudyData) -> list[Section]:
     parts = [Section("Completion as people rate it", (_TRUTH,), (_raters(study_data, people),))]
     if not metrics:
         return [*parts, Section("Metrics against people's ratings", (_BESIDE,))]
-    return [*parts, _against(study_data, truth, metrics)]
+    return [*parts, _metric_section(study_data, truth, metrics)]
 
 
-def _scaled(study_data: StudyData, numbers: NumericRatings) -> NumericRatings:
-    """Ratings between 0 and 1, by the field's own bounds."""
+def _scale_ratings(study_data: StudyData, numbers: NumericRatings) -> NumericRatings:
+    """Return ratings scaled to 0 to 1, by the field's own bounds."""
     field = study_data.study.protocol.field(FIELD)
     least = field.least if field is not None and field.least is not None else 0.0
     most = field.most if field is not None and field.most is not None else 100.0
@@ -78,10 +78,10 @@ def _raters(study_data: StudyData, people: NumericRatings) -> Table:
 
 
 def _metrics(study_data: StudyData) -> dict[str, Rates]:
-    """Each metric's value by unit: those computed, then each judge's ratings."""
+    """Return each metric's value by unit: the computed ones, then each judge's ratings."""
     rates_by_run = dict(rates_beside(study_data))
     for rater in study_data.judges:
-        ratings = _scaled(study_data, numbers_of(study_data, FIELD, (rater,)))
+        ratings = _scale_ratings(study_data, numbers_of(study_data, FIELD, (rater,)))
         values = zip(ratings.places, ratings.values[:, 0].tolist(), strict=True)
         rates_by_run[study_data.columns.raters[rater].shown] = {
             place.unit: value for place, value in values if value == value
@@ -89,7 +89,7 @@ def _metrics(study_data: StudyData) -> dict[str, Rates]:
     return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
-def _against(study_data: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Section:
+def _metric_section(study_data: StudyData, truth: Rates, metrics: Mapping[str, Rates]) -> Section:
     rows = [_row(study_data, name, truth, rates) for name, rates in metrics.items()]
     head = (
         "Metric", "Spearman", "Pearson", "Pearson, Fisher's interval", "MSE", "MAE", f"Within ±{BAND:g}", "Runs",
@@ -109,7 +109,7 @@ def _against(study_data: StudyData, truth: Rates, metrics: Mapping[str, Rates]) 
 
 def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[Cell, ...]:
     rates_by_unit = {unit: value for unit, value in rates.items() if unit in truth}
-    both = side_by_side(study_data, FIELD, {"people": truth, name: rates_by_unit}, _why(study_data, name))
+    both = side_by_side(study_data, FIELD, {"people": truth, name: rates_by_unit}, _missing_reasons(study_data, name))
     between = f"{name} against people's mean"
 
     def agreement(which: str) -> Agreement:
@@ -132,19 +132,20 @@ def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[
     )
 
 
-def _why(study_data: StudyData, name: str) -> dict[str, str]:
-    """By unit why a judge of that name has no rating of it; nothing where it is a metric."""
+def _missing_reasons(study_data: StudyData, name: str) -> dict[str, str]:
+    """Return why a judge of that name has no rating of a unit, by unit; empty if it is a metric."""
     judges = [one for one in study_data.judges if study_data.columns.raters[one].shown == name]
     missing = [numbers_of(study_data, FIELD, (judge,)).missing.by_place() for judge in judges]
     return {place.unit: reason for one in missing for place, reason in one.items()}
 
 
 def fisher(r: Agreement) -> Agreement:
-    """The same correlation with Fisher's interval: of n runs drawn one by one, made on the scale of atanh."""
+    """Return the same correlation with Fisher's interval, for n independent runs, computed on the scale of atanh."""
     if r.value is None:
         return r
     n = r.places
     bare = replace(r, low=None, high=None, interval="", no_interval="", standard_error=None, resamples=None, seed=None)
+    # The standard error has n - 3 in its denominator, and atanh is infinite at 1.
     if n < 4 or abs(r.value) >= 1:
         return replace(bare, no_interval="too few runs" if n < 4 else "a correlation of 1 has none")
     half = NormalDist().inv_cdf((1 + r.level) / 2) / sqrt(n - 3)

@@ -1,4 +1,4 @@
-"""How much better runs get: PSPA-Bench's long-term metrics, later minus first and with minus without experience."""
+"""Improvement of runs: PSPA-Bench's long-term metrics, later minus first and with minus without experience."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from annotators.papers.pspa.run_values import RunValues
 from lab.core.measured_run import MeasuredRun
 
 Changes = tuple[list[float], tuple[tuple[str, int], ...]]
-"""Each pair's change, and how many runs were left out, by reason."""
+"""Each pair's change, and the number of runs left out, by reason."""
 MEMORY = "model+memory:"
-"""How the id of an agent begins that keeps what it learned; the same without it is `model:`."""
+"""Beginning of the id of an agent with memory. Without memory it begins with `model:`."""
 
 
 def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
-    """The last run's value minus the first's for each agent, task and person with two runs or more (Table 6).
+    """Return the last run's value minus the first's for each agent, task and person with at least two runs (Table 6).
 
-    Runs stand in the order of their attempts, and of their beginnings within one. Those without a value are not in it,
-    so first and last are of those that have one.
+    Runs are in the order of their attempts, and of their start within one. Runs without a value are left out, so first
+    and last are among those that have one.
     """
     out: dict[str, int] = defaultdict(int)
     series: dict[Hashable, list[tuple[tuple[int, str, str], float]]] = defaultdict(list)
-    for case, value in _known(runs, metric, out):
+    for case, value in _known_values(runs, metric, out):
         key = (case.agent.kind, case.agent.identity, case.task.id, _person(case))
         series[key].append(((case.attempt, case.started, case.id), value))
     differences = []
@@ -32,25 +32,26 @@ def later_minus_first(runs: Sequence[RunValues], metric: str) -> Changes:
         if len(one) < 2:
             out["without another by the same agent for the same task and person"] += 1
         else:
+            # Entries sort by attempt, start and id.
             differences.append(max(one)[1] - min(one)[1])
     return differences, tuple(out.items())
 
 
 def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
-    """The value with experience minus that without, for each task and person of an agent that has both (3.2).
+    """Return the value with experience minus that without, for each agent, task and person with both (3.2).
 
-    The trait `experience` of a task says which a run is (`with`, `without`), else its agent does: `model+memory:NAME`
-    with, `model:NAME` without. Several runs of one side count by their mean; of an agent with memory only those after
-    its first attempt do where there are any, since in the first it has nothing yet to remember.
+    The task's trait `experience` states the side of a run (`with`, `without`), else its agent does: `model+memory:NAME`
+    with, `model:NAME` without. Several runs of one side count by their mean. For an agent with memory the first attempt
+    counts only if it is the only one, because it has nothing yet to remember.
     """
     out: dict[str, int] = defaultdict(int)
     sides: dict[Hashable, dict[bool, list[tuple[bool, float]]]] = defaultdict(lambda: {True: [], False: []})
-    for case, value in _known(runs, metric, out):
+    for case, value in _known_values(runs, metric, out):
         side = experienced(case)
         if side is None:
             out["with nothing told of experience"] += 1
         else:
-            sides[_agent(case), case.task.id, _person(case)][side].append((_beginner(case), value))
+            sides[_agent(case), case.task.id, _person(case)][side].append((_is_first_with_memory(case), value))
     differences = []
     for one in sides.values():
         if one[True] and one[False]:
@@ -64,7 +65,7 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
 
 
 def experienced(case: MeasuredRun) -> bool | None:
-    """Whether a run was made with experience; None where nothing tells."""
+    """Return True if a run was made with experience; None if unknown."""
     experience = case.task.traits.get("experience", "").strip().casefold()
     if experience in ("with", "without"):
         return experience == "with"
@@ -73,11 +74,11 @@ def experienced(case: MeasuredRun) -> bool | None:
     return False if case.agent.id.startswith("model:") else None
 
 
-def _beginner(case: MeasuredRun) -> bool:
+def _is_first_with_memory(case: MeasuredRun) -> bool:
     return case.attempt == 1 and case.agent.id.startswith(MEMORY) and not case.task.traits.get("experience")
 
 
-def _known(runs: Iterable[RunValues], metric: str, out: dict[str, int]) -> Iterable[tuple[MeasuredRun, float]]:
+def _known_values(runs: Iterable[RunValues], metric: str, out: dict[str, int]) -> Iterable[tuple[MeasuredRun, float]]:
     for case, values in runs:
         value = values[metric]
         if isinstance(value, str):
@@ -87,7 +88,7 @@ def _known(runs: Iterable[RunValues], metric: str, out: dict[str, int]) -> Itera
 
 
 def _agent(case: MeasuredRun) -> str:
-    """The agent with and without its memory as one."""
+    """Return the agent's identity, the same with and without memory."""
     agent = case.agent
     if agent.id.startswith(MEMORY):
         agent = msgspec.structs.replace(agent, id=f"model:{agent.id.removeprefix(MEMORY)}")

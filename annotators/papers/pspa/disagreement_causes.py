@@ -1,4 +1,4 @@
-"""What disagreements are about: flags beside the answers, and what coders of the items say (PSPA-Bench E.3)."""
+"""Causes of disagreements: flags beside the answers, and coders' labels of the items (PSPA-Bench E.3)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _SAYS = (
 
 
 def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Section]:
-    """Flags at the places where people, or a judge and most people, differ; and the coders' word where it is here."""
-    where = [("people differ", _differing(people))]
+    """Return flags at places of disagreement (among people, or judge against majority), and coders' causes."""
+    where = [("people differ", _disputed_places(people))]
     for rater in study_data.judges:
         name = study_data.columns.raters[rater].shown
         two_columns = against(truth, column(by_runs(study_data, _STATE, rater), 0))
-        where.append((f"{name} and most people differ", _differing(two_columns)))
+        where.append((f"{name} and most people differ", _disputed_places(two_columns)))
     tables = [_flags(study_data, people, truth, where)]
     cause_studies = list(beside(study_data, "disagreement-cause"))
     for cause_study in cause_studies:
@@ -47,15 +47,15 @@ def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Secti
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """A study of causes by itself."""
+    """Return the section of a study of causes."""
     cause_ratings = ratings_of(study_data, CAUSE)
     if not (cause_ratings.codes >= 0).any():
         return [Section("Causes of disagreement", ("Nobody has handed in an answer yet.",))]
     return [Section("Causes of disagreement", (_SAYS,), (_shares(study_data, []), _coders(study_data)))]
 
 
-def _differing(ratings: Ratings) -> frozenset[RatedItem]:
-    """The places at which not all who answered said the same."""
+def _disputed_places(ratings: Ratings) -> frozenset[RatedItem]:
+    """Return the places with different answers."""
     return frozenset(
         place
         for place, codes in zip(ratings.places, ratings.codes, strict=True)
@@ -69,7 +69,7 @@ def _differing(ratings: Ratings) -> frozenset[RatedItem]:
 def _flags(
     study_data: StudyData, people: Ratings, truth: Ratings, where: Sequence[tuple[str, Collection[RatedItem]]]
 ) -> Table:
-    """How many items differ, and which share of them is flagged by at least one rater."""
+    """Return the number of items with disagreement, and the share of them flagged by at least one rater."""
     item_ratings = of_places(
         study_data,
         people,
@@ -81,7 +81,7 @@ def _flags(
     rows: list[tuple[Cell, ...]] = [("share of all items", *shares, "7 %"), ("items", *counts, "")]
     for field, says, paper in _FLAGS:
         if field in field_ids:
-            flagged_items = _flagged(study_data, field)
+            flagged_items = _flagged_places(study_data, field)
             flags = [
                 _share(study_data, of_places(study_data, item_ratings, places), flagged_items, f"{name}: {field}")
                 for name, places in where
@@ -95,8 +95,8 @@ def _flags(
     return Table("pspa-e3-flags", "Flags at items that differ", head, tuple(rows), SOURCE, notes)
 
 
-def _flagged(study_data: StudyData, field: str) -> frozenset[RatedItem]:
-    """The places at which somebody raised a flag."""
+def _flagged_places(study_data: StudyData, field: str) -> frozenset[RatedItem]:
+    """Return the places with a raised flag."""
     flagged_items: set[RatedItem] = set()
     parts = [ratings_of(study_data, field), *(by_runs(study_data, field, rater) for rater in study_data.judges)]
     for part in parts:
@@ -118,7 +118,7 @@ def _share(study_data: StudyData, of: Ratings, among: Collection[RatedItem], par
 
 
 def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedItem]]]) -> Table:
-    """Which share of the items has which cause, by what more than half of the coders say."""
+    """Return the share of items with each cause, by the majority of coders."""
     cause_ratings = ratings_of(cause_study, CAUSE)
     truth = truth_of(cause_study, cause_ratings)
     parts = [
@@ -131,7 +131,7 @@ def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedI
         cause = field.option(option) if field is not None else None
         row = [cells.percent(_of_cause(cause_study, some, code, f"{name}: {option}")) for name, some in parts]
         rows.append((cause.shown if cause else option, *row, _PAPER.get(option, "")))
-    split_cells = [cells.percent(_split(cause_study, some, name)) for name, some in parts]
+    split_cells = [cells.percent(_share_split(cause_study, some, name)) for name, some in parts]
     rows.append(("coders differ (of all)", *split_cells, ""))
     item_counts = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
     rows.append(("items with a cause", *item_counts, ""))
@@ -148,14 +148,14 @@ def _of_cause(cause_study: StudyData, truth: Ratings, code: int, part: str) -> A
     return share(cause_study, items, CAUSE, part=part, why="no item with a cause", left_out=truth.reasons)
 
 
-def _split(cause_study: StudyData, truth: Ratings, part: str) -> Agreement:
+def _share_split(cause_study: StudyData, truth: Ratings, part: str) -> Agreement:
     rows = zip(truth.places, truth.trace.tolist(), truth.codes[:, 0].tolist(), strict=True)
     items = [UnitValue(place.unit, truth.traces[trace], float(cause < 0)) for place, trace, cause in rows]
     return share(cause_study, items, CAUSE, "share", part=f"{part}: coders differ", why="no such item")
 
 
 def _coders(cause_study: StudyData) -> Table:
-    """How far the coders agree."""
+    """Return the agreement of the coders."""
     cause_ratings = ratings_of(cause_study, CAUSE)
     two = len(cause_ratings.raters) == 2
     kappa = coefficient(cause_study, cohen_kappa(cause_ratings) if two else fleiss_kappa(cause_ratings), cause_ratings)

@@ -1,10 +1,9 @@
-"""PSPA-Bench's trace-graph alignment by a model: for which node each step was effective, then the whole checklist.
+"""PSPA-Bench's trace-graph alignment by a model: the node of each step, then the whole checklist.
 
-First m(a): for each action the unit instruction that it was effective for, or none (Algorithm 1, stage 1), as many
-steps at a time as pictures may be sent. Then every item of the checklist, completed or not, with the step that shows it
-(Prompt 2). Which path counts, and that an item is not completed where one that it depends on is not, follows from the
-answers and is never asked (`annotators/papers/pspa/tdg.py`).
-Source: PSPA-Bench 2.3, E.2, E.4; the prompts are this project's own.
+First m(a): for each action the unit instruction for which it was effective, or none (Algorithm 1, stage 1), in batches
+of as many steps as pictures may be sent. Then every item of the checklist, completed or not, with its step as evidence
+(Prompt 2). The path and the dependency rule follow from the answers and are never asked
+(`annotators/papers/pspa/tdg.py`). Source: PSPA-Bench 2.3, E.2, E.4. The prompts are this project's own.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ from lab.llm.json_in_text import answer_in, why_no_object
 _PACKAGE = "annotators.papers.pspa"
 _PROMPTS = ("judge-alignment.md", "judge-checklist.md")
 _WITHOUT_PICTURES = 12
-"""Steps in one question about alignment where no pictures are sent."""
+"""Number of steps in one question about alignment if no pictures are sent."""
 Alignment = Mapping[int, str]
-"""For each step (from 1) that was effective the id of its node."""
+"""The id of its node for each effective step (from 1)."""
 
 
 class PspaJudge:
-    """Says of each node of a graph whether a run completed it, from what each single step was effective for."""
+    """Judge that decides for each node of a graph if a run completed it, from the effect of each single step."""
 
     name = "pspa"
     stages = ("alignment", "checklist")
@@ -58,7 +57,7 @@ class PspaJudge:
         return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
 
     def judge(self, view: JudgeView) -> Judging:
-        """The alignment of all steps, and one question about the checklist."""
+        """Yield questions about the alignment of all steps and one about the checklist, then return its places."""
         if len(view.runs) != 1 or view.protocol.targets != "tdg nodes":
             raise LabError("judge", f"method pspa judges the graph of one run, not {view.protocol.id}.", code=2)
         (run,) = view.runs
@@ -68,7 +67,7 @@ class PspaJudge:
 
 
 def _with_step(place: JudgedPlace, alignment: Alignment) -> JudgedPlace:
-    """A completion without a step rests on the last step that was effective for its node."""
+    """Return a place. A completion without a step gets the last step that was effective for its node."""
     if place.value != COMPLETED or place.step is not None:
         return place
     return place._replace(step=max((step for step, node in alignment.items() if node == place.target), default=None))
@@ -78,7 +77,11 @@ def _with_step(place: JudgedPlace, alignment: Alignment) -> JudgedPlace:
 
 
 def _alignment(view: JudgeView, run: JudgedRun) -> Generator[JudgeQuestion, Any, Alignment]:
-    """The node of each step; steps of which a model says nothing usable twice were effective for none."""
+    """Yield questions about steps in batches, then return the node of each effective step.
+
+    If the model's answers on a batch are unusable twice, its steps count as effective for none.
+    """
+    # One picture is reserved for the screen after the last step.
     size = max(1, view.pictures - 1) if view.pictures else _WITHOUT_PICTURES
     alignment: dict[int, str] = {}
     for first in range(0, len(run.steps), size):
@@ -92,7 +95,7 @@ def _alignment(view: JudgeView, run: JudgedRun) -> Generator[JudgeQuestion, Any,
 
 
 def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], after: Blob | None) -> JudgeQuestion:
-    """Which node each of some steps was effective for."""
+    """Return a question about the node of each of some steps."""
     parts: list[str | Blob] = [f"{title}\n{text}" for title, text in run.sections]
     parts.append("The checklist\n" + "\n".join(map(target_line, view.unit.targets)))
     parts.append(f"Steps {steps[0].number} to {steps[-1].number} of {len(run.steps)}")
@@ -106,12 +109,12 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
     nodes = {target.id for target in view.unit.targets}
     numbers = [step.number for step in steps]
     return JudgeQuestion(
-        "alignment", (system, Message("user", joined(parts))), lambda text: _aligned(text, numbers, nodes)
+        "alignment", (system, Message("user", joined(parts))), lambda text: _read_alignment(text, numbers, nodes)
     )
 
 
-def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
-    """The nodes of steps as a model tells them; `UnusableJudgement` where a step lacks or a node is none."""
+def _read_alignment(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignment:
+    """Return a model's nodes of steps. Raise `UnusableJudgement` if a step is missing or a node does not exist."""
     reply = answer_in(text, lambda found: isinstance(found.get("steps"), list))
     if reply is None:
         raise UnusableJudgement(f'it holds no JSON object with "steps"{why_no_object(text)}.')
@@ -133,7 +136,7 @@ def _aligned(text: str, steps: Sequence[int], nodes: Collection[str]) -> Alignme
 
 
 def _checklist(view: JudgeView, run: JudgedRun, alignment: Alignment) -> JudgeQuestion:
-    """Every item, with the pictures of effective steps first."""
+    """Return a question about every item, with priority for the pictures of effective steps."""
     step_lines = [f"Step {step.number}: {alignment.get(step.number) or 'none'}" for step in run.steps]
     parts: list[str | Blob] = [*run_parts(run, _pictured(view, run, alignment))]
     parts.append("For which item each step was effective\n" + "\n".join(step_lines))
@@ -142,7 +145,7 @@ def _checklist(view: JudgeView, run: JudgedRun, alignment: Alignment) -> JudgeQu
 
 
 def _pictured(view: JudgeView, run: JudgedRun, alignment: Alignment) -> frozenset[tuple[str, int]]:
-    """The steps whose pictures are sent: the effective ones and those after them, evenly where they are too many."""
+    """Return the steps whose pictures are sent: effective ones and their successors, an even selection if too many."""
     effective = {number for step in alignment for number in (step, step + 1) if number <= len(run.steps)}
     order = sorted(effective) or [step.number for step in run.steps]
     return frozenset((run.id, number) for number in evenly(order, max(0, view.pictures - 1)))

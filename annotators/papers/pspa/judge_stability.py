@@ -1,4 +1,4 @@
-"""How steady a judge is over its runs, and APR by what people and judges say (PSPA-Bench E.3, reproducibility)."""
+"""Stability of a judge over its runs, and APR from people's and judges' answers (PSPA-Bench E.3, reproducibility)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ _READINGS = (
 
 
 def steadiness(study_data: StudyData) -> Section:
-    """Three readings of consistency over a judge's runs, two of how far its APR spreads."""
+    """Return three readings of consistency over a judge's runs, and two of the spread of its APR."""
     return Section(
         "How steady the judge is",
         _READINGS,
-        tuple(_steady(study_data, rater, at) for at, rater in enumerate(study_data.judges, 1)),
+        tuple(_stability_table(study_data, rater, at) for at, rater in enumerate(study_data.judges, 1)),
     )
 
 
-def _steady(study_data: StudyData, rater: int, at: int) -> Table:
+def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
     name = study_data.columns.raters[rater].shown
     runs = by_runs(study_data, FIELD, rater)
     count = len(runs.raters)
@@ -57,15 +57,15 @@ def _steady(study_data: StudyData, rater: int, at: int) -> Table:
         )
     ]
     notes = (
-        f"{count} run{'' if count == 1 else 's'} of the judge{_configured(study_data, rater)}.",
+        f"{count} run{'' if count == 1 else 's'} of the judge{_configuration_words(study_data, rater)}.",
         "sd is that of a sample (n - 1).",
     )
     title = f"{name} over its runs"
     return Table(f"pspa-e3-steady-{at}", title, ("Reading", "Here", "paper"), tuple(rows), SOURCE, notes)
 
 
-def _configured(study_data: StudyData, rater: int) -> str:
-    """Whether its runs were of one prompt and parameters, as far as it was told."""
+def _configuration_words(study_data: StudyData, rater: int) -> str:
+    """Return words on the judge's configurations: one prompt and parameters, or several; empty if unknown."""
     text_by_sha = configurations(study_data, rater)
     if not text_by_sha:
         return ""
@@ -98,22 +98,26 @@ def _with_modal(study_data: StudyData, runs: Ratings, between: str) -> Agreement
 
 
 def _aprs(study_data: StudyData, rater: int) -> NumericRatings:
-    """APR by unit and run of a judge, over units at which every run settles one."""
+    """Return a judge's APR by unit and run, over units for which every run determines one."""
     numbers = runs_there(study_data, [rater])
     runs = {f"run {run}": rate_of(study_data, "apr", rater, run) for run in numbers}
     missing = [derived_numbers(study_data, "apr", (rater,), run=run).missing.by_place() for run in numbers]
+    # In reverse, so that the reason of the earliest run wins.
     why = {place.unit: reason for one in reversed(missing) for place, reason in one.items()}
     return side_by_side(study_data, "APR", runs, why)
 
 
 def _spread_of_means(study_data: StudyData, rater: int, between: str) -> Agreement:
-    """The sd over runs of each run's mean APR."""
+    """Return the standard deviation over runs of each run's mean APR."""
     aprs = _aprs(study_data, rater)
     return coefficient(study_data, sd_of_means(aprs), aprs, between=between, raters=1)
 
 
 def sd_of_means(numbers: NumericRatings) -> AdditiveStatistic:
-    """The sample sd over columns of their means; every place has a value in each. Sums: places, each column's."""
+    """Return the sample standard deviation over columns of their means.
+
+    Every place must have a value in each column. Sums: places, and the sum of each column.
+    """
     name, columns = "sd of mean", len(numbers.raters)
     if columns < 2 or not len(numbers.values):
         return undefined(name, len(numbers.traces), _ONE_RUN if columns < 2 else _NO_APR, None)
@@ -129,7 +133,7 @@ def sd_of_means(numbers: NumericRatings) -> AdditiveStatistic:
 
 
 def _mean_spread(study_data: StudyData, rater: int, between: str) -> Agreement:
-    """The mean over units of the sd of each one's APR over the runs."""
+    """Return the mean over units of the standard deviation of APR over runs."""
     aprs = _aprs(study_data, rater)
     if len(aprs.raters) < 2:
         return lacking("APR", "mean sd", _ONE_RUN, between=between)
@@ -142,7 +146,7 @@ def _mean_spread(study_data: StudyData, rater: int, between: str) -> Agreement:
 
 
 def rates(study_data: StudyData) -> Section:
-    """Mean APR and PPR by most people (Algorithm 1 on the majority's answers), by each rater, and how far they lie."""
+    """Return mean APR and PPR of the majority (Algorithm 1 on its answers) and of each rater, and their distance."""
     paths = paths_of_most(study_data)
     most = {unit: path.apr for unit, path in paths.items()}
     flexible = {unit: path.ppr for unit, path in paths.items() if path.ppr is not None}

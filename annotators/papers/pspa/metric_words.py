@@ -1,4 +1,4 @@
-"""What each of PSPA-Bench's numbers is, for `hitlab metrics --explain`."""
+"""Definitions of PSPA-Bench's numbers, for `hitlab metrics --explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PSPA-Bench's numbers (2.3, 3.2, Table 6): APR, PPR, CT, CPT, how they change, and E.1's TCR and success signal."""
+"""PSPA-Bench's numbers (2.3, 3.2, Table 6): APR, PPR, CT, CPT, their changes, and E.1's TCR and success signal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lab.core.measured_run import MeasuredRun
 __all__ = ["DEFINITIONS", "measure"]
 
 TRAITS = ("complexity", "clarity", "scenario")
-"""What tables are broken down by (Tables 2 and 3), as the traits of a task tell it."""
+"""Traits of a task that break down tables (Tables 2 and 3)."""
 _DELTAS = (
     ("later minus first", later_minus_first, "no agent did a task for a person twice here"),
     ("with minus without experience", with_minus_without, "no agent did a task here with and without experience"),
@@ -22,9 +22,9 @@ _DELTAS = (
 
 
 def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number]:
-    """Each metric as the mean over runs, its changes as means over pairs; whole and by complexity, clarity, scenario.
+    """Return each metric as mean over runs and its changes as means over pairs, whole and by the traits in `TRAITS`.
 
-    A change above 0 is better of APR and PPR, and worse of CT and CPT.
+    A change above 0 is an improvement of APR and PPR, and a deterioration of CT and CPT.
     """
     ready = Demonstrations.of(context)
     runs = [valued(case, context, ready) for case in cases]

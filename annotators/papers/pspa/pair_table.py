@@ -1,4 +1,4 @@
-"""Pairs judged blind: how often each method wins, by method pair (PSPA-Bench D.2, Table 5)."""
+"""Pairs judged blind: wins of each method, by pair of methods (PSPA-Bench D.2, Table 5)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAJORITY = (
 
 
 def sections(study_data: StudyData) -> list[Section]:
-    """Table 5 for each question, how far raters agree, which side they choose, and what they say the second time."""
+    """Return Table 5 for each question, agreement of raters, and their choice of sides with repeated ratings."""
     fields = [field for field in study_data.study.protocol.fields if field.sided]
     if not any(answers_in(study_data, field.id) for field in fields):
         return [Section("Which method wins", ("Nobody has handed in an answer yet.",))]
@@ -61,13 +61,13 @@ def _wins(study_data: StudyData, field: Field) -> Table:
 
 
 def methods_of(unit: Unit) -> tuple[str, str]:
-    """Whose the two sides are, in the order of their names; the sides' own letters where that is not told."""
+    """Return the methods of both sides, sorted by name. An unknown method is the side's letter."""
     first, second = sorted((unit.hidden.get("A") or "A", unit.hidden.get("B") or "B"))
     return first, second
 
 
 def winner(unit: Unit, value: str) -> str:
-    """The method that an answer chose; the answer itself where it chose none."""
+    """Return the method that an answer chose, or the answer itself if it is not a side."""
     return unit.hidden.get(value) or value if value in ("A", "B") else value
 
 
@@ -76,7 +76,7 @@ def _row(
 ) -> tuple[Cell, ...]:
     part = f"{pair[0]} against {pair[1]}"
     left_out = unsettled(study_data, field.id, {unit.id for unit in units})
-    of = {unit.id: _won(unit, pair, most[unit.id]) for unit in units if unit.id in most}
+    of = {unit.id: _winning_side(unit, pair, most[unit.id]) for unit in units if unit.id in most}
 
     def share_of(which: str) -> Agreement:
         items = [UnitValue(unit.id, unit.clustered, float(of[unit.id] == which)) for unit in units if unit.id in of]
@@ -94,8 +94,8 @@ def _row(
     )
 
 
-def _won(unit: Unit, pair: tuple[str, str], value: str) -> str:
-    """Which of a pair won; where both are of one method, the sides tell them apart."""
+def _winning_side(unit: Unit, pair: tuple[str, str], value: str) -> str:
+    """Return the winner of a pair. If both sides are of one method, the sides distinguish them."""
     if value not in ("A", "B"):
         return value
     if pair[0] == pair[1]:

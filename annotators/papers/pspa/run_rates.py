@@ -1,4 +1,4 @@
-"""What metrics say of the runs that people rated: APR, TCR, Success Signal (PSPA-Bench E.1)."""
+"""Metrics of the runs that people rated: APR, TCR, Success Signal (PSPA-Bench E.1)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ METRICS = ("APR", "TCR", "TCR by nodes", "Success Signal")
 
 
 def rates_beside(study_data: StudyData) -> dict[str, Rates]:
-    """By metric its value by unit, as far as there is one; APR and TCR by nodes by what most people said of nodes."""
+    """Return each metric's values by unit. APR and TCR by nodes use the majority's answers on nodes."""
     context = context_of(study_data.further.runs())
     ready = Demonstrations.of(context)
     rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
-    rated_runs = _rated(study_data)
+    rated_runs = _rated_runs(study_data)
     for unit, case in cases_of(study_data).items():
         values = valued(rated_runs.get(case.id, case), context, ready).values
         for name in METRICS:
@@ -31,8 +31,8 @@ def rates_beside(study_data: StudyData) -> dict[str, Rates]:
     return {name: rates for name, rates in rates_by_run.items() if rates}
 
 
-def _rated(study_data: StudyData) -> dict[str, MeasuredRun]:
-    """By id the runs whose nodes a study beside this one settled, with its graph and what most say there."""
+def _rated_runs(study_data: StudyData) -> dict[str, MeasuredRun]:
+    """Return by id the runs whose nodes a study beside this one settled, with its graph and the majority's answers."""
     rated_runs = {}
     for other in beside(study_data, "tdg"):
         for unit, nodes in zip(asked_units(other), nodes_of_most(other), strict=True):

@@ -1,4 +1,4 @@
-"""What one run comes to by PSPA-Bench (2.3, Table 6), or why it comes to nothing, metric by metric."""
+"""Values of one run by PSPA-Bench (2.3, Table 6), or the reason why there is none, by metric."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lab.core.step import Usage
 from lab.core.task import Tdg
 
 Value = float | str
-"""A number, or in words why there is none, such that they can follow a count: `without a score`."""
+"""A number, or the reason why there is none, worded to follow a count: `without a score`."""
 Align = Callable[[Tdg, Steps], PathAlignment]
-"""One reading of how a run is laid on a graph."""
+"""One reading of how a run is aligned with a graph."""
 PASSED = 0.99
-"""A run succeeded whose score is above this."""
+"""A run with a score above it succeeded."""
 
 
 class Metric(NamedTuple):
-    """One of the paper's metrics; `none` says of a group that no run of it has a value."""
+    """One of the paper's metrics. `none` is the reason for a group without any value."""
 
     name: str
     unit: Literal["share", "seconds", "usd"]
@@ -35,15 +35,15 @@ _UNTIMED = "no agent's run here tells how long it took"
 _UNSEEN = "no agent's run here is of a task that a person has demonstrated"
 _UNRATED = "no agent's run here has rated nodes of a task's graph"
 _UNPERSONAL = f"{_UNRATED} and a flexible one on its path"
-_ITEMS = "an item that holds paths counts, too"
-_RAW = "without the dependency rule"
+_ITEMS_NOTE = "an item that holds paths counts, too"
+_RAW_NOTE = "without the dependency rule"
 METRICS = (
     Metric("APR", "share", _UNRATED, delta=True),
     Metric("PPR", "share", _UNPERSONAL, delta=True),
-    Metric("APR by checklist", "share", _UNRATED, _ITEMS),
-    Metric("PPR by checklist", "share", _UNPERSONAL, _ITEMS),
-    Metric("APR of raw matches", "share", _UNRATED, _RAW),
-    Metric("PPR of raw matches", "share", _UNPERSONAL, _RAW),
+    Metric("APR by checklist", "share", _UNRATED, _ITEMS_NOTE),
+    Metric("PPR by checklist", "share", _UNPERSONAL, _ITEMS_NOTE),
+    Metric("APR of raw matches", "share", _UNRATED, _RAW_NOTE),
+    Metric("PPR of raw matches", "share", _UNPERSONAL, _RAW_NOTE),
     Metric("CT", "seconds", _UNTIMED, delta=True),
     Metric("CT without waiting", "seconds", _UNTIMED, "less what went by while a person was asked", delta=True),
     Metric("CPT", "usd", "no agent's run here has a known price", delta=True),
@@ -61,7 +61,7 @@ class RunValues(NamedTuple):
 
 
 def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> RunValues:
-    """All values of one run; a demonstration has none, since it is what others are measured against."""
+    """Return all values of one run. A demonstration has none, because others are measured against it."""
     if case.gold:
         return RunValues(case, dict.fromkeys((metric.name for metric in METRICS), SHOWN))
     values: dict[str, Value] = {
@@ -69,52 +69,53 @@ def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> 
         **_ratios(case, "APR by checklist", "PPR by checklist", align_items),
         **_ratios(case, "APR of raw matches", "PPR of raw matches", align_raw),
         "CT": _seconds(case),
-        "CT without waiting": _working(case),
+        "CT without waiting": _agent_seconds(case),
         "CPT": _price(case),
-        "TCR": _shown(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
-        "TCR by nodes": _along_first(case),
+        "TCR": _tcr_by_demonstration(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
+        "TCR by nodes": _tcr_by_nodes(case),
         "Success Signal": "without a score" if case.success_score is None else float(case.success_score > PASSED),
     }
     return RunValues(case, values)
 
 
 def _ratios(case: MeasuredRun, apr: str, ppr: str, how: Align) -> dict[str, Value]:
-    """Both ratios under their names, by one reading of what the paper says."""
-    why = _unrated(case)
+    """Return both ratios under their names, by one reading of the paper."""
+    why = _why_unrated(case)
     alignment = why if why or case.nodes is None else path_taken(case.task.tdg, case.nodes, how)
     if isinstance(alignment, str):
         return {apr: alignment, ppr: alignment}
-    return {apr: alignment.apr, ppr: _or(alignment.ppr, "without a flexible node on the path")}
+    return {apr: alignment.apr, ppr: _value_or_reason(alignment.ppr, "without a flexible node on the path")}
 
 
 def path_taken(tdg: Tdg, steps: Steps, how: Align = align) -> PathAlignment | str:
-    """The path that a run took best by its rated nodes; why there is none, where an unrated one would count."""
+    """Return the path that fits a run's rated nodes best, or a reason if an unrated node could change it."""
     if not tdg.nodes:
         return "without a graph"
     try:
         alignment = how(tdg, steps)
-        best = how(tdg, _hoped(tdg, steps))
+        # If the best case for unrated nodes gives the same values, they cannot matter.
+        best = how(tdg, _best_case_steps(tdg, steps))
     except ValueError as error:
         return f"with {error}"
     is_settled = not alignment.unrated and (alignment.apr, alignment.ppr) == (best.apr, best.ppr)
     return alignment if is_settled else "with a node unrated that would count"
 
 
-def _hoped(tdg: Tdg, steps: Steps) -> Steps:
-    """Nodes as they would be if those that nobody has rated had all been completed, and at once."""
+def _best_case_steps(tdg: Tdg, steps: Steps) -> Steps:
+    """Return steps with all unrated nodes assumed completed, before everything else."""
     open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in steps]
     return {**steps, **dict.fromkeys(open_ones, -1)} if open_ones else steps
 
 
-def _unrated(case: MeasuredRun) -> str:
+def _why_unrated(case: MeasuredRun) -> str:
     if not case.task.tdg.nodes:
         return "whose task has no graph"
     return "not rated" if case.nodes is None else ""
 
 
-def _along_first(case: MeasuredRun) -> Value:
-    """TCR where the reference path is the graph's own: the share of its first path's nodes that are completed."""
-    why = _unrated(case)
+def _tcr_by_nodes(case: MeasuredRun) -> Value:
+    """Return TCR with the graph's own reference path: the share of completed nodes of its first path."""
+    why = _why_unrated(case)
     if why or case.nodes is None:
         return why
     try:
@@ -124,13 +125,13 @@ def _along_first(case: MeasuredRun) -> Value:
     if not path:
         return "with no unit instruction in the graph"
     completed_nodes = fulfilled(case.task.tdg, case.nodes).intersection(path)
-    if completed_nodes != fulfilled(case.task.tdg, _hoped(case.task.tdg, case.nodes)).intersection(path):
+    if completed_nodes != fulfilled(case.task.tdg, _best_case_steps(case.task.tdg, case.nodes)).intersection(path):
         return "with a node unrated that would count"
     return len(completed_nodes) / len(path)
 
 
-def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
-    """TCR: the share of a demonstration's actions that the run took in their order; of several the best."""
+def _tcr_by_demonstration(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
+    """Return TCR, the best of several demonstrations: the share of its actions that the run took in their order."""
     if not golds:
         return UNSHOWN
     matches = [ready.against(case, gold) for gold in golds]
@@ -140,16 +141,17 @@ def _shown(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstration
 def _seconds(case: MeasuredRun) -> Value:
     if case.status == "open":
         return "not ended"
-    return _or(case.seconds, "without times")
+    return _value_or_reason(case.seconds, "without times")
 
 
-def _working(case: MeasuredRun) -> Value:
-    """The time that the agent itself took."""
+def _agent_seconds(case: MeasuredRun) -> Value:
+    """Return the time that the agent itself took."""
     whole = _seconds(case)
     if isinstance(whole, str):
         return whole
     if case.waited is None:
         return "without the person's times"
+    # A source whose waiting exceeds its own total cannot be trusted.
     return whole - case.waited if case.waited <= whole else "with more waiting than time"
 
 
@@ -159,15 +161,16 @@ def _price(case: MeasuredRun) -> Value:
     whole = case.usage.cost if case.usage else None
     if whole is None:
         return "without a known price"
-    step_costs = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
+    step_costs = [step.usage.cost for step in case.steps if step.usage and _has_tokens(step.usage)]
     known_costs = [cost for cost in step_costs if cost is not None]
+    # A total that equals the sum of the known prices has no price for the other answers.
     in_part = len(known_costs) < len(step_costs) and isclose(whole, sum(known_costs))
     return "with a price for a part only" if in_part else whole
 
 
-def _asked(usage: Usage) -> bool:
+def _has_tokens(usage: Usage) -> bool:
     return usage.prompt_tokens is not None or usage.completion_tokens is not None
 
 
-def _or(value: float | None, why: str) -> Value:
+def _value_or_reason(value: float | None, why: str) -> Value:
     return why if value is None else value

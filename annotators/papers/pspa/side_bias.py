@@ -1,4 +1,4 @@
-"""Whether raters of pairs choose a side for where it stands, and what they say when the sides are turned."""
+"""Side bias of raters of pairs: their choice of a side by its position, and their answers after a swap."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _AGAIN = (
 
 
 def sides(study_data: StudyData, fields: Sequence[Field]) -> Section:
-    """How often the left was chosen, by question and rater; repeats with the sides turned."""
-    tables = [_left(study_data, fields)]
+    """Return the share of left choices by question and rater, and repeats with the sides swapped."""
+    tables = [_left_table(study_data, fields)]
     says = [_SIDES]
-    again = {field.id: _twice(study_data, field) for field in fields}
+    again = {field.id: _repeated_answers(study_data, field) for field in fields}
     if any(again.values()):
         says.append(_AGAIN)
-        tables.append(_repeated(study_data, fields, again))
+        tables.append(_repeat_table(study_data, fields, again))
     return Section("Sides", tuple(says), tuple(tables))
 
 
 def stood_left(study_data: StudyData, one: FieldAnswer) -> str:
-    """The side that was shown left to who gave an answer."""
+    """Return the side that was shown on the left for an answer."""
     turned = swapped(study_data.study, study_data.columns.raters[one.rater].id, one.unit, one.run)
     return SIDES[turned]
 
@@ -48,7 +48,7 @@ def stood_left(study_data: StudyData, one: FieldAnswer) -> str:
 # -- left and right --------------------------------------------------------------------------------------------
 
 
-def _left(study_data: StudyData, fields: Sequence[Field]) -> Table:
+def _left_table(study_data: StudyData, fields: Sequence[Field]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for field in fields:
         side_answers = [one for one in answers_in(study_data, field.id) if one.value in SIDES]
@@ -85,14 +85,14 @@ def _p_value(field: Field, name: str, left_count: int, of: int) -> Agreement:
 # -- once more -------------------------------------------------------------------------------------------------
 
 
-def _twice(study_data: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
-    """Each rater's first and second answer to a pair."""
+def _repeated_answers(study_data: StudyData, field: Field) -> list[tuple[FieldAnswer, FieldAnswer]]:
+    """Return each rater's first and second answer to a pair."""
     first = {(one.rater, one.unit): one for one in answers_in(study_data, field.id) if one.value is not None}
     again = answers_in(study_data, field.id, run=2)
     return [(first[key], one) for one in again if one.value is not None and (key := (one.rater, one.unit)) in first]
 
 
-def _repeated(
+def _repeat_table(
     study_data: StudyData, fields: Sequence[Field], again: Mapping[str, list[tuple[FieldAnswer, FieldAnswer]]]
 ) -> Table:
     units = _units(study_data)
@@ -101,7 +101,7 @@ def _repeated(
         pairs = again[field.id]
         same = [UnitValue(a.unit, units[a.unit].clustered, float(a.value == b.value)) for a, b in pairs]
         same_side = [
-            UnitValue(a.unit, units[a.unit].clustered, float(_at(study_data, a) == _at(study_data, b)))
+            UnitValue(a.unit, units[a.unit].clustered, float(_chose_left(study_data, a) == _chose_left(study_data, b)))
             for a, b in pairs
             if a.value in SIDES and b.value in SIDES
         ]
@@ -120,7 +120,7 @@ def _repeated(
     return Table("pspa-d2-repeats", "What the same person says once more", head, tuple(rows), "", notes)
 
 
-def _at(study_data: StudyData, one: FieldAnswer) -> bool:
+def _chose_left(study_data: StudyData, one: FieldAnswer) -> bool:
     return bool(one.value == stood_left(study_data, one))
 
 

@@ -1,4 +1,4 @@
-"""Which way through a task's graph a run took: PSPA-Bench's trace-graph alignment (2.3, E.2, Algorithm 1)."""
+"""The path of a run through a task's graph: PSPA-Bench's trace-graph alignment (2.3, E.2, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from annotators.papers.pspa.tdg_forks import after, either
 from lab.core.task import Tdg, TdgNode
 
 Steps = Mapping[str, int | None]
-"""For each rated node the step (from 0) at which it was completed, None where it was not."""
+"""The step (from 0) at which each rated node was completed, None if it was not."""
 
 
 class PathAlignment(NamedTuple):
-    """The path P* that a run took best; all are ids of unit instructions, nodes that hold paths never among them.
+    """The path P* that fits a run best. All are ids of unit instructions, never of nodes that hold paths.
 
-    `completed`, `flexible` and `unrated` are on the path, `not_applicable` are those on paths that were not taken.
+    `completed`, `flexible` and `unrated` are on the path. `not_applicable` are on paths that were not taken.
     """
 
     path: tuple[str, ...]
@@ -28,33 +28,33 @@ class PathAlignment(NamedTuple):
 
     @property
     def apr(self) -> float:
-        """A-process ratio: what of the path's unit instructions was completed."""
+        """A-process ratio: the completed share of the path's unit instructions."""
         return len(self.completed) / len(self.path)
 
     @property
     def ppr(self) -> float | None:
-        """P-process ratio: the same of its flexible ones; None where the path has none."""
+        """P-process ratio: the completed share of its flexible ones; None if the path has none."""
         flexible = set(self.flexible)
         return len(flexible & set(self.completed)) / len(flexible) if flexible else None
 
 
 def align(tdg: Tdg, steps: Steps) -> PathAlignment:
-    """The path of a graph that a run took best where its dependency rule (Prompt 2) is applied first.
+    """Return the path that fits a run best, with the dependency rule (Prompt 2) applied first.
 
-    A node whose required node is not completed is not completed, and so does not speak for its path either.
+    A node whose required node is not completed counts as not completed, and does not support its path.
     """
-    return _aligned(tdg, steps, fulfilled(tdg, steps))
+    return _align_completed(tdg, steps, fulfilled(tdg, steps))
 
 
 def align_raw(tdg: Tdg, steps: Steps) -> PathAlignment:
-    """The path of a graph by matches alone, as Algorithm 1 counts them: nothing depends on anything."""
-    return _aligned(tdg, steps, {node.id for node in tdg.walk() if steps.get(node.id) is not None})
+    """Return the path by matches alone, as Algorithm 1 counts them, without the dependency rule."""
+    return _align_completed(tdg, steps, {node.id for node in tdg.walk() if steps.get(node.id) is not None})
 
 
 def align_items(tdg: Tdg, steps: Steps) -> PathAlignment:
-    """The path of `align` with the nodes that hold paths on it, too: they are items of the paper's checklists (E.4).
+    """Return the path of `align` plus the nodes that hold paths on it, which are items of the paper's checklists (E.4).
 
-    Such an item is completed where any of its paths is (Prompt 2), and flexible where the graph says so.
+    Such an item is completed if any of its paths is (Prompt 2), and flexible if the graph says so.
     """
     alignment = align(tdg, steps)
     on, completed_ids = set(alignment.path), fulfilled(tdg, steps)
@@ -70,17 +70,16 @@ def _leaves(node: TdgNode) -> set[str]:
     return {one.id for one in Tdg((node,)).walk() if not one.alternatives}
 
 
-def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
-    """The path that has most completed nodes, then most completed flexible ones, then fewest nodes.
+def _align_completed(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
+    """Return the path with the most completed nodes, then the most completed flexible ones, then the fewest nodes.
 
-    Should several still tie, the one whose completed nodes come earliest: their steps, in order, are compared one by
-    one, so the first completed node decides first (E.2). At last the path that is declared first is taken.
-
-    Each node is looked at once and each edge once: of a node that holds paths the best is chosen by itself, since what
-    is added to both of two paths never turns their order; no product of alternatives is ever made. Raises ValueError
-    where the graph has no unit instruction on its best path, or its edges make a circle.
+    Remaining ties go to the path whose completed nodes are earliest: their steps are compared one by one in order, so
+    the first completed node decides first (E.2). After that the path declared first wins. Each node and each edge is
+    visited once: the best path within a node is chosen by itself, because additions to both of two paths never change
+    their order. So no product of alternatives is computed. Raise `ValueError` if the best path has no unit instruction,
+    or the edges form a circle.
     """
-    way = _through(tdg, {id: step for id in completed_ids if (step := steps.get(id)) is not None})
+    way = _best_way_through(tdg, {id: step for id in completed_ids if (step := steps.get(id)) is not None})
     path = tuple(node.id for node in way.nodes)
     if not path:
         raise ValueError("no unit instruction in the graph")
@@ -95,21 +94,23 @@ def _aligned(tdg: Tdg, steps: Steps, completed_ids: set[str]) -> PathAlignment:
 
 
 def first_path(tdg: Tdg) -> tuple[str, ...]:
-    """The path that is declared first, as a fixed reference: of alternatives the first, at a fork the first edge."""
-    only = Tdg(tuple(map(_first_within, tdg.nodes)), tdg.edges, tdg.forks)
-    return tuple(node.id for node in _through(only, {}, lambda ways: ways[0]).nodes)
+    """Return the path that is declared first, as a fixed reference: first alternatives, and first edges of forks."""
+    only = Tdg(tuple(map(_first_alternatives, tdg.nodes)), tdg.edges, tdg.forks)
+    return tuple(node.id for node in _best_way_through(only, {}, lambda ways: ways[0]).nodes)
 
 
 def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
-    """The nodes that stand as completed by the dependency rule; one that holds paths, where any of them is complete.
+    """Return the nodes that are completed under the dependency rule.
 
-    What such a node requires, the nodes within it require too. Of required nodes that no path holds together any one
-    will do, since no run takes two paths. A requirement that the graph does not hold binds nobody.
+    A node that holds paths is completed if any of them is. Nodes within a node share its requirements. Of required
+    nodes that no path holds together one suffices, because no run takes two paths. A requirement outside the graph has
+    no effect.
     """
     node_ids = {node.id for node in tdg.walk()}
     fulfilment = [(node, [r for r in required if r in node_ids]) for node, required in _required(tdg.nodes, ())]
     remaining_nodes = [(node, either(tdg, required)) for node, required in fulfilment]
     completed_ids: set[str] = set()
+    # Repeated until nothing changes, because each completed node may fulfil the requirement of another.
     while True:
         waiting = []
         for node, required in remaining_nodes:
@@ -124,7 +125,10 @@ def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
 
 
 def _required(nodes: Iterable[TdgNode], above: tuple[str, ...]) -> Iterator[tuple[TdgNode, tuple[str, ...]]]:
-    """Every node with what it requires; those within a node first, since it waits for them."""
+    """Yield every node with its requirements.
+
+    Nodes within a node come before it, because it depends on them.
+    """
     for node in nodes:
         required = (*above, *node.requires)
         for path in node.alternatives:
@@ -137,7 +141,7 @@ def _any_path(node: TdgNode, completed_ids: set[str]) -> bool:
 
 
 class _Way(NamedTuple):
-    """A stretch of a path; the greater `rank`, the better: completed, flexible ones, fewer nodes, earlier steps."""
+    """A stretch of a path. A greater `rank` is better: completed, flexible ones, fewer nodes, earlier steps."""
 
     completed: int = 0
     flexible: int = 0
@@ -154,21 +158,27 @@ class _Way(NamedTuple):
             self.completed + other.completed,
             self.flexible + other.flexible,
             self.shorter + other.shorter,
+            # Negative steps in descending order: the earliest completion is compared first, and greater is earlier.
             tuple(sorted(self.earlier + other.earlier, reverse=True)),
             self.nodes + other.nodes,
         )
 
 
-def _best(ways: Sequence[_Way]) -> _Way:
+def _best_way(ways: Sequence[_Way]) -> _Way:
     return max(ways, key=lambda way: way.rank)
 
 
-def _through(tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best) -> _Way:
-    """The best way through a graph; nodes that no edge touches, and all where a fork means all, are on every way."""
+def _best_way_through(
+    tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence[_Way]], _Way] = _best_way
+) -> _Way:
+    """Return the best way through a graph.
+
+    Nodes without edges, and all nodes if a fork means all, are on every way.
+    """
 
     def alone(node: TdgNode) -> _Way:
         if node.alternatives:
-            return best([_chain(map(alone, path)) for path in node.alternatives])
+            return best([_join_ways(map(alone, path)) for path in node.alternatives])
         if node.id not in step_by_node:
             return _Way(shorter=-1, nodes=(node,))
         return _Way(1, int(node.kind == "flexible"), -1, (-step_by_node[node.id],), (node,))
@@ -179,15 +189,16 @@ def _through(tdg: Tdg, step_by_node: Mapping[str, int], best: Callable[[Sequence
     touched = led_to | {a for a, following in follows.items() if following}
     ways = {node.id: alone(node) for node in tdg.nodes}
     if tdg.forks == "all" or not touched:
-        return _chain(ways.values())
+        return _join_ways(ways.values())
     on: dict[str, _Way] = {}
+    # From the end backwards, so that the best continuation of a node is known before the node.
     for id in reversed(order):
         on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
     edge_way = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
-    return _chain([*(way for id, way in ways.items() if id not in touched), edge_way])
+    return _join_ways([*(way for id, way in ways.items() if id not in touched), edge_way])
 
 
-def _chain(ways: Iterable[_Way]) -> _Way:
+def _join_ways(ways: Iterable[_Way]) -> _Way:
     whole = _Way()
     for way in ways:
         whole = whole.then(way)
@@ -195,7 +206,7 @@ def _chain(ways: Iterable[_Way]) -> _Way:
 
 
 def _order(after: Mapping[str, list[str]]) -> list[str]:
-    """Nodes, each before what follows it."""
+    """Return nodes in topological order. Raise `ValueError` if the edges form a circle."""
     waiting = dict.fromkeys(after, 0)
     for following in after.values():
         for b in following:
@@ -211,7 +222,7 @@ def _order(after: Mapping[str, list[str]]) -> list[str]:
     return order
 
 
-def _first_within(node: TdgNode) -> TdgNode:
+def _first_alternatives(node: TdgNode) -> TdgNode:
     return msgspec.structs.replace(
-        node, alternatives=tuple(tuple(map(_first_within, p)) for p in node.alternatives[:1])
+        node, alternatives=tuple(tuple(map(_first_alternatives, p)) for p in node.alternatives[:1])
     )

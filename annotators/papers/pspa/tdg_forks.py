@@ -1,4 +1,4 @@
-"""What the edges of a task's graph say: what follows a node, and which nodes no path holds together."""
+"""Edges of a task's graph: the successors of a node, and nodes that no path holds together."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from lab.core.task import Tdg, TdgNode
 
 _Place = tuple[str | int, ...]
-"""Where a node is: the first-level node that holds it, which of its paths, the node in there, ..., its own id."""
+"""Location of a node: the first-level node that holds it, the number of its path, the node in there, ..., its
+own id."""
 
 
 def after(tdg: Tdg) -> dict[str, list[str]]:
-    """What follows each node of the first level; an edge of a node within another counts for the one that holds it."""
+    """Return the successors of each first-level node. An edge of a node within another counts for the outer one."""
     holder = {inner.id: node.id for node in tdg.nodes for inner in Tdg((node,)).walk()}
     follows: dict[str, list[str]] = {node.id: [] for node in tdg.nodes}
     for a, b in tdg.edges:
@@ -21,36 +22,42 @@ def after(tdg: Tdg) -> dict[str, list[str]]:
 
 
 def either(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
-    """For each required node those of which one must be completed: itself, and what no path holds together with it."""
+    """Return for each required node the alternatives of which one must be completed.
+
+    They are the node itself, and those that no path holds together with it.
+    """
     if len(required) < 2:
         return [(one,) for one in required]
-    places = dict(_placed(tdg.nodes, ()))
+    places = dict(_node_places(tdg.nodes, ()))
     follows = after(tdg) if tdg.forks == "any" else {}
-    return [(one, *(other for other in required if _apart(places[one], places[other], follows))) for one in required]
+    return [
+        (one, *(other for other in required if _are_exclusive(places[one], places[other], follows))) for one in required
+    ]
 
 
-def _placed(nodes: Iterable[TdgNode], above: _Place) -> Iterator[tuple[str, _Place]]:
+def _node_places(nodes: Iterable[TdgNode], above: _Place) -> Iterator[tuple[str, _Place]]:
     for node in nodes:
         yield node.id, (*above, node.id)
         for number, path in enumerate(node.alternatives):
-            yield from _placed(path, (*above, node.id, number))
+            yield from _node_places(path, (*above, node.id, number))
 
 
-def _apart(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> bool:
-    """Whether two nodes are on two paths of one node, or on two ways of a fork."""
+def _are_exclusive(one: _Place, other: _Place, follows: Mapping[str, Sequence[str]]) -> bool:
+    """Return True if two nodes are on two paths of one node, or on two ways of a fork."""
     level = next((level for level, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
     if level is None:
         return False
+    # Below the first level they differ in a path's number (exclusive), or in a node of the same path.
     if level > 0:
         return isinstance(one[level], int)
     ends = {b for following in follows.values() for b in following} | {
         a for a, followers in follows.items() if followers
     }
     a, b = str(one[0]), str(other[0])
-    return {a, b} <= ends and not _leads(a, b, follows) and not _leads(b, a, follows)
+    return {a, b} <= ends and not _leads_to(a, b, follows) and not _leads_to(b, a, follows)
 
 
-def _leads(start: str, end: str, follows: Mapping[str, Sequence[str]]) -> bool:
+def _leads_to(start: str, end: str, follows: Mapping[str, Sequence[str]]) -> bool:
     seen, waiting = {start}, [start]
     while waiting:
         nodes = set(follows[waiting.pop()]) - seen
