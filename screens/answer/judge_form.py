@@ -1,4 +1,4 @@
-"""A judge's request as a small sheet: a score from 0 to 1, and why."""
+"""The form for a judge's request: a score from 0 to 1, and a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 
 class JudgeForm(Card):
-    """What is to be judged, the score and the reason; sent in the shape that the benchmark's parser reads."""
+    """Card of what to judge, score and reason. `Sent` carries the text that the benchmark's parser reads."""
 
     HELP = """
     A judge's request. Type a **score** from 0 to 1, then a **reason**; Enter in the reason sends both, as
@@ -35,7 +35,7 @@ class JudgeForm(Card):
 
     @dataclass
     class Sent(Message):
-        """A score and why, as they are sent."""
+        """Message: score and reason as one text."""
 
         question: Question
         text: str
@@ -45,7 +45,7 @@ class JudgeForm(Card):
         self._locale = locale
         self.question: Question | None = None
         self._left: dict[str, tuple[str, str]] = {}
-        """What was typed to questions that were left for another one, by their ids."""
+        """Unsent score and reason by question, for questions that the person left."""
         self._judged = CardText(id="judged")
         self._score = TextLine(id="judge-score", placeholder=translated(locale, "judge.score"), compact=True)
         self._reason = TextLine(id="judge-reason", placeholder=translated(locale, "judge.why"), compact=True)
@@ -58,7 +58,7 @@ class JudgeForm(Card):
         yield self._says
 
     def open(self, question: Question) -> None:
-        """Puts a request before the person, with what they had typed before they left it for another one."""
+        """Open a request, with the unsent text if the person left it before."""
         self.question = question
         write_title(self, translated(self._locale, "judge.title"))
         self.display = True
@@ -67,7 +67,7 @@ class JudgeForm(Card):
         self._tell()
 
     def close(self) -> None:
-        """Takes it away."""
+        """Close the form. Store the unsent text."""
         if self.question is not None:
             self._left[self.question.id] = self._score.value, self._reason.value
         self.question, self.display = None, False

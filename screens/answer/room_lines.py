@@ -1,4 +1,4 @@
-"""The lines above and below the room Answer: who answers where and who waits, and what an answer can be."""
+"""The status lines of the Answer screen: person, address and wait above, possible kinds of answer below."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulators.users.endpoint.tool_arguments import form_tool
 
 
 class RoomLines:
-    """Both lines, painted from the room's parts as they are."""
+    """The two status lines, painted from the screen's widgets."""
 
     def __init__(self, person: str, locale: str, clock: Clock, inbox: Inbox, tools: ToolForm) -> None:
         self.above, self.below = StatusLine("answer-title"), StatusLine("answer-next")
@@ -27,7 +27,7 @@ class RoomLines:
         self._inbox, self._tools = inbox, tools
 
     def paint_above(self, run: str, trace: Trace | None) -> None:
-        """Who answers where, how many others wait, and what the open conversation is."""
+        """Paint the person and endpoint, how many others wait, and the open conversation's agent."""
         place = lab_of(self._inbox).endpoint
         if place is None:
             served = self._say("serves nothing", person=self._person)
@@ -44,7 +44,7 @@ class RoomLines:
         self.above.say(Content("   ".join(plain(part, lines=False) for part in parts)))
 
     def paint_below(self, turn: Turn | None) -> None:
-        """What the question that waits can be answered with besides words."""
+        """Paint the kinds of answer that the client takes besides words."""
         self.below.say(Content(self._offers(turn)))
 
     def _offers(self, turn: Turn | None) -> str:
@@ -63,5 +63,5 @@ class RoomLines:
         return plain(with_keys(self._inbox, " · ".join(parts)), lines=False)
 
     def _say(self, key: str, **values: object) -> str:
-        """A sentence in this person's language."""
+        """Return a sentence in this person's language."""
         return translated(self._locale, key, **values)

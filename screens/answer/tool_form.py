@@ -1,4 +1,4 @@
-"""The functions that a client offers, and a form for the arguments of the one that is called."""
+"""The form for function calls: a list of the client's functions, and fields for the arguments of one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.tool_arguments import ToolField, arguments_of, fields_of
 
 _LISTED = 6
-"""Functions that are listed at once."""
+"""Maximum number of functions in view."""
 
 
 class ToolList(LineList):
-    """The functions by name, with what they are for."""
+    """List of functions: name and description of each."""
 
     HELP = """\
 # Functions
@@ -64,7 +64,7 @@ What the client can do for you, such as looking at your phone's settings. **{lis
 
 
 class ToolForm(Vertical):
-    """The list of functions, then the form of one; `Sent` brings all calls of the answer."""
+    """Pane with the list of functions, or the form of one. `Sent` carries all calls of the answer."""
 
     HELP = """
     The arguments of the function; those with a star are required. **{tool.send}** has the client call it, and what it
@@ -84,7 +84,7 @@ class ToolForm(Vertical):
 
     @dataclass
     class Sent(Message):
-        """Functions are to be called in answer to a question: their names and JSON arguments."""
+        """Message: names and JSON arguments of the functions to call in reply to a question."""
 
         question: Question
         functions: tuple[tuple[str, str], ...]
@@ -94,13 +94,13 @@ class ToolForm(Vertical):
         self._locale = locale
         self.question: Question | None = None
         self.tool: Tool | None = None
-        """The function whose form is open; None while they are listed."""
+        """Function of the open form; None while the list is shown."""
         self._one_call = False
         self._place: int | None = None
-        """Which of the calls the form changes; None for a new one."""
+        """Index of the call that the form changes; None for a new one."""
         self._calls = CallList()
         self._left: dict[str, list[CallDraft]] = {}
-        """Calls of questions that were left for another one, by their ids."""
+        """Unsent calls by question, for questions that the person left."""
         self._list = ToolList(locale)
         self._fields = VerticalScroll(id="tool-fields")
         self._says = Static("", id="tool-says", markup=False)
@@ -114,13 +114,13 @@ class ToolForm(Vertical):
 
     @property
     def calls(self) -> int:
-        """How many calls are filled in and not sent."""
+        """Number of calls that are filled in but not sent."""
         return self._calls.count
 
     def open(self, question: Question, tools: tuple[Tool, ...], *, one_call: bool = False) -> None:
-        """Lists the functions; a single one opens its form at once. Calls that wait to be sent are there again.
+        """Show the list of functions with the unsent calls. Open the form at once if there is only one function.
 
-        `one_call` is whether the client takes no more than one.
+        `one_call`: the client takes one call at most.
         """
         if self.question is None or self.question.id != question.id:
             self.put(question)
@@ -132,16 +132,16 @@ class ToolForm(Vertical):
             self._show_list()
 
     def put(self, question: Question) -> None:
-        """Holds the calls of a question, unseen: those that were filled in before it was left for another one."""
+        """Load the unsent calls of a question without showing the form."""
         self.question = question
         self._calls.put(self._left.pop(question.id, []))
 
     def hide(self) -> None:
-        """Makes room for words; the calls stay for as long as the question waits."""
+        """Hide the form to make room for the text field. The calls remain until the question ends."""
         self.tool, self.display = None, False
 
     def close(self) -> None:
-        """Takes it away, and the calls with it, which are there again with their question."""
+        """Close the form. Store the unsent calls for when their question is opened again."""
         self.hide()
         if self.question is not None:
             self._left[self.question.id] = self._calls.calls
@@ -149,7 +149,7 @@ class ToolForm(Vertical):
         self._calls.put([])
 
     def back(self) -> bool:
-        """From a form to the list; False where that is shown, or would hold no choice."""
+        """Return from a form to the list. Return False if the list is open or has nothing to choose from."""
         if self.tool is None or (self._list.count < 2 and not self._calls.count):
             return False
         self._show_list()
@@ -183,7 +183,7 @@ class ToolForm(Vertical):
         self.run_worker(self._open_form(tool, place), exclusive=True, group="form")
 
     async def _open_form(self, tool: Tool, place: int | None) -> None:
-        """The form of a function, empty; or as it was filled in for the call at that place."""
+        """Open the form of a function: empty, or filled in with the call at that index."""
         values = {} if place is None else self._calls.calls[place].typed
         self.tool, self._place = tool, place
         self._entries = [(field, self._entry(field, values.get(field.name, ""))) for field in fields_of(tool)]
@@ -208,7 +208,7 @@ class ToolForm(Vertical):
         options = ("true", "false") if field.kind == "boolean" else field.options
         if not options:
             return TextLine(value, placeholder=field.words, compact=True)
-        # Text, not Content: typing a letter in the open list looks for a `str` or a `Text` alone.
+        # Text, not Content: Textual's type-to-search in an open Select accepts only `str` and `Text`.
         rows: list[tuple[Any, str]] = [(Text(plain(option, lines=False)[:100]), option) for option in options]
         entry = Select(rows, prompt=translated(self._locale, "tools.choose"), compact=True)
         if value in options:
@@ -223,7 +223,7 @@ class ToolForm(Vertical):
         self.post_message(self.Sent(self.question, tuple((call.tool.name, call.arguments) for call in calls)))
 
     def action_another(self) -> None:
-        """Keeps the call of the open form, and lists the functions again."""
+        """Add the open form's call to the list and choose another function."""
         calls = self._with_form()
         if calls:
             self._calls.put(calls)
@@ -231,7 +231,7 @@ class ToolForm(Vertical):
             focus_now(self._list)
 
     def _with_form(self) -> list[CallDraft]:
-        """The calls of the answer with the one of the open form; none, and why is said, where that cannot be sent."""
+        """Return the calls with that of the open form; empty if the form has an error, which is shown."""
         calls = [*self._calls.calls]
         if self.tool is None:
             return calls
