@@ -1,4 +1,4 @@
-"""Which texts a UI tree says are on a screen: each once, with what its place depends on."""
+"""The texts of a UI tree on a screen: each one once, with what its placement depends on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 from lab.core.ui_tree import Bounds, Node, UiTree
 
 _LARGEST = 0.35
-"""A description of more than this share of the screen describes a page, not something written on it."""
+"""Share of the screen above which a description is about a page, not something written on it."""
 _MOST = 600
-"""Texts of one screen that are looked at; a stranger's tree may hold any number."""
+"""Maximum number of texts of one screen. A stranger's tree may hold any number."""
 
 
 class TreeText(NamedTuple):
-    """One text of a tree. `sure` is asked of a description: it counts only where the picture shows its words.
+    """One text of a tree. A description is `sure`: it counts only if the picture shows its words.
 
-    `holder` is the smallest box around it that is larger; `state` tells nodes apart that are drawn differently.
+    `holder` is the smallest larger box around it. `state` distinguishes nodes that are drawn differently.
     """
 
     text: str
@@ -28,17 +28,17 @@ class TreeText(NamedTuple):
 
 
 class TreeTexts(NamedTuple):
-    """All that a tree says, in drawing order, and the boxes of what is drawn without words (icons, switches)."""
+    """All texts of a tree in drawing order, and the boxes of things without text (icons, switches)."""
 
     said: tuple[TreeText, ...]
     things: tuple[Bounds, ...]
 
 
 def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTexts:
-    """What a tree says on a screen of `size` pixels; `drawn` is false where there is no picture to look at.
+    """Return the texts of a tree on a screen of `size` pixels. `drawn` is False if there is no picture.
 
-    Only leaf-most: a text or description that something inside repeats is left to that. Without a picture every
-    description of something without text counts.
+    Only leaf-most ones: a text or description that a descendant repeats is left to that one. Without a picture, every
+    description of a leaf without text counts.
     """
     screen = Bounds(0, 0, *size)
     nodes, parents = _flat(tree)
@@ -61,9 +61,10 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
 
 
 def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:
-    """Every node in drawing order, and each one's parent's place in that list (-1: none)."""
+    """Return every node in drawing order, and the index of each one's parent (-1 for none)."""
     nodes: list[Node] = []
     parents: list[int] = []
+    # A stack, not recursion: a stranger's tree may be deeper than Python's limit.
     stack = [(root, -1) for root in reversed(tree.roots)]
     while stack:
         node, parent = stack.pop()
@@ -78,7 +79,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
-    """For each node that has any: the texts and descriptions of all that is inside it."""
+    """Return the texts and descriptions inside each node that has any."""
     below: dict[int, set[str]] = {}
     for index in range(len(nodes) - 1, 0, -1):
         node, parent = nodes[index], parents[index]
@@ -98,7 +99,7 @@ def _name(text: str) -> str:
 
 
 def _own(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
-    """Whether a node's text is its own to show."""
+    """Return True if a node shows its text itself, instead of a descendant with the same text."""
     if name in below:
         return False
     if node.text.strip():
@@ -109,7 +110,7 @@ def _own(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bou
 
 
 def _holder(index: int, nodes: list[Node], parents: list[int]) -> Bounds:
-    """The smallest box around a node that is wider than it by a little."""
+    """Return the smallest ancestor's box that is wider than the node's by more than a few pixels."""
     box = nodes[index].bounds
     above = parents[index]
     while above >= 0:
@@ -124,6 +125,6 @@ def _state(node: Node) -> tuple[bool, ...]:
 
 
 def _is_thing(node: Node) -> bool:
-    """Whether something without words is likely drawn there: a picture, a switch, a button."""
+    """Return True if the node is likely drawn without words: a picture, a switch, a button."""
     kind = node.cls.rpartition(".")[2]
     return node.checkable or node.clickable or "Image" in kind or "Switch" in kind or bool(node.desc)

@@ -1,4 +1,4 @@
-"""The texts found in a phone's picture and its tree, looked for anew only where either changed."""
+"""Texts located in a phone's picture by its tree, searched again only where either changed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     Grid = NDArray[np.uint32]
 
 _READ_INK = 0xFF5C9A
-"""Violet (packed), with which the ink of a text is mixed that was read from the picture and not said by the phone."""
+"""Violet (packed), mixed into the ink of texts read by OCR to distinguish them from texts of the UI tree."""
 _MISSES = 6
-"""A text that is not in its box's pixels is looked for there again only every so many pictures."""
+"""Number of pictures after which to search again for a text that was not in its box."""
 
 
 class LocatedText(NamedTuple):
-    """A text in a picture: `place` are its box's rows and columns there, `pixels` what they held when it was found."""
+    """A text in a picture: its box's rows and columns there (`place`), and their `pixels` when it was found."""
 
     said: TreeText
     words: TextBlock
@@ -37,22 +37,22 @@ class LocatedText(NamedTuple):
     place: tuple[slice, slice]
     pixels: Grid
     marks: int
-    """How many of them are ink."""
+    """Number of these pixels that are ink."""
     bare: tuple[slice, slice, Grid]
-    """The part of the picture that the ink is in, and what it looks like without."""
+    """Part of the picture with the ink, and its pixels without the ink."""
 
 
 class TextFinder:
-    """The texts of a picture and its tree, found anew only where either changed."""
+    """Finds the texts of a tree in its picture, again only where either changed."""
 
     def __init__(self) -> None:
         self.found: list[LocatedText] = []
-        """The texts that the last tree's picture held."""
+        """Texts found in the picture of the last tree."""
         self.shown: list[LocatedText] = []
-        """Those of them that are in the picture now."""
+        """Those of them that are in the present picture."""
         self.things: tuple[Bounds, ...] = ()
         self.controls: list[DrawnControl] = []
-        """Switches and the like that are in the picture now."""
+        """Switches and other controls in the present picture."""
         self._stated: list[ScreenControl] = []
         self._tree: UiTree | None = None
         self._was_read = False
@@ -63,7 +63,7 @@ class TextFinder:
         self._space = (0, 0)
 
     def read(self, picture: PackedPicture, tree: UiTree | None, changed_rows: Rows | None) -> list[LocatedText]:
-        """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
+        """Return the texts to draw now. Without a tree return the last one's, minus those whose pixels changed."""
         if picture.space != self._space:  # the phone was turned: what was read is of another picture
             self._forget(picture.space)
         if picture.scale != self._scale:
@@ -93,7 +93,7 @@ class TextFinder:
         self._tree, self._saying, self._scale, self._space = None, TreeTexts((), ()), (0.0, 0.0), space
 
     def _controls(self, picture: PackedPicture, changed_rows: Rows | None) -> list[DrawnControl]:
-        """Those controls that are surely seen, looked for anew only where the picture changed."""
+        """Return the controls that are surely in the picture, searched again only where it changed."""
         if not self._stated:
             return []
         drawn_controls = {
@@ -125,7 +125,7 @@ class TextFinder:
         if ink is None and line and self._missed.get(key, 0) == 0:
             ink = find_ink(pixels, shape(text.text, width_of(line)), (across, down), text.sure)
         if ink is None:
-            # in one colour nothing is written yet, or not any more: a phone that is black, an app that is still empty
+            # A box of one colour holds no text yet, or no longer: a dark screen, an app that loads. Try each time.
             is_bare = pixels.min() == pixels.max()
             self._missed[key] = 0 if is_bare else (self._missed.get(key, 0) + 1) % _MISSES
             return None
@@ -137,12 +137,12 @@ class TextFinder:
 
 
 def _mixed(colour: int, other: int) -> int:
-    """Two packed colours, half and half."""
+    """Return the mean of two packed colours."""
     return ((colour & 0xFEFEFE) + (other & 0xFEFEFE)) >> 1
 
 
 def _key(text: TreeText) -> tuple[object, ...]:
-    """What a text keeps while it is scrolled."""
+    """Return the key that identifies a text while the screen scrolls."""
     return text.text, text.box.width, text.box.height, text.box.left, text.state
 
 
@@ -151,26 +151,26 @@ def _touched(rows: slice, changed_rows: Rows | None) -> bool:
 
 
 def _same_ink(pixels: Grid, located: LocatedText) -> bool:
-    """Whether a box that moved holds the ink that it did: as many pixels of it, in the same part of the box."""
+    """Return True if a moved box holds the same ink as before: about as many pixels in the same part of it."""
     if not located.ink.flat or pixels.shape[0] < located.ink.bottom or pixels.shape[1] < located.ink.right:
         return False
     return abs(_marks(pixels, located.ink) - located.marks) <= 0.25 * located.marks
 
 
 def _marks(pixels: Grid, ink: TextInk) -> int:
-    """How many pixels of a box are a text's ink."""
+    """Return the number of pixels of a box that are a text's ink."""
     if ink.flat:
         return int(np.count_nonzero(inked(pixels[ink.top : ink.bottom, ink.left : ink.right], ink.paper, True)))
     return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
 
 
 def _gone(text: LocatedText, picture: PackedPicture) -> bool:
-    """Whether what is under a text is no longer what it was."""
+    """Return True if the pixels under a text changed."""
     return overpainted(text.pixels, picture.raw[text.place], picture.scale, slack_of(text.words))
 
 
 def _apart(texts: list[LocatedText]) -> list[LocatedText]:
-    """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
+    """Remove texts that a later one covers. Two texts cannot be in the same pixels."""
     separate: list[LocatedText] = []
     for text in reversed(texts):
         ink = text.words.ink
@@ -186,9 +186,9 @@ def _apart(texts: list[LocatedText]) -> list[LocatedText]:
 
 
 def _alike(texts: list[LocatedText]) -> list[LocatedText]:
-    """Set the lines of a list (one left edge and height) and of a grid (one width and height) at one size and height.
+    """Align the lines of a list (one left edge and height) and of a grid (one width and height): same size and height.
 
-    Read from the ink alone, labels with and without descenders would differ in size, and some would look like titles.
+    Measured by ink alone, labels with and without descenders would differ in size, and some would look like titles.
     """
     kinds: dict[tuple[str, int, int], list[TextBlock]] = {}
     for text in texts:
@@ -211,13 +211,13 @@ def _kinds(box: Bounds) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
 
 
 def _usual(alike: list[TextBlock]) -> tuple[float, float]:
-    """The middle one's font size, and how far below its box's top its line's middle is."""
+    """Return the median font size, and the median distance from a box's top to its line's middle."""
     half = len(alike) // 2
     return sorted(w.em for w in alike)[half], sorted(w.middle - w.box.top for w in alike)[half]
 
 
 def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tuple[float, float]) -> TextBlock:
-    """A text with its ink in the phone's own pixels."""
+    """Return a text with its ink in the phone's pixels."""
     line = glyphs(text.text)
     left, top = place[1].start, place[0].start
     box = Bounds(
@@ -235,7 +235,7 @@ def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tupl
 
 
 def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
-    """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
+    """Return a picture without the ink of some texts. What surrounds them (bubble, button, field) is unchanged."""
     image = raw.copy()
     for text in texts:
         rows, columns, pixels = text.bare
@@ -244,7 +244,7 @@ def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
 
 
 def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice, slice, Grid]:
-    """Where a text's ink is in the picture, and that part without it."""
+    """Return the rows and columns around a text's ink, and their pixels without it."""
     top, bottom = max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)
     left, right = max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)
     part = pixels[top:bottom, left:right].copy()
@@ -255,7 +255,7 @@ def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice
 
 
 def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
-    """A tree's words where there is no picture: set in their boxes as they stand."""
+    """Return a tree's texts set in their own boxes, for a phone without a picture."""
     return [_boxed(text) for text in saying(tree, size, drawn=False).said]
 
 

@@ -1,4 +1,4 @@
-"""What a person does to the phone in a mirror: fingers by the mouse, letters by the keys, each told as a message."""
+"""Input of a mirror: touches by mouse and letters by keyboard, posted as messages."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from screens.mirror.marks import PhoneMark
 Point = tuple[int, int]
 
 LONG = 0.5
-"""Seconds that a button is held for a long press."""
+"""Seconds of holding the button for a long press."""
 _LINGERS = 0.6
-"""Seconds that a finger's mark stays when it is lifted."""
+"""Seconds for which a finger's mark stays after it is lifted."""
 _KEYS = ("enter", "backspace")
 
 
 class Touchscreen(Widget, can_focus=True):
-    """Where fingers and keys are heard; a mirror draws beneath. Points are the phone's own pixels."""
+    """Widget that receives touches and keys. A mirror draws beneath. Points are in the phone's own pixels."""
 
     interactive: reactive[bool] = reactive(True, repaint=False)
-    """Whether clicks, drags and the wheel are passed on."""
+    """True to report clicks, drags and the wheel."""
     typing: reactive[bool] = reactive(False, repaint=False)
-    """Whether keys are the phone's: letters, Enter, Backspace and what is pasted are passed on, none is ours."""
+    """True if keys belong to the phone. Letters, Enter, Backspace and pasted text are then messages, not keys of ours.
+    """
 
     @dataclass
     class Tapped(Message, namespace="mirror"):
-        """The phone was clicked at pixel `at`; `long` where the button was held, or the right one used."""
+        """Message: the phone was clicked at pixel `at`. `long` if the button was held, or the right one was used."""
 
         mirror: Touchscreen
         at: Point
@@ -47,7 +48,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Dragged(Message, namespace="mirror"):
-        """A finger was drawn from pixel `at` to pixel `to` in `ms` milliseconds."""
+        """Message: a finger moved from pixel `at` to pixel `to` in `ms` milliseconds."""
 
         mirror: Touchscreen
         at: Point
@@ -60,7 +61,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Wheeled(Message, namespace="mirror"):
-        """The wheel was turned at pixel `at`; `direction` is where in the content one wants to go."""
+        """Message: the wheel turned at pixel `at`. `direction` is the way to move in the content."""
 
         mirror: Touchscreen
         at: Point
@@ -72,7 +73,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Typed(Message, namespace="mirror"):
-        """While `typing`: a character was typed, or a text of any length and lines pasted."""
+        """Message, while `typing`: a typed character, or a pasted text of any length and lines."""
 
         mirror: Touchscreen
         text: str
@@ -83,7 +84,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Key(Message, namespace="mirror"):
-        """While `typing`: a key that is no character."""
+        """Message, while `typing`: a key without a character."""
 
         mirror: Touchscreen
         name: str
@@ -98,34 +99,34 @@ class Touchscreen(Widget, can_focus=True):
 
     @property
     def fit(self) -> Fit | None:
-        """Where the phone lies in the widget's cells, as last drawn."""
+        """Position of the phone in the widget's cells, as last drawn."""
         raise NotImplementedError
 
     @property
     def corner(self) -> Offset:
-        """Where the cells that a fit counts begin, on the screen."""
+        """Screen offset of the cell (0, 0) of a fit."""
         raise NotImplementedError
 
     def finger(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws where the finger is, or was a moment ago."""
+        """Draw the finger where it is, or was a moment ago."""
         raise NotImplementedError
 
     def closer(self, at: Point | None = None) -> None:
-        """Enlarges it by one level; the pixel stays where it is seen, or what is in the middle does."""
+        """Zoom in by one level. The pixel `at`, or the middle, keeps its place."""
         raise NotImplementedError
 
     def further(self, at: Point | None = None) -> None:
-        """Takes one level of enlarging back, in the same way."""
+        """Zoom out by one level, in the same way."""
         raise NotImplementedError
 
     # Fingers
 
     def _cell(self, event: events.MouseEvent) -> Offset:
-        """A mouse event's cell, counted from the corner."""
+        """Return a mouse event's cell, counted from the corner."""
         return event.screen_offset - self.corner
 
     def _pixel(self, event: events.MouseEvent) -> Point | None:
-        """The phone's pixel under a mouse event, or None: beside the phone, not interactive, nothing shown."""
+        """Return the phone's pixel under a mouse event; None outside, without a picture, or if not interactive."""
         fit = self.fit
         return fit.pixel(*self._cell(event)) if fit is not None and self.interactive else None
 
@@ -139,7 +140,7 @@ class Touchscreen(Widget, can_focus=True):
             self._lifts = self.set_timer(LONG, self._holds)
 
     def _holds(self) -> None:
-        """Shows that what is held still has become a long press."""
+        """Show that a held touch has become a long press."""
         at = self._pixel(self._pressed) if self._pressed is not None else None
         if at is not None:
             self.finger([PhoneMark("long", at)])
@@ -173,7 +174,7 @@ class Touchscreen(Widget, can_focus=True):
         self._lifts = self.set_timer(_LINGERS, lambda: self.finger([]))
 
     def _touch(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws the finger; what was about to become of it does not."""
+        """Draw the finger. Stop a timer that would change or remove the mark."""
         if self._lifts is not None:
             self._lifts.stop()
         self._lifts = None
@@ -197,7 +198,7 @@ class Touchscreen(Widget, can_focus=True):
     # Keys
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Whether a key is the phone's now, and so nobody else's."""
+        """Return True if a key belongs to the phone now."""
         return self.typing and (key in _KEYS or (character is not None and character.isprintable()))
 
     async def _on_key(self, event: events.Key) -> None:

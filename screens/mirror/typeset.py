@@ -1,4 +1,4 @@
-"""Texts of a phone set in a grid of cells: each on its own row, where it stood, none over another."""
+"""Typesetting of a phone's texts in a grid of cells: each on its own row, near its place, without overlap."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from screens.mirror.levels import glue, levels_of, set_rows, tighten
 
 
 class PlacedLine(NamedTuple):
-    """One line of a text at a row and column, counted from the phone's own top left cell."""
+    """One line of a text at a row and column, counted from the phone's top left cell."""
 
     row: int
     column: int
     line: Line
     words: TextBlock
     whole: bool
-    """Whether the text that it belongs to could be set without leaving anything out."""
+    """True if no part of this line's text is cut off."""
 
 
 def typeset(
     words: Sequence[TextBlock], things: Sequence[Bounds], fit: Fit, reach: Reach | None = None
 ) -> list[PlacedLine]:
-    """Where each line of each text goes; what cannot be set without covering another text is left out.
+    """Return the lines of all texts with their places. Leave out a text that cannot be set without covering another.
 
-    `reach` tells, of a text that is wider than its ink, the columns that it may take in view of the picture.
+    `reach` returns the columns that a text wider than its ink may take, given the picture.
     """
     visible = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
     edges = Edges(visible)
@@ -58,7 +58,7 @@ def typeset(
 
 
 def _free(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
-    """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
+    """Return the lines inside the phone that overlap no other, larger fonts first. This is the final check."""
     used_cells: set[tuple[int, int]] = set()
     free_lines: list[PlacedLine] = []
     for line in sorted(lines, key=lambda p: -p.words.em):
@@ -76,7 +76,7 @@ def _in_view(words: TextBlock, fit: Fit) -> bool:
 
 
 def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
-    """Items side by side on each row: moved a little, then cut, then, the less important, left out."""
+    """Arrange items side by side on each row: move them a little, then cut, then drop the less important one."""
     removed_ids: set[int] = set()
     order: dict[int, GridText] = {}
     for row in sorted(rows):
@@ -100,7 +100,10 @@ def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
 
 
 def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
-    """Parts two neighbours that touch, within the free columns from `before` to `after`; False where it cannot."""
+    """Separate two neighbours that touch, inside the free columns from `before` to `after`.
+
+    Return False if impossible.
+    """
     gap = 0 if left.width == 1 or right.width == 1 else 1
     over = left.end + gap - right.start
     if over <= 0:
@@ -123,7 +126,7 @@ def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
 
 
 def _cut_to(item: GridText, start: int, end: int) -> bool:
-    """Cuts a one-line item to [start, end); False where nothing readable would remain."""
+    """Cut a one-line item to [start, end). Return False if nothing readable would remain."""
     start = max(start, item.start)
     if item.width > end - start:
         if end - start < 3:
@@ -135,7 +138,7 @@ def _cut_to(item: GridText, start: int, end: int) -> bool:
 
 
 def _spill(items: list[GridText], fit: Fit) -> None:
-    """Lets a text that was cut run on in the row below, where no other text or box stands."""
+    """Continue a cut text in the row below if no other text or box is there."""
     spans_by_row: dict[int, list[tuple[int, int]]] = {}
     for item in items:
         for offset, line in enumerate(item.lines):
@@ -163,7 +166,7 @@ def _spill(items: list[GridText], fit: Fit) -> None:
 
 
 def _line_start(item: GridText, line: Line) -> int:
-    """The column of one line of an item."""
+    """Return the column of one line of an item."""
     if item.height == 1 or item.anchor == "left":
         return item.start
     width = item.width - width_of(line)
