@@ -1,4 +1,4 @@
-"""What a developer opens beneath a run: its breakpoints, and its steps to go back to."""
+"""Panes that a developer opens below a run: its breakpoints, and its steps to rewind to."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from screens.widgets.table import RowList
 from screens.widgets.text_fields import TextLine
 
 _MOST = 6
-"""Lines of a list that stand open at once; the rest scrolls."""
+"""Maximum number of rows of a list in view."""
 
 
 class BreakpointList(RowList[Breakpoint]):
-    """Breakpoints, each on or off."""
+    """List of breakpoints, each on or off."""
 
     HELP = f"""\
 # Breakpoints
@@ -46,13 +46,13 @@ on; the gate's keys approve, edit or reject what waits.
 
     @dataclass
     class Removed(Message):
-        """The one under the cursor is to go."""
+        """Message: remove the breakpoint under the cursor."""
 
         spec: str
 
     @dataclass
     class Adding(Message):
-        """Another is to be written."""
+        """Message: write another breakpoint."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id, classes="")
@@ -76,7 +76,7 @@ on; the gate's keys approve, edit or reject what waits.
 
 
 class BreaksPanel(Vertical):
-    """The breakpoints of the run, listed, added, switched and taken away while it goes on."""
+    """Pane to list, add, switch and remove the run's breakpoints while it continues."""
 
     DEFAULT_CSS = """
     BreaksPanel { height: auto; display: none; }
@@ -97,7 +97,7 @@ class BreaksPanel(Vertical):
         yield self._hint
 
     def open(self) -> None:
-        """Shows the list and takes the keys."""
+        """Show the list and focus it, or the field if there are no breakpoints."""
         self.display = True
         self._list()
         give_keys(self._points if self._breakpoints.all else self._field)
@@ -106,7 +106,7 @@ class BreaksPanel(Vertical):
         self.display = False
 
     def back(self) -> bool:
-        """One step back: from the line that is written to the list; False where there is none."""
+        """Go back from the field to the list. Return False if that is not possible."""
         if not self._field.has_focus or not self._breakpoints.all:
             return False
         give_keys(self._points)
@@ -157,7 +157,7 @@ class BreaksPanel(Vertical):
 
 
 class StepsDone(RowList[str]):
-    """The steps that were done, to go back to."""
+    """List of the run's steps."""
 
     HELP = """\
 # Rewind
@@ -177,7 +177,7 @@ closes the list; nothing happens.
 
 
 class RewindPanel(Vertical):
-    """Asks before which step the run is to go on."""
+    """Pane to choose the step before which the run continues."""
 
     DEFAULT_CSS = """
     RewindPanel { height: auto; display: none; }
@@ -186,7 +186,7 @@ class RewindPanel(Vertical):
 
     @dataclass
     class Wanted(Message):
-        """The run is to go on from before step `index` (from 0)."""
+        """Message: the run continues from before step `index` (from 0)."""
 
         index: int
 
@@ -201,7 +201,7 @@ class RewindPanel(Vertical):
         yield Static(with_keys(self, does), markup=False)
 
     def open(self, steps: list[str]) -> None:
-        """Shows the steps, the last under the cursor."""
+        """Show the steps, with the last under the cursor."""
         been = self._been
         been.styles.height = min(_MOST, len(steps))
         self.display = True

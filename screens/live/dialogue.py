@@ -1,4 +1,4 @@
-"""What was said in a run, and, for those who may know, what was thought and done."""
+"""The dialogue of a run: questions and answers, and, for a developer, thoughts and actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SILENCE = "Nothing was said yet. A question of the agent will stand here."
 
 
 class Transcript(VerticalScroll, can_focus=True):
-    """Every entry in its order, the newest in sight."""
+    """All entries in order, scrolled to the newest."""
 
     HELP = "What was said so far. Arrows and PgUp, PgDn scroll; **{run.back}** goes back to the question."
     DEFAULT_CSS = """
@@ -34,9 +34,9 @@ class Transcript(VerticalScroll, can_focus=True):
 
 
 class Dialogue(Vertical):
-    """The transcript and one line of what goes on.
+    """The transcript, and one line about the present.
 
-    `knows` is whether thoughts, actions and decisions are shown. What is not to be known is never put in.
+    `knows` is True if thoughts, actions and decisions are shown. Entries that a seat may not know are never added.
     """
 
     DEFAULT_CSS = """
@@ -53,18 +53,18 @@ class Dialogue(Vertical):
         self._transcript = Transcript(self._silence, id="transcript")
         self._doing = Static("", id="doing", markup=False)
         self._asked: Static | None = None
-        """The newest question of the agent."""
+        """Entry of the newest question."""
 
     def compose(self) -> ComposeResult:
         yield self._transcript
         yield self._doing
 
     def focus_transcript(self) -> None:
-        """Puts the keys where nothing is typed."""
+        """Focus the transcript, where no key types."""
         focus_now(self._transcript)
 
     def say(self, line: str) -> None:
-        """What goes on now, in one line."""
+        """Show one line about what happens now."""
         if line == self._line:
             return
         self._line = line
@@ -72,7 +72,7 @@ class Dialogue(Vertical):
         self._doing.display = bool(line)
 
     def show(self, event: AnyEvent) -> None:
-        """Adds what one event means to the person who looks."""
+        """Add an event's entry, if it has one for this seat."""
         match event:
             case Asked():
                 kind = "says" if event.question.kind == "propose" else "asks"
@@ -93,14 +93,14 @@ class Dialogue(Vertical):
                 self.question_open(False)
 
     def question_open(self, is_open: bool) -> None:
-        """Hides the last question while it stands open below, and shows it in its place afterwards."""
+        """Hide the newest question's entry while the question is open below, and show it afterwards."""
         if self._asked is not None:
             self._asked.set_class(is_open, "-now")
 
     def _add(self, text: Text, kind: str) -> None:
         entry = Static(text, classes=kind, markup=False)
         self._asked = entry if kind == "-agent" else self._asked
-        if self._transcript.is_attached:  # the last event of all comes while the screen is taken down
+        if self._transcript.is_attached:  # the last event arrives while Textual removes the screen
             self._silence.display = False
             self._transcript.mount(entry)
 
@@ -159,7 +159,7 @@ def _thought(thought: str) -> Text:
 
 
 class DialogueColumn(GivingColumn):
-    """The dialogue with whatever waits for the person beneath it."""
+    """Column of the dialogue, with whatever waits for the person below it."""
 
     ALLOW_MAXIMIZE = True
     GIVES = (

@@ -1,4 +1,4 @@
-"""Live: a run while it happens: the phone, what is said, the open question, and the seat of whoever looks on."""
+"""The Live screen: a run in progress, with phone, dialogue, open question and the seat's pane."""
 
 from __future__ import annotations
 
@@ -48,13 +48,16 @@ from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
 
 _TICK = 0.5
-"""Seconds between two looks at the clock."""
+"""Seconds between two updates of the clock."""
 _PATIENCE = 2.0
-"""Seconds that leaving waits, at most, for the last writes."""
+"""Maximum seconds to wait for the last writes on leaving."""
 
 
 class LiveScreen(RoomScreen[None]):
-    """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
+    """Screen of one session, which it starts after its first paint.
+
+    A seat's widgets never hold what it may not know.
+    """
 
     CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = "#transcript"
@@ -69,11 +72,12 @@ class LiveScreen(RoomScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self, session: Session, *, clock: Clock | None = None, reads: bool = False) -> None:
-        """`reads` is whether the person reads their part first, and begins the run themself."""
+        """Create the screen. With `reads` the person reads their part first, and begins the run themselves."""
         super().__init__()
         self.session = session
         self.knows = sees_outcomes(session.spec.seat)
-        """Whether this seat may see outcomes."""
+        """True if this seat may see outcomes."""
+        # A gate shows proposed actions, which this seat may not see.
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
         self._clock = clock or Clock()
@@ -91,7 +95,7 @@ class LiveScreen(RoomScreen[None]):
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
         self._trouble: Trouble | None = None
-        """What is told of a phone that is away: the run stands still before the word of that has come."""
+        """Trouble of a disconnected phone. The device reports it before the run's `Paused` event arrives."""
         self._bound: tuple[bool, ...] = ()
         self._steps = 0
         self._acting: Action | None = None
@@ -99,7 +103,7 @@ class LiveScreen(RoomScreen[None]):
         self._album = LiveAlbum(session.picture)
         self._kept_draft: tuple[Question, str] | None = None
         self._seen = Observation()
-        """What the agent saw at the newest step."""
+        """Observation of the newest step."""
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
@@ -120,10 +124,11 @@ class LiveScreen(RoomScreen[None]):
         self._phone.touchable(False, typing=False)
         self._unfold()
         self._tell()
+        # After the first paint: the person sees the screen before the run starts.
         self.call_after_refresh(self._read if self._reading else self._begin)
 
     def _unfold(self) -> None:
-        """Opens as much of the seat as this terminal has room for; from here on the person folds."""
+        """Unfold as much of the seat's pane as fits in this terminal. Afterwards the person decides."""
         width, height = self.app.size
         seat = self._seat
         if width >= 160:
@@ -132,7 +137,7 @@ class LiveScreen(RoomScreen[None]):
             seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
 
     def _read(self) -> None:
-        """All of the person's part is open, and nothing goes on until they begin."""
+        """Unfold all of the person's part, and wait until they begin."""
         self.add_class("-reading")
         self._seat.unfold("task", "policy", "persona", "facts")
         self._began = self._clock.seconds()
@@ -159,18 +164,18 @@ class LiveScreen(RoomScreen[None]):
         self._phone.fit(event.size)
 
     def on_screen_resume(self) -> None:
-        """What came up while another room was looked at is seen only now."""
+        """Mark what appeared behind another screen as visible now."""
         self.call_after_refresh(self._question.seen)
         if self._bench is not None:
             self.call_after_refresh(self._bench.seen)
 
     def on_descendant_focus(self) -> None:
-        """The line above says where the keys are, and how they come to what waits."""
+        """Update the banner, which says how to reach what waits from the present focus."""
         self._banner.left = self._state()
 
     def on_unmount(self) -> None:
         unsent = self._question.unsent
-        if unsent is not None and unsent != self._kept_draft:  # a word that it be kept may not arrive any more
+        if unsent is not None and unsent != self._kept_draft:  # `Drafted` may not arrive any more
             self._watch.do(partial(self.session.save_draft, *unsent))
         self._phone.close()
         self._watch.close(_PATIENCE)
@@ -211,7 +216,7 @@ class LiveScreen(RoomScreen[None]):
         self._result.ended(event, self.session.spec.task, knows=self.knows, spent=self._album.spent, after=after)
 
     def _close(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
-        """Takes panels away, and the keys from what is no longer there."""
+        """Close panels. Move the focus away if it is inside one."""
         for panel in panels:
             if panel is None:
                 continue
@@ -329,7 +334,7 @@ class LiveScreen(RoomScreen[None]):
         self._watch.do(self.session.one_turn)
 
     def action_sent(self) -> None:
-        """A page with exactly what the agent was sent and said, the newest first looked at."""
+        """Show exactly what the agent was sent and answered, the newest step first."""
         if not self._album.count():
             self.notify("Nothing was sent to the agent yet.", markup=False)
             return
@@ -360,7 +365,7 @@ class LiveScreen(RoomScreen[None]):
 
     @on(Mirror.Typed)
     def _typed(self, message: Mirror.Typed) -> None:
-        """Letters typed over the mirror begin the line that is typed into the phone."""
+        """Send letters typed over the mirror to the line that is typed into the phone."""
         if self._bench is not None:
             self._bench.type(message.text)
 
@@ -409,7 +414,12 @@ class LiveScreen(RoomScreen[None]):
         self._watch.do(self.session.go_on)
 
     def action_end(self) -> None:
-        """Ends the run; the key that paused it, held, does not, and who has no way back into it is asked first."""
+        """End the run.
+
+        The key that paused it does not end it while held down. A seat without Home is asked first, since it cannot open
+        the run again.
+        """
+        # The same key pauses and then ends.
         if self._slip.lasts:
             return
         if self._has_home:
@@ -423,7 +433,7 @@ class LiveScreen(RoomScreen[None]):
             self._watch.do(self.session.stop)
 
     def action_next(self) -> None:
-        """To the open question; after the end to the replay, or for a participant back."""
+        """Go to the open question; after the end to the replay, or, for a participant, back."""
         app = lab_of(self)
         if self._reading:
             self._begin()
@@ -435,10 +445,9 @@ class LiveScreen(RoomScreen[None]):
             self.app.switch_mode(app.came_from.get("live", "home"))
 
     def action_back(self) -> None:
-        """From a field to what holds it, from there to no field, from there out of the room; the run goes on.
+        """Go back one step: from a field to its parent, then out of every field, then to Home while the run continues.
 
-        What waits for the person is not left by it: from elsewhere it leads there. Nor is a run by those who have no
-        Home.
+        If something waits for the person, go there instead. A seat without Home never leaves a run this way.
         """
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
@@ -448,10 +457,10 @@ class LiveScreen(RoomScreen[None]):
             self._question.keep_draft()
             self._dialogue.focus_transcript()
         elif not self._to_what_waits() and (self.session.over or self._has_home):
-            raise SkipAction  # the app's own: to Home, with the run going on
+            raise SkipAction  # the app's own key: Home, and the run continues
 
     def _to_what_waits(self) -> bool:
-        """Puts the keys where the person is waited for; False where they are not."""
+        """Focus what waits for the person. Return False if nothing does."""
         if self._reading:
             focus_now(self._before)
             return True
@@ -473,7 +482,7 @@ class LiveScreen(RoomScreen[None]):
 
     @property
     def _way(self) -> str:
-        """How the keys come to where the person is waited for, from wherever they are."""
+        """Hint at the key that leads to what waits."""
         return f": {keys_of(self, 'run.back')[0]} goes there"
 
     def action_copy_id(self) -> None:
@@ -483,7 +492,7 @@ class LiveScreen(RoomScreen[None]):
     # -- what stands above and beside ------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        """The banner, the line under the dialogue, the age of the picture."""
+        """Update banner, line under the dialogue, and age of the picture."""
         self._trouble = None if self.session.over else self.session.device.trouble
         self._banner.set_class(self._paused and not self.session.over, "-paused")
         banner, now = self._banner, self._clock.seconds()
@@ -493,7 +502,7 @@ class LiveScreen(RoomScreen[None]):
         self._phone.tell(via=self.session.device.via, trouble=self._trouble.state if self._trouble is not None else "")
         taps = self._bench is not None and self._bench.taps
         footer = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
-        if footer != self._bound:  # the footer is built anew each time
+        if footer != self._bound:  # each refresh builds the footer again
             self._bound = footer
             self.refresh_bindings()
 
@@ -529,7 +538,7 @@ class LiveScreen(RoomScreen[None]):
         return "● you act" if self.session.control.taken_over else "● the agent works"
 
     def _doing(self) -> str:
-        """In one line what goes on; one and the same for those who may not know."""
+        """Return a line about what happens now. A seat that may not know always gets the same one."""
         if self._trouble is not None:
             first = f"{plain(self._trouble.hint, lines=False)} It" if self._trouble.state else ""
             well = "goes on by itself" if first else "goes on by itself when the phone is well"
