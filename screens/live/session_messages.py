@@ -127,7 +127,7 @@ class Watch:
     def _feed(self, picture: Callable[[Frame], None]) -> None:
         try:
             for frame in self.session.device.frames(self._closed):
-                # Pictures are slower than actions: an older one must not replace the tree that the action was proposed on.
+                # A picture may arrive late: it must not replace the newer tree of a waiting action.
                 if frame.tree is not None and frame.at >= self._tree_since:
                     self.tree = frame.tree
                 picture(frame)
