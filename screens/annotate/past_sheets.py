@@ -1,4 +1,4 @@
-"""A rater's own sheets so far, over the sheet that is open: a list filtered as one types, and each sheet to read."""
+"""A rater's own sheets so far, in a dialog over the open sheet: a searchable list, and a page for each sheet."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TYPING = "Enter: to the sheets found   {past.back}: all sheets"
 
 
 def sheet_page(way: Wording, sheet: PastSheet) -> Content:
-    """A sheet to be read: the unit's title, and below each item what was asked and said."""
+    """Return a sheet as text: the unit's title, and for each item its question and answer."""
     state = way.sheet("_handed_in" if sheet.handed_in else "_past_begun")
     parts: list[Part] = [(f"{sheet.title}\n", HEADING), (f"{state} {_moment(sheet.handed_in)}".rstrip() + "\n", MUTED)]
     before = ""
@@ -61,12 +61,12 @@ def _answer_parts(way: Wording, past_answer: PastAnswer, heading: str) -> Iterat
 
 
 def _moment(at: str) -> str:
-    """Day and minute at this person's clock; empty where there is none."""
+    """Return day and minute by this person's clock; empty for no time."""
     return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}" if at else ""
 
 
 class PastSheetList(LineList):
-    """The sheets in the order handed in, then those that are only begun."""
+    """List of sheets: those handed in, in that order, then those only begun."""
 
     HELP = """\
 # Your own sheets so far
@@ -96,7 +96,7 @@ the very item where you were.
 
 
 class PastSheetsScreen(ModalScreen[None]):
-    """Only read: Esc goes from a sheet to the list, from there back to the item that is open."""
+    """Read-only dialog. Esc goes from a sheet to the list, then back to the open item."""
 
     DEFAULT_CSS = """
     PastSheetsScreen { align: center middle; }
@@ -136,11 +136,12 @@ class PastSheetsScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._show()
+        # Start at the sheet handed in last.
         self.list.go(sum(bool(sheet.handed_in) for sheet in self.all_sheets) - 1)
         self.list.focus()
 
     def _show(self) -> None:
-        """Lists the sheets that hold what is typed."""
+        """List the sheets that hold the typed words."""
         self.list.sheets = sheets_with(self.all_sheets, self.field.value)
         self.list.empty = self.way.sheet("_past_no_such" if self.all_sheets else "_past_none") + "  {past.back}"
         self.list.changed()
@@ -180,16 +181,16 @@ class PastSheetsScreen(ModalScreen[None]):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Words are looked for in the list, where there is any sheet."""
+        """Offer the search only in the list, and only if there are sheets."""
         return bool(self.all_sheets) and not self.has_class("-reading") if action == "find" else True
 
     def action_find(self) -> None:
-        """Opens the row in which words are typed."""
+        """Open the row of the search."""
         self.add_class("-finding")
         self.field.focus()
 
     def action_back(self) -> None:
-        """From a sheet to the list, from what is found to all sheets, from there to the sheet that is open."""
+        """Go back from a sheet to the list, from the search to all sheets, from there to the open sheet."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-reading"):
@@ -204,5 +205,5 @@ class PastSheetsScreen(ModalScreen[None]):
             self.dismiss()
 
     def action_leave(self) -> None:
-        """Back to the sheet that is open."""
+        """Close the dialog."""
         self.dismiss()

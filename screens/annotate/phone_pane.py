@@ -1,4 +1,4 @@
-"""The phone of one run beside the sheet, in the room that its words leave; regions that answers rest on."""
+"""The phone of one run beside the sheet, and the frame that selects a region as evidence."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from screens.replay.phone_pane import StillPhone
 Region = tuple[int, int, int, int]
 
 _WORDS = 36
-"""Columns that words get before the phone may be wider than its shape asks."""
+"""Columns that texts get before the phone may be wider than its aspect ratio."""
 _FRAME = Binding.Group("Region", compact=True)
 _WAYS = {"left": (-1, 0, "h"), "right": (1, 0, "l"), "up": (0, -1, "k"), "down": (0, 1, "j")}
 
 
 class Evidence(NamedTuple):
-    """A place that an answer rests on (`ID@7`), with a region of its screen where one was drawn."""
+    """Place on which an answer rests (`ID@7`), with a region of its screen if one was drawn."""
 
     place: str
     region: Region | None = None
@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
 
 
 def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
-    """A verb in four ways, by arrows behind a modifier; where there is none, or Shift, by letters too."""
+    """Return bindings of a verb in four directions: arrows with a modifier; with none or Shift also letters."""
     bindings: list[BindingType] = []
     for way, (across, down, letter) in _WAYS.items():
         letters = {"": f",{letter}", "shift+": f",{letter.upper()}"}.get(before, "")
@@ -47,7 +47,7 @@ def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
 
 
 class PhonePane(StillPhone):
-    """The phone of one side, as wide as the words beside it allow; with all the room where it stands alone."""
+    """The phone of one side, as wide as the texts beside it allow, or with all the room if it is alone."""
 
     HELP = """\
 # A region
@@ -69,7 +69,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 
     @dataclass
     class Framed(Message):
-        """What is framed was taken."""
+        """Message: the person took the framed region."""
 
         phone: PhonePane
         region: Region
@@ -78,14 +78,14 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     area = (80, 24)
     """Columns and rows of the whole side."""
     frame: RegionFrame | None = None
-    """What the keys move, while a region is drawn."""
+    """Frame that the keys move while a region is drawn; None otherwise."""
     _covered = False
-    """Whether the picture itself comes back when the region is drawn."""
+    """True if the terminal's own graphics are to return once the region is drawn."""
 
     # -- regions ---------------------------------------------------------------------------------------------
 
     def draw_region(self, on: bool) -> None:
-        """Says that the next drag is a region, or what the keys frame; or no longer."""
+        """Begin or end the selection of a region by a drag or by keys."""
         if on is not (self.frame is not None):
             self.can_focus = on
             self._draw_in_characters(on)
@@ -95,7 +95,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self.entitle()
 
     def _draw_in_characters(self, on: bool) -> None:
-        """A frame cannot be drawn over the terminal's own graphics: meanwhile characters stand in their place."""
+        """Replace the terminal's own graphics by characters while a region is drawn: nothing is drawn over graphics."""
         if on:
             self._covered = self._wants_picture
             self.show_picture(False)
@@ -103,17 +103,17 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self.show_picture(True)
 
     def _ask_page(self, on: bool) -> None:
-        """On the page of pictures, where there is one, the region may be dragged, too."""
+        """Let the person drag the region on the browser page, too, if one is open."""
         window = window_of(self)
         if window is not None and self.leads:
             window.ask_region(self._take_dragged if on else None)
 
     def _take_dragged(self, region: Region) -> None:
-        """What was dragged on the page, on its thread."""
+        """Post a region that was dragged on the page. Runs on the page's thread."""
         self.post_message(self.Framed(self, region))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
-        """Of another screen the first thing is framed."""
+        """Show a place. On another screen, frame its first thing."""
         before = self._last
         super().show(view, after=after)
         if self.frame is not None and self._last != before:
@@ -131,21 +131,21 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def _frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
         if frame is not None and self.mirror.enlarged:
-            self.mirror.center(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
+            self.mirror.center(frame.box.center)  # an enlarged view shows only a part
         self.mirror.finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
-        """The frame to the nearest thing that way; its lower right corner, or all of it, a little that way."""
+        """Move the frame to the nearest thing in a direction, or shift its lower right corner, or all of it."""
         if self.frame is not None:
             self._frame(getattr(self.frame, verb)(across, down))
 
     def action_turn(self, by: int) -> None:
-        """The next thing, or the one before."""
+        """Frame the next thing, or the one before."""
         if self.frame is not None:
             self._frame(self.frame.turn(by))
 
     def action_take(self) -> None:
-        """The answer rests on what is framed."""
+        """Take the framed region."""
         if self.frame is not None:
             left, top, right, bottom = self.frame.box
             self.post_message(self.Framed(self, (left, top, right, bottom)))

@@ -1,4 +1,4 @@
-"""The lines above and below a rater's room: where they are in the study, and what the keys do now."""
+"""The status lines of the Annotate screen: the rater's place in the study above, the present keys below."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
 View = Literal["shelf", "read", "open", "told", "over"]
-"""What is seen: the studies, guide or keys, a unit beside its sheet, what was learned of it, or a sentence."""
+"""View of the screen: the studies, a page of the introduction, a unit beside its sheet, its results, or a sentence."""
 _TO_STUDIES = "{annotate.back}: back to the studies."
 _DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
 
 
 class RoomLines:
-    """Both lines, painted from the room's parts as they are."""
+    """The two status lines, painted from the screen's widgets."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class RoomLines:
         self._introduction, self._attendance = introduction, attendance
 
     def paint(self, view: View, seat: str, width: int, *, takes_back: bool) -> None:
-        """Says how the room stands in so many columns.
+        """Paint both lines for a width in columns.
 
-        `takes_back` is whether the unit that was handed in last may be taken back.
+        `takes_back` is True if the unit that was handed in last may be reopened.
         """
         self.above.say(Content(self._title(view, seat, width)))
         self.below.say(Content(self._state(view, takes_back)))
@@ -83,7 +83,7 @@ class RoomLines:
         return self._of_sheet(session)
 
     def _of_sheet(self, session: RatingSession) -> str:
-        """What the sheet takes next, and what is kept of it."""
+        """Return the line for an open sheet: what it takes next, and what is saved."""
         pane = self._pane
         practises = session.practice is not None
         kept_words = "" if pane.typing or pane.menu.display else f"   {self._kept(session)}"
@@ -94,6 +94,6 @@ class RoomLines:
 
     @property
     def _break(self) -> str:
-        """That a break is due, before all else; empty where none is."""
+        """Reminder that a break is due, placed first; empty if none is."""
         minutes = self._attendance.break_due
         return f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""

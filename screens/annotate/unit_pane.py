@@ -1,4 +1,4 @@
-"""What a unit lays before the rater, beside the sheet: a run or two, step by step, or texts; blinded throughout."""
+"""The unit beside the sheet: one or two runs step by step, or texts. Everything is blinded."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "UnitPane"]
 
 _BORDER = 6
-"""Columns of a border that its words cannot have."""
+"""Columns of a border that hold no text."""
 _TWO = (64, 18)
-"""Columns and rows from which two runs stand side by side; with less, one of them, and a key turns to the other."""
+"""Columns and rows from which two runs are side by side. Below that one is shown, and a key switches."""
 
 
 class UnitPane(TellsRefusals, Vertical):
-    """One unit: what was asked above, its runs side by side or its texts in columns.
+    """Pane of one unit: the instruction above, its runs side by side or its texts in columns.
 
-    Its verbs are called by the sheet's keys; focus is its own only while a region is drawn. Of two runs one is the
-    active one, which keys move and which evidence is taken from.
+    The sheet's keys call its methods. It takes the focus only while a region is drawn. Of two runs one is active: keys
+    move it, and evidence refers to it.
     """
 
     DEFAULT_CSS = """
@@ -52,19 +52,19 @@ class UnitPane(TellsRefusals, Vertical):
 
     @dataclass
     class Looked(Message, namespace="beside"):
-        """Another step is shown; `place` is it as evidence names it (`ID@7`), empty where there is none."""
+        """Message: another step is shown. `place` is in evidence form (`ID@7`); empty for none."""
 
         place: str
 
     @dataclass
     class Closely(Message, namespace="beside"):
-        """A picture was opened in full at a place, or another step's is while one is."""
+        """Message: a picture was opened in full at a place, or another step's replaced it."""
 
         place: str
 
     @dataclass
     class Boxed(Message, namespace="beside"):
-        """The rater drew a region (left, top, right, bottom in pixels) on the screen before the step at `place`."""
+        """Message: the rater drew a region (left, top, right, bottom in pixels) on the screen before step `place`."""
 
         place: str
         region: Region
@@ -73,7 +73,7 @@ class UnitPane(TellsRefusals, Vertical):
         super().__init__(id="beside")
         self.store = store
         self.runs_in = store
-        """The file that the runs of the unit are in."""
+        """File with the unit's runs."""
         self.settings = settings
         self.header = UnitHeader()
         self.texts = GivenTexts()
@@ -81,7 +81,7 @@ class UnitPane(TellsRefusals, Vertical):
         self.study: Study | None = None
         self.unit: Unit | None = None
         self.drawing = False
-        """Whether a region is drawn on the phone."""
+        """True while a region is drawn."""
         self._runs: Blinded | None = None
         self._swap = False
         self._count = 0
@@ -106,11 +106,11 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def _pages(self) -> list[TextPage]:
-        """All that may be read here."""
+        """All pages that can be scrolled here."""
         return [self.header.page, *self.texts.pages, *(side.page for side in self.sides)]
 
     def reading(self, by: int = 1) -> list[TextPage]:
-        """The pages that the keys turn next, on (1) or back (-1): what is unfolded above to its end, then the rest."""
+        """Return the pages that scroll next, on (1) or back (-1): the unfolded header to its end, then the rest."""
         head = self.header.page
         below = [self._side.page] if self._side is not None else self.texts.pages
         if not (self.header.is_open and head.max_scroll_y):
@@ -121,11 +121,11 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def read_on(self) -> bool:
-        """Whether anything here was read on, so that it may be read back."""
+        """True if anything here was scrolled, so that it can be scrolled back."""
         return any(page.scroll_offset.y > 0 for page in self.reading(-1))
 
     def tell_keys(self) -> None:
-        """Says on the border of what is read which key reads on, and of what is unfolded which folds it."""
+        """Write on the borders which key scrolls a page, and which one folds the header."""
         reading, keys = self.reading(), ActiveKeys(self.screen)
         paging = keys.paging
         for page in self._pages:
@@ -139,9 +139,9 @@ class UnitPane(TellsRefusals, Vertical):
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study, unit: Unit, *, swap: bool = False, runs_in: Store | None = None) -> None:
-        """Lays a unit out from its beginning; with `swap` side B stands where A does.
+        """Show a unit from its beginning. With `swap` side B is in A's place.
 
-        `runs_in` is another file than the study's, where the unit's runs are in that.
+        `runs_in` is the file with the unit's runs, if it is not the study's.
         """
         self.runs_in = runs_in or self.store
         first = self.study is None or self.study.protocol.id != study.protocol.id
@@ -206,14 +206,14 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def _side(self) -> RunPane | None:
-        """The side that the steps' keys move."""
+        """The side that the step keys move; None without runs."""
         return self.sides[self._active] if self._active < self._count else None
 
     def on_resize(self, event: Resize) -> None:
         self._take_room()
 
     def _take_room(self) -> None:
-        """Two sides side by side where there is room, else the one that keys move."""
+        """Show two sides if there is room, else the active one."""
         width, height = self.size
         if not width or not height:
             return
@@ -231,21 +231,21 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def place(self) -> str:
-        """What is shown, as evidence names it."""
+        """Place shown, in evidence form."""
         return self._side.place if self._side is not None else ""
 
     @property
     def has_steps(self) -> bool:
-        """Whether a run is laid out, step by step."""
+        """True if the unit shows a run."""
         return bool(self._count)
 
     @property
     def has_two(self) -> bool:
-        """Whether two runs are laid side by side."""
+        """True if the unit shows two runs."""
         return self._count == len(self.sides)
 
     def has_use(self, action: str) -> bool:
-        """Whether a key that belongs to what is laid out does anything for this unit."""
+        """Return True if a key for this pane has an effect on this unit."""
         match action:
             case "step" | "question" | "search":
                 return self.has_steps
@@ -261,18 +261,18 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def has_phone(self) -> bool:
-        """Whether there is a screen to look at, as far as is known."""
+        """True if there is a screen to show, as far as is known."""
         return any(side.has_phone for side in self._laid)
 
     @property
     def step(self) -> int | None:
-        """The step that is shown, from 0; None at a run's end and without a run."""
+        """Index of the step shown; None at a run's end and without a run."""
         side = self._side
         return None if side is None or not side.place or side.at_end else side.number
 
     @property
     def words(self) -> str:
-        """Where this is, in a few words; of two sides which one."""
+        """Place shown, in a few words, with the side if there are two."""
         side = self._side
         if side is None:
             return ""
@@ -295,7 +295,7 @@ class UnitPane(TellsRefusals, Vertical):
         self.tell_keys()
 
     def go_to(self, place: str) -> bool:
-        """Goes to a place named as evidence names it; False where it is not in this unit."""
+        """Go to a place in evidence form. Return False if it is not in this unit."""
         for n, side in enumerate(self._laid):
             if side.go_to(place):
                 self._turn_to(n)
@@ -315,7 +315,7 @@ class UnitPane(TellsRefusals, Vertical):
             side.look_closely(False)
 
     def on_click(self, event: Click) -> None:
-        """A click on one of two runs gives it the steps' keys."""
+        """Give the step keys to a run that is clicked."""
         for n, side in enumerate(self._laid):
             if side.display and side.region.contains(event.screen_x, event.screen_y):
                 self._turn_to(n)
@@ -323,21 +323,21 @@ class UnitPane(TellsRefusals, Vertical):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def move(self, by: int) -> None:
-        """Steps on or back."""
+        """Move by steps."""
         if self._side is not None:
             self._side.move(by)
 
     def edge(self, which: int) -> None:
-        """The first step (0) or the end (-1)."""
+        """Go to the first step (0) or the end (-1)."""
         if self._side is not None:
             self._side.timeline.action_edge(which)
 
     def question(self, by: int) -> bool:
-        """The next or the previous step with a question; False where there is none."""
+        """Go to the next or previous step with a question. Return False if there is none."""
         return self._side is not None and self._side.question(by)
 
     def search(self, words: str, by: int = 1) -> str:
-        """Goes to the next step that holds these words; what holds them, in words."""
+        """Go to the next step with these words. Return in words which steps hold them."""
         side, needle = self._side, words.strip().casefold()
         if side is None or not needle:
             return ""
@@ -347,53 +347,53 @@ class UnitPane(TellsRefusals, Vertical):
         return side.timeline.held_by(needle)
 
     def turn_side(self) -> None:
-        """Of two runs the other one takes the steps' keys."""
+        """Give the step keys to the other run of a pair."""
         if self._count == 2:
             self._turn_to(1 - self._active)
 
     def turn_view(self) -> None:
-        """Words instead of the phone, or back."""
+        """Switch between texts and phone."""
         for side in self._laid:
             side.turn_view()
 
     def turn_after(self) -> None:
-        """The screen after the step, or before it."""
+        """Switch between the screen after the step and the one before it."""
         if self._side is not None:
             self._side.turn()
 
     def turn_overlay(self) -> None:
-        """The screen's words as characters over the phone, or its pixels alone."""
+        """Switch the screen's texts over the phone on or off."""
         for side in self._laid:
             side.phone.turn_words()
 
     @property
     def enlarged(self) -> bool:
-        """Whether a part of the phone is looked at, enlarged."""
+        """True if the view shows only a part of the phone, enlarged."""
         return self._side is not None and self._side.phone.mirror.enlarged
 
     def closer(self) -> None:
-        """The phone of the side that keys move larger; it is brought in sight."""
+        """Enlarge the active side's phone, and make it visible."""
         if self._side is not None:
             self._side.show_phone()
             self._side.phone.closer()
 
     def further(self) -> None:
-        """The phone less large."""
+        """Make the phone smaller by one level."""
         if self._side is not None:
             self._side.phone.mirror.further()
 
     def pan(self, across: int, down: int) -> None:
-        """Another part of the enlarged phone."""
+        """Move the visible part of the enlarged phone."""
         if self._side is not None:
             self._side.phone.mirror.action_pan(across, down)
 
     def turn_header(self) -> None:
-        """Unfolds what is pinned above: instruction, context, persona, policy, rubric; or folds it to a line."""
+        """Unfold or fold the header: instruction, context, persona, policy, rubric."""
         self.header.turn()
         self.call_after_refresh(self.tell_keys)
 
     def back(self) -> bool:
-        """One step back: out of an enlarged phone, the picture in full, what was unfolded; False where none is."""
+        """Close an enlarged phone, the picture in full, or the unfolded header. Return False if none is open."""
         if self.enlarged and self._side is not None:
             self._side.phone.mirror.whole()
             return True
@@ -405,12 +405,12 @@ class UnitPane(TellsRefusals, Vertical):
         return False
 
     def scroll(self, pages: int) -> None:
-        """What is read (the words of a step, or what is unfolded above them) goes down so many pages, or up."""
+        """Scroll by pages: the unfolded header, or the words of a step."""
         for page in self.reading(pages):
             page.turn(pages)
 
     def look_closely(self) -> bool:
-        """Opens the picture in full, or closes it; False where there is none."""
+        """Open or close the picture in full. Return False if there is none."""
         side = self._side
         if self._closely:
             self._close()
@@ -427,17 +427,14 @@ class UnitPane(TellsRefusals, Vertical):
     # -- evidence --------------------------------------------------------------------------------------------
 
     def cover(self, evidence: Sequence[Evidence]) -> None:
-        """Marks what answers rest on: these steps in the list, their regions on the phone."""
+        """Mark the evidence of answers: steps in the list, regions on the phone."""
         if list(evidence) != self._evidence:
             self._evidence = list(evidence)
             for side in self._laid:
                 side.mark_evidence(self._evidence)
 
     def draw_region(self, on: bool = True) -> bool:
-        """The next drag on the phone is a region, or a click the thing that is clicked, or what keys frame; or no more.
-
-        False where there is no picture to draw on.
-        """
+        """Begin or end drawing a region: by a drag, a click on a thing, or keys. Return False without a picture."""
         side = self._side
         if on and (side is None or not side.has_phone):
             return False
@@ -472,7 +469,7 @@ class UnitPane(TellsRefusals, Vertical):
         self._boxed(self._of(message.phone.mirror), message.region)
 
     def _of(self, mirror: Touchscreen) -> RunPane | None:
-        """The run whose phone it is, whichever has the steps' keys."""
+        """Return the run whose phone it is, active or not."""
         return next((side for side in self._laid if side.phone.mirror is mirror), None)
 
     def _boxed(self, side: RunPane | None, region: Region) -> None:
@@ -486,5 +483,5 @@ class UnitPane(TellsRefusals, Vertical):
 
 
 def _sided(study: Study, unit: Unit) -> bool:
-    """Whether a unit has two sides that may be exchanged."""
+    """Return True if a unit has two sides that may be swapped."""
     return study.protocol.unit == "pair of runs" or any(material.side for material in unit.given)

@@ -1,4 +1,4 @@
-"""How a unit is laid out: which runs stand where and what they are called, which texts, what is pinned above."""
+"""Layout plan of a unit: its runs and their titles, its texts, and the sections above."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from screens.annotate.unit_context import (
 
 
 def sides_of(study: Study) -> tuple[str, str]:
-    """What stands left, and what right, is called."""
+    """Return the titles of the left and the right side."""
     left, right = (study.protocol.sheet_said(study.locale, key) for key in ("_left", "_right"))
     return plain(left.capitalize(), lines=False), plain(right.capitalize(), lines=False)
 
 
 def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
-    """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
+    """Return the unit's runs in display order with their titles. A title never names the method."""
     if not shows_runs(study, unit):
         return []
     runs = list(unit.runs[:2])
@@ -40,7 +40,7 @@ def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
 
 
 def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Content]]:
-    """A unit without runs as columns of text: its two sides, or all that it says in one."""
+    """Return the text columns of a unit without runs: its two sides, or one column with everything."""
     if names_of(study, unit, swap=swap):
         return []
     sides = _sides(unit, swap=swap)
@@ -52,9 +52,9 @@ def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Conte
 
 
 def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]:
-    """What stands above the texts of a unit without runs and stays in sight: of one column its short sections.
+    """Return the sections above the texts of a unit without runs: for one column its short sections.
 
-    None where all of them are short.
+    Empty if all sections are short.
     """
     sections = pinned(study, unit, {}, {}, swap=swap)
     if _sides(unit, swap=swap):
@@ -66,14 +66,14 @@ def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]
 def pinned(
     study: Study, unit: Unit, started: Mapping[str, Started], ends: Mapping[str, Ended], *, swap: bool
 ) -> list[ContextSection]:
-    """All that stands above the runs or texts, what was asked first."""
+    """Return all sections above the runs or texts, the instruction first."""
     shows, names = study.shown, names_of(study, unit, swap=swap)
     section_list: list[ContextSection] = []
     for run, name in names:
         start_event = started.get(run)
         task_parts = task_sections(start_event.task, shows) if start_event is not None else []
         who = persona_sections(start_event.persona, study.locale) if start_event is not None else []
-        # A reply is checked against the person's facts: they come first there.
+        # A reply is checked against the person's facts, so these come first.
         sections = who + task_parts if study.protocol.unit == "question" else task_parts + who
         _add(section_list, sections, name if len(names) == 2 else "")
     if unit.task is not None:
@@ -88,7 +88,7 @@ def pinned(
 
 
 def _add(sections: list[ContextSection], more: list[ContextSection], whose: str) -> None:
-    """Adds what is not said yet; what is said otherwise of the second run is named after it."""
+    """Add sections that are not listed yet. One that differs for the second run gets its name."""
     for section in more:
         if any((section.title, section.body) == (other.title, other.body) for other in sections):
             continue
@@ -97,17 +97,18 @@ def _add(sections: list[ContextSection], more: list[ContextSection], whose: str)
 
 
 def _sides(unit: Unit, *, swap: bool) -> list[Given]:
-    """The sided texts in the order in which they are shown."""
+    """Return the sided texts in display order."""
     return sorted(
         (material for material in unit.given if material.side), key=lambda material: material.side, reverse=swap
     )
 
 
 def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
-    """Each with what it is called: where sides are compared, left and right, for their own titles may tell more."""
+    """Return texts with titles. Compared sides are left and right, since their own titles may reveal more."""
     compared = any(field.sided for field in study.protocol.fields)
     if not compared or len(sides) != 2:
         return [(_called(study, material), material) for material in sides]
+    # A title that both sides share reveals nothing.
     same = _what(sides[0]) if sides[0].title == sides[1].title else ""
     return [
         (f"{name}: {same}" if same else name, material) for name, material in zip(sides_of(study), sides, strict=True)
@@ -115,7 +116,7 @@ def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
 
 
 def _called(study: Study, material: Given) -> str:
-    """A text's title, in the study's language where its protocol says what it is called."""
+    """Return a text's title, in the study's language if its protocol translates it."""
     return plain(study.protocol.word(study.locale, f"sides.{material.side}", material.title), lines=False)
 
 

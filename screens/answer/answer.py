@@ -182,6 +182,7 @@ class AnswerScreen(RoomScreen[None]):
         """Read what changed and post it as `Read`, off the UI thread."""
         try:
             stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), self.run)
+            # Most polls find nothing new: only the waits grow.
             if stamp == self._stamp:
                 self.app.call_from_thread(self._grow_waits)
                 return

@@ -72,6 +72,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         at, before = (self.current.run if self.current else ""), self.lines
         self.lines = lines
         places = {line.run: place for place, line in enumerate(lines)}
+        # Set without the watcher: `changed` below paints the list once.
         if lines != before:
             self.set_reactive(LineList.cursor, places.get(at, min(self.cursor, max(0, len(lines) - 1))))
         self.changed()

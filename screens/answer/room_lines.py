@@ -58,6 +58,7 @@ class RoomLines:
             parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
             calls = 0 if self._tools.display else self._tools.calls
             parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
+        # A judge or a consent takes one fixed form of answer, without an end token.
         if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
             parts.append(self._say("end", tokens=self._say("then").join(turn.facts.ended_by[:4])))
         return plain(with_keys(self._inbox, " · ".join(parts)), lines=False)

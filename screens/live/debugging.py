@@ -17,7 +17,7 @@ from screens.live.session_messages import Watch
 
 
 class Debugging:
-    """Opens the developer pane's lists and rewinds the run. `room` receives `Rewound`."""
+    """Breakpoints and rewinding of a live run. `room` receives `Rewound`."""
 
     @dataclass
     class Rewound(Message):

@@ -68,7 +68,7 @@ class Refused(Message):
 
 
 class Watch:
-    """Listens to one session for one screen. After `close` it posts nothing and waits for nobody."""
+    """Listener to one session for one screen. After `close` it posts nothing and waits for nobody."""
 
     def __init__(self, session: Session, to: MessagePump) -> None:
         self.session = session

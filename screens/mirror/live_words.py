@@ -32,7 +32,7 @@ _NOISE = 10
 
 
 class LiveWords:
-    """Pass live frames to a mirror, with words read by OCR if the phone's UI tree has none.
+    """Live frames for a mirror, with words read by OCR if the phone's UI tree has none.
 
     A frame is never delayed. Its words follow once they are read, if the picture still shows them. `reader` returns the
     OCR engine or None. It is called on the reading thread, and only if a phone has no words. `close` ends the thread.

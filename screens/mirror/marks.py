@@ -57,7 +57,7 @@ def draw_marks(cells: Cells, fit: Fit, marks: Sequence[PhoneMark], codes: Codes)
 
 
 class _Pen:
-    """Writes glyphs on the phone's cells and repairs wide glyphs that it breaks."""
+    """Pen for glyphs on the phone's cells. It repairs wide glyphs that it breaks."""
 
     def __init__(self, cells: Cells, fit: Fit, codes: Codes) -> None:
         self.cells, self.fit, self.codes = cells, fit, codes

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class FramePainter:
-    """Paints the newest shot in the newest view, and calls `ready` on its own thread after each.
+    """Painter of the newest shot in the newest view. It calls `ready` on its own thread after each.
 
     The thread starts with the first shot that has a view, so that an app without a phone never loads numpy. Of the
     shots put while it paints only the last is painted, at most `fps` times a second.

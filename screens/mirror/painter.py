@@ -45,7 +45,7 @@ _Seen = tuple["Grid", list[TextBlock], tuple[Bounds, ...]]
 
 
 class Painter:
-    """Paints shots one after another, each from what changed since the last. Not thread-safe."""
+    """Painter of shots in sequence, each from what changed since the last. Not thread-safe."""
 
     def __init__(self, codes: Codes | None = None) -> None:
         self.codes = codes or Codes()

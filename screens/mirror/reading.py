@@ -43,7 +43,7 @@ class LocatedText(NamedTuple):
 
 
 class TextFinder:
-    """Finds the texts of a tree in its picture, again only where either changed."""
+    """Texts of a tree located in its picture, searched again only where either changed."""
 
     def __init__(self) -> None:
         self.found: list[LocatedText] = []
