@@ -241,7 +241,7 @@ class SheetView(TellsRefusals, Vertical):
         return KeyedItem(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
 
     def _hold_times(self) -> None:
-        """Store the times of the item that is left, if its answer is a draft."""
+        """Store the times of the item that is left, if it has a draft."""
         spot = self.keying.spot
         if spot is not None and any(at == spot for at, _ in self.drafts):
             self.times |= self._times

@@ -53,7 +53,7 @@ def _entries(trace: Trace, clock: Clock, locale: str) -> Iterator[tuple[str, str
 
 def _earlier(raw: object, locale: str) -> Iterator[tuple[str, str, str]]:
     """Yield the turns that the client sent as history from before this run."""
-    # `raw` is the request as the endpoint stored it: earlier messages as pairs of role and text.
+    # `raw` holds the facts of the request, with earlier messages as pairs of role and text.
     before = raw.get("before", ()) if isinstance(raw, dict) else ()
     for role, text in before:
         role_key = _ROLES.get(str(role), "")

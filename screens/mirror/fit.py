@@ -26,7 +26,7 @@ WORDS = 45
 class Fit(NamedTuple):
     """A phone of `size` pixels, whose part from (x0, y0) to (x1, y1) is drawn in `cols` x `rows` cells at (left, top).
 
-    A cell is one sample wide and two half blocks high, and counts as twice as high as wide.
+    A cell shows one pixel across and two (half blocks) down, and counts as twice as high as wide.
     """
 
     size: tuple[int, int]

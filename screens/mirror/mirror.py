@@ -175,7 +175,7 @@ class Mirror(Touchscreen):
         self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
 
     def show_instead(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
-        """Show a stored picture only before any other one. A live picture that arrives meanwhile takes precedence."""
+        """Show a stored picture, unless something was shown already. A live picture that arrives meanwhile wins."""
         with self._posting:
             if self.empty:
                 self.show_still(image, size, tree)
