@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _TICK = 10.0
 """Seconds between two updates of the times in the line above."""
-_LOOK = 2.0
+_POLL = 2.0
 """Seconds between two polls of whether a held rater was released."""
 SHOWN_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
 """Selector of the widgets that `annotate.tcss` shows or hides by the view.
@@ -86,8 +86,8 @@ class AnnotateScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.set_interval(_TICK, self._tick)
-        self.set_interval(_LOOK, self._look)
-        self.watch(self.app, "app_focus", self._turn, init=False)
+        self.set_interval(_POLL, self._poll_release)
+        self.watch(self.app, "app_focus", self._follow_app_focus, init=False)
         if self.course.study is not None:
             self._begin()
         else:
@@ -120,7 +120,7 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     @on(ReadPage.Turned)
-    def _page_turned(self, message: ReadPage.Turned) -> None:
+    def _renew_page_keys(self, message: ReadPage.Turned) -> None:
         message.stop()
         if self.view == "read":
             self.renew()  # what Enter does depends on it
@@ -206,7 +206,7 @@ class AnnotateScreen(RoomScreen[None]):
     # -- after handing in ------------------------------------------------------------------------------------
 
     @on(SheetPane.HandedIn)
-    def _handed_in(self, message: SheetPane.HandedIn) -> None:
+    def _continue_after_hand_in(self, message: SheetPane.HandedIn) -> None:
         message.stop()
         page = self.course.hand_in(message.handed)
         if page is not None:
@@ -215,7 +215,7 @@ class AnnotateScreen(RoomScreen[None]):
             self._lay_out()
 
     @on(SheetPane.Settled)
-    def _settled(self, message: SheetPane.Settled) -> None:
+    def _continue_after_settling(self, message: SheetPane.Settled) -> None:
         message.stop()
         self._lay_out()
 
@@ -242,7 +242,7 @@ class AnnotateScreen(RoomScreen[None]):
         self._show_unit()
 
     @on(SheetPane.Wanted)
-    async def _wanted_by_sheet(self, message: SheetPane.Wanted) -> None:
+    async def _serve_sheet(self, message: SheetPane.Wanted) -> None:
         message.stop()
         match message.what:
             case "place":
@@ -278,12 +278,12 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     @on(DealtStudies.Read)
-    def _shelved(self, message: DealtStudies.Read) -> None:
+    def _renew_shelf(self, message: DealtStudies.Read) -> None:
         message.stop()
         self.renew()
 
     @on(LineList.Chosen, "#study-shelf")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen_study(self, message: LineList.Chosen) -> None:
         message.stop()
         row = self.shelf.rows[message.index]
         study = self.store.studies.study(row.line.id, row.line.version)
@@ -293,7 +293,7 @@ class AnnotateScreen(RoomScreen[None]):
             self.open(study)
 
     @on(LineList.Highlighted, "#study-shelf")
-    def _on_shelf(self, message: LineList.Highlighted) -> None:
+    def _renew_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.renew()
 
@@ -319,33 +319,33 @@ class AnnotateScreen(RoomScreen[None]):
 
     def _tick(self) -> None:
         if self.session is not None:
-            self._take_up()
+            self._take_up_answers()
             self.renew()
 
-    def _look(self) -> None:
+    def _poll_release(self) -> None:
         """Continue if this person was held and has been released."""
         if self.view == "over":
-            tried(self, self._go_on_released)
+            tried(self, self._continue_if_released)
 
-    def _go_on_released(self) -> None:
+    def _continue_if_released(self) -> None:
         if self.course.released:
             self._begin()
 
-    def _take_up(self) -> None:
+    def _take_up_answers(self) -> None:
         """Show the answers that another window of this person stored for the open unit."""
         if self.view == "open" and self.session is not None and self.session.sheet is not None:
-            tried(self, self._taken_up)
+            tried(self, self._show_taken_up)
 
-    def _taken_up(self) -> None:
+    def _show_taken_up(self) -> None:
         if self.pane.answering.take_up():
             self.attendance.count()
             self.cover()
 
-    def _turn(self, here: bool) -> None:
+    def _follow_app_focus(self, here: bool) -> None:
         """Record that the terminal lost or regained the keyboard focus."""
         if here:
             self.attendance.pace.touch()
-            self._take_up()
+            self._take_up_answers()
         else:
             self.attendance.pace.blur()
 
@@ -384,7 +384,7 @@ class AnnotateScreen(RoomScreen[None]):
         return self.view in ("open", "told") and self.beside.has_use(action)
 
     @on(SheetPane.At)
-    def _at(self, message: SheetPane.At) -> None:
+    def _follow_item(self, message: SheetPane.At) -> None:
         """Show the step of an item that is about one."""
         message.stop()
         session, item = self.session, message.item
@@ -395,13 +395,13 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     @on(SheetPane.Answered)
-    def _answered(self, message: SheetPane.Answered) -> None:
+    def _mark_answer(self, message: SheetPane.Answered) -> None:
         message.stop()
         self.cover()
         self.renew()
 
     @on(SheetPane.Turned)
-    def _turned(self, message: SheetPane.Turned) -> None:
+    def _update_keys(self, message: SheetPane.Turned) -> None:
         message.stop()
         self.beside.tell_keys()
         if self.session is not None and self.session.sheet is not None:
@@ -413,26 +413,26 @@ class AnnotateScreen(RoomScreen[None]):
         self.beside.cover([*self.pane.evidence(), *self.pane.pending()])
 
     @on(UnitPane.Looked)
-    def _looked(self, message: UnitPane.Looked) -> None:
+    def _pass_place(self, message: UnitPane.Looked) -> None:
         message.stop()
         self.pane.looked(message.place)
 
     @on(UnitPane.Closely)
-    def _closely(self, message: UnitPane.Closely) -> None:
+    def _record_closeup(self, message: UnitPane.Closely) -> None:
         message.stop()
         if self.session is not None and self.session.unit is not None:
             session, unit = self.session, self.session.unit
             tried(self, lambda: session.act("picture", unit.id, {"place": message.place}))
 
     @on(UnitPane.Boxed)
-    def _boxed(self, message: UnitPane.Boxed) -> None:
+    def _pass_region(self, message: UnitPane.Boxed) -> None:
         message.stop()
         self.pane.items.focus()
         self.pane.take_region(message.place, message.region)
         self.renew()
 
     @on(AnswerLine.Read)
-    def _read_on(self, message: AnswerLine.Read) -> None:
+    def _scroll_beside(self, message: AnswerLine.Read) -> None:
         message.stop()
         self.action_scroll(message.by)
 

@@ -62,21 +62,21 @@ class KeyedItem:
         way = way_of(item)
         if by_digits(item):
             self.digits += digit
-            return "wait" if self._goes_on(item) else self._given(item, choices)
+            return "wait" if self._may_continue(item) else self._effect_of_digits(item, choices)
         if digit == "0":
             return "menu"
         if way in ("choice", "many"):
             self.digits = digit
-            return self._given(item, choices)
+            return self._effect_of_digits(item, choices)
         return "type"
 
-    def _goes_on(self, item: SheetItem) -> bool:
+    def _may_continue(self, item: SheetItem) -> bool:
         """Return True if a further digit may follow those pressed so far."""
         if way_of(item) == "scale":
             return scale_entry.goes_on(item.field, self.digits)
         return len(self.digits) < digits_of(item)
 
-    def _given(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
+    def _effect_of_digits(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
         """Return the effect of the digits so far, and clear them."""
         digits, self.digits = self.digits, ""
         if way_of(item) == "scale":
@@ -92,7 +92,7 @@ class KeyedItem:
     def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:
         """Return the effect of Enter on this item."""
         if self.digits:
-            return self._given(item, choices)
+            return self._effect_of_digits(item, choices)
         if answered:
             return "on"
         match way_of(item):

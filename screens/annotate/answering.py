@@ -38,20 +38,20 @@ class AnswerEditor:
             beside["evidence"] = place
         elif head is not None:
             beside |= {"evidence": head.evidence, "region": head.region}
-        beside |= self._waiting(spot)
+        beside |= self._drafted_companions(spot)
         if not self.kept(spot, value, missing, beside):
             return False
         for key in [key for key in self.view.drafts if key[0] == spot]:
             del self.view.drafts[key]
-        self._on_from(spot)
+        self._go_on_from(spot)
         return True
 
     def settle(self, word: Label) -> bool:
         """Resolve a clash with this label, then move to the next open item."""
         spot = FieldReference(word.target, word.field)
-        if not self._done(lambda times: self.view.rating.settle(word, **times)):
+        if not self._store_label(lambda times: self.view.rating.settle(word, **times)):
             return False
-        self._on_from(spot)
+        self._go_on_from(spot)
         if self.view.sheet.committed and not self.view.sheet.clashes:
             self.view.post_message(self.view.Settled())
         return True
@@ -63,12 +63,12 @@ class AnswerEditor:
             return f"{unit.runs[0]}@{item.target.step + 1}"
         return self.view.place
 
-    def _on_from(self, spot: FieldReference) -> None:
+    def _go_on_from(self, spot: FieldReference) -> None:
         """Go to the next open item after this one."""
         self.view.items.show(self.view.sheet, self.view.way)
         self.view.go_on(spot)
 
-    def _waiting(self, spot: FieldReference) -> dict[str, Any]:
+    def _drafted_companions(self, spot: FieldReference) -> dict[str, Any]:
         """Return note, citation, evidence, confidence and region that were given before the answer."""
         waiting = {kind: words for (at, kind), words in self.view.drafts.items() if at == spot}
         beside: dict[str, Any] = {name: waiting[name] for name in ("note", "cites", "evidence") if name in waiting}
@@ -80,9 +80,9 @@ class AnswerEditor:
 
     def kept(self, spot: FieldReference, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
         """Store an answer with its times. If the store refuses, show why and return False."""
-        return self._done(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
+        return self._store_label(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
 
-    def _done(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
+    def _store_label(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
         keying = self.view.keying
         times = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": self.view.idle_ms}
         try:

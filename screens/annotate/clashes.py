@@ -35,7 +35,7 @@ def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
         parts.append(way.sures()[min(SURES - 1, round(word.confidence * (SURES - 1)))])
     parts += [one_line(word.cites, 40)] if word.cites else []
     parts += [f"✎ {plain(word.note, lines=False)}"] if word.note else []
-    return "   ".join([*parts, _moment(word.at)])
+    return "   ".join([*parts, _format_moment(word.at)])
 
 
 def entries_of(way: Wording, sheet: Sheet, item: SheetItem) -> list[MenuEntry]:
@@ -52,7 +52,7 @@ def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
     return Content.styled(f"\n{way.sheet('_two_words', len(words))}{''.join(lines)}", WARNING)
 
 
-def _moment(at: str) -> str:
+def _format_moment(at: str) -> str:
     """Return an answer's time by this person's clock. A text that is not a time is returned as it is."""
     try:
         return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"

@@ -29,22 +29,22 @@ def guide_of(protocol: Protocol, locale: str, field_id: str = "") -> Content:
     others = [field for field in protocol.fields if field.id != field_id]
     parts: list[Part] = []
     for field in first:
-        parts += _field(protocol, locale, field)
+        parts += _field_parts(protocol, locale, field)
     guide = plain(protocol.guided(locale).strip())
     if guide:
         parts += [
             (f"{plain(protocol.word(locale, 'title', protocol.title), lines=False)}\n", HEADING),
-            *_numbered(guide),
+            *_numbered_guideline(guide),
             ("\n", ""),
         ]
     for field in others:
-        parts += _field(protocol, locale, field)
+        parts += _field_parts(protocol, locale, field)
     if protocol.source:
         parts.append((f"After {plain(protocol.source, lines=False)}", MUTED))
     return Content.assemble(*parts) if parts else Content("This study has no guideline.")
 
 
-def _numbered(guide: str) -> Iterator[Part]:
+def _numbered_guideline(guide: str) -> Iterator[Part]:
     """Yield the guideline with a number before each line that is not blank, since an answer may cite it."""
     clause_lines = iter(clauses(guide))
     for line in guide.splitlines():
@@ -53,7 +53,7 @@ def _numbered(guide: str) -> Iterator[Part]:
         yield f"{line}\n", ""
 
 
-def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
+def _field_parts(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
     """Yield a field's question, and each of its answers with its definition and worked cases."""
     yield f"{plain(protocol.word(locale, field.id, field.ask))}\n", HEADING
     hint = plain(protocol.hinted(locale, field))
@@ -68,11 +68,11 @@ def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
         steps = says("_in_steps", f"{field.step:g}") if field.step else ""
         yield f"{least}{most}{steps}\n".lstrip(), MUTED
     for option in field.options:
-        yield from _option(protocol, locale, field, option)
+        yield from _option_parts(protocol, locale, field, option)
     yield "\n", ""
 
 
-def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
+def _option_parts(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
     key = f"{field.id}.{option.id}"
     means = plain(protocol.word(locale, f"{key}.means", option.means))
     says = protocol.word(locale, key, option.shown)
@@ -80,14 +80,14 @@ def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> It
         says = protocol.sheet_said(locale, _SIDES[option.id])
     yield f"• {plain(says, lines=False)}", "bold"
     yield f"{'  ' if means else ''}{means}\n", ""
-    cases = _cases(protocol, locale, key, option.cases)
+    cases = _translated_cases(protocol, locale, key, option.cases)
     for case in cases:
         yield f"    e.g. {plain(case)}\n", MUTED
     if cases:
         yield "\n", ""
 
 
-def _cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:
+def _translated_cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:
     """Return the worked cases in the locale. A translation has one in each line."""
     translated = protocol.word(locale, f"{key}.cases", "")
     return [line.strip() for line in translated.splitlines() if line.strip()] if translated else list(cases)

@@ -62,7 +62,7 @@ class RoomIntroduction:
         self._parts = [*self._introduction.due()]
         if "practice" in self._parts:
             serial = self._serial
-            work = lambda: self._make(serial, session)  # noqa: E731
+            work = lambda: self._make_item(serial, session)  # noqa: E731
             self._owner.run_worker(work, thread=True, group="practice", exclusive=True)
 
     def end(self) -> None:
@@ -92,14 +92,14 @@ class RoomIntroduction:
         assert introduction is not None
         assert session is not None
         if part == "practice":
-            return translated(session.locale, "practice"), Content(self._waiting())
+            return translated(session.locale, "practice"), Content(self._waiting_words())
         assert part is not None
         introduction.record_shown(part)
         if part == "guide":
             return translated(session.locale, "guide"), guide_page(self._owner, session)
         return translated(session.locale, "keys"), keys_page(self._owner, session)
 
-    def _waiting(self) -> str:
+    def _waiting_words(self) -> str:
         locale = self._session.locale if self._session is not None else "en"
         return (
             translated(locale, "practice.none", why=plain(self.why))
@@ -162,7 +162,7 @@ class RoomIntroduction:
 
     # -- the practice item ------------------------------------------------------------------------------------
 
-    def _make(self, serial: int, session: RatingSession) -> None:
+    def _make_item(self, serial: int, session: RatingSession) -> None:
         try:
             item = practice_item(self._store, session.study, session.locale)
         except LabError as error:
@@ -197,14 +197,14 @@ def keys_page(owner: Screen[Any], session: RatingSession) -> Content:
     parts: list[Content | tuple[str, str] | str] = [
         (f"{with_keys(owner, translated(locale, 'keys.head'))}\n\n", ACCENT)
     ]
-    for keys, key in _rows(session.study.protocol):
+    for keys, key in _key_rows(session.study.protocol):
         does = with_keys(owner, translated(locale, key))
         name = with_keys(owner, keys)
         parts += [Content.styled(name, HEADING).pad_right(max(1, _COLUMN - Content(name).cell_length)), f"{does}\n"]
     return Content.assemble(*parts)
 
 
-def _rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
+def _key_rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
     """Yield pairs of keys and the text key of what they do, for those with an effect in such a study."""
     kinds = {field.kind for field in protocol.fields}
     runs = protocol.unit in ("run", "pair of runs", "step", "question") and {"screens", "actions"} & {*protocol.shows}

@@ -64,7 +64,7 @@ leaves without choosing.
         """Show these entries and take the focus. Unless `marked`, Enter chooses nothing."""
         write_title(self, title)
         self._all = entries
-        self._turn(0, marked=marked)
+        self._show_from(0, marked=marked)
         self.styles.height = len(self.entries) + 2
         self.display = True
         self.focus()
@@ -72,7 +72,7 @@ leaves without choosing.
     def close(self) -> None:
         self.display = False
 
-    def _turn(self, start: int, *, marked: bool = True) -> None:
+    def _show_from(self, start: int, *, marked: bool = True) -> None:
         """Show nine lines from `start`. If more are left, the ninth leads to them."""
         entries = list(self._all[start:])
         if len(entries) > _PAGE:
@@ -127,7 +127,7 @@ leaves without choosing.
         id = self.entries[index].id
         if id == _MORE:
             more = self._start + _PAGE - 1
-            self._turn(more if len(self._all) > more and not self._start else 0)
+            self._show_from(more if len(self._all) > more and not self._start else 0)
             self.styles.height = len(self.entries) + 2
         else:
             self.post_message(self.Picked(id))

@@ -33,7 +33,7 @@ def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[M
     )
     cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guided(way.locale).strip() else []
     more = [MenuEntry("note", "a note", "n"), *cite, MenuEntry("confidence", "how sure", "C"), *go, *region]
-    return [*_typed(way, sheet, item, place), *missing, *flags, *evidence, *more, *always()]
+    return [*_typed_entries(way, sheet, item, place), *missing, *flags, *evidence, *more, *always()]
 
 
 def always() -> list[MenuEntry]:
@@ -41,7 +41,7 @@ def always() -> list[MenuEntry]:
     return [MenuEntry("undo", "take the last answer back", "z"), MenuEntry("guide", "the guideline", "t")]
 
 
-def _typed(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
+def _typed_entries(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
     match way_of(item):
         case "scale" if top(item.field) == _HUNDRED:
             return [MenuEntry("full", f"{item.field.most:g}", "f"), MenuEntry("type", "type it", "i")]

@@ -35,7 +35,10 @@ _TYPING = "Enter: to the sheets found   {past.back}: all sheets"
 def sheet_page(way: Wording, sheet: PastSheet) -> Content:
     """Return a sheet as text: the unit's title, and for each item its question and answer."""
     state = way.sheet("_handed_in" if sheet.handed_in else "_past_begun")
-    parts: list[Part] = [(f"{sheet.title}\n", HEADING), (f"{state} {_moment(sheet.handed_in)}".rstrip() + "\n", MUTED)]
+    parts: list[Part] = [
+        (f"{sheet.title}\n", HEADING),
+        (f"{state} {_format_moment(sheet.handed_in)}".rstrip() + "\n", MUTED),
+    ]
     before = ""
     for past_answer in sheet.answers:
         parts += _answer_parts(
@@ -60,7 +63,7 @@ def _answer_parts(way: Wording, past_answer: PastAnswer, heading: str) -> Iterat
         yield f"  {way.sheet('_past_note', past_answer.note)}\n", ""
 
 
-def _moment(at: str) -> str:
+def _format_moment(at: str) -> str:
     """Return day and minute by this person's clock; empty for no time."""
     return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}" if at else ""
 
@@ -88,7 +91,7 @@ the very item where you were.
     def paint(self, index: int, width: int) -> Content:
         sheet = self.sheets[index]
         sign = ("✓ ", SUCCESS) if sheet.handed_in else ("· ", MUTED)
-        when = _moment(sheet.handed_in)[5:] if sheet.handed_in else self.way.sheet("_past_begun")
+        when = _format_moment(sheet.handed_in)[5:] if sheet.handed_in else self.way.sheet("_past_begun")
         number = f"{sheet.position:>{max(2, len(str(max(past_sheet.position for past_sheet in self.sheets))))}}  "
         room = max(1, width - 2 - len(number) - Content(when).cell_length - 2)
         title = Content(sheet.title).truncate(room, ellipsis=True, pad=True)
@@ -135,19 +138,19 @@ class PastSheetsScreen(ModalScreen[None]):
                 yield self.field
 
     def on_mount(self) -> None:
-        self._show()
+        self._list_matches()
         # Start at the sheet handed in last.
         self.list.go(sum(bool(sheet.handed_in) for sheet in self.all_sheets) - 1)
         self.list.focus()
 
-    def _show(self) -> None:
+    def _list_matches(self) -> None:
         """List the sheets that hold the typed words."""
         self.list.sheets = sheets_with(self.all_sheets, self.field.value)
         self.list.empty = self.way.sheet("_past_no_such" if self.all_sheets else "_past_none") + "  {past.back}"
         self.list.changed()
-        self._tell()
+        self._update_titles()
 
-    def _tell(self) -> None:
+    def _update_titles(self) -> None:
         count = f"{len(self.all_sheets):,}"
         if self.field.value.strip():
             count = f"{len(self.list.sheets):,} / {count}"
@@ -155,20 +158,20 @@ class PastSheetsScreen(ModalScreen[None]):
         self.list.entitle(f"{self.way.sheet('_past')}  {count}", with_keys(self, keys))
 
     def on_descendant_focus(self) -> None:
-        self._tell()
+        self._update_titles()
 
     @on(Input.Changed, "#past-find")
-    def _typed(self, message: Input.Changed) -> None:
+    def _filter_list(self, message: Input.Changed) -> None:
         message.stop()
-        self._show()
+        self._list_matches()
 
     @on(Input.Submitted, "#past-find")
-    def _entered(self, message: Input.Submitted) -> None:
+    def _focus_list(self, message: Input.Submitted) -> None:
         message.stop()
         self.list.focus()
 
     @on(LineList.Chosen, "#past-list")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _read_chosen_sheet(self, message: LineList.Chosen) -> None:
         message.stop()
         sheet = self.list.sheets[message.index]
         write_title(self.page, self.way.sheet("_item", sheet.position))

@@ -32,7 +32,7 @@ class Evidence(NamedTuple):
     label: str = ""
 
 
-def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
+def _direction_bindings(verb: str, before: str, name: str, says: str) -> list[BindingType]:
     """Return bindings of a verb in four directions: arrows with a modifier; with none or Shift also letters."""
     bindings: list[BindingType] = []
     for way, (across, down, letter) in _WAYS.items():
@@ -58,9 +58,9 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 """
     BINDING_GROUP_TITLE = "Region"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *_ways("go", "", "Thing", "The nearest thing"),
-        *_ways("grow", "shift+", "Size", "The frame's lower right corner"),
-        *_ways("nudge", "ctrl+", "Move", "The frame as it is"),
+        *_direction_bindings("go", "", "Thing", "The nearest thing"),
+        *_direction_bindings("grow", "shift+", "Size", "The frame's lower right corner"),
+        *_direction_bindings("nudge", "ctrl+", "Move", "The frame as it is"),
         Binding("tab", "turn(1)", "Next thing", show=False, id="region.next", group=_FRAME, tooltip="The next thing"),
         Binding("shift+tab", "turn(-1)", "Thing before", show=False, id="region.previous", group=_FRAME,
                 tooltip="The thing before"),
@@ -79,7 +79,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     """Columns and rows of the whole side."""
     frame: RegionFrame | None = None
     """Frame that the keys move while a region is drawn; None otherwise."""
-    _covered = False
+    _restores_picture = False
     """True if the terminal's own graphics are to return once the region is drawn."""
 
     # -- regions ---------------------------------------------------------------------------------------------
@@ -91,24 +91,24 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self._draw_in_characters(on)
             self._ask_page(on)
             self.set_class(on, "-drawing")
-            self._frame(self._first() if on else None)
+            self._set_frame(self._first_frame() if on else None)
             self.entitle()
 
     def _draw_in_characters(self, on: bool) -> None:
         """Replace the terminal's own graphics by characters while a region is drawn: nothing is drawn over graphics."""
         if on:
-            self._covered = self._wants_picture
+            self._restores_picture = self._wants_picture
             self.show_picture(False)
-        elif self._covered:
+        elif self._restores_picture:
             self.show_picture(True)
 
     def _ask_page(self, on: bool) -> None:
         """Let the person drag the region on the browser page, too, if one is open."""
         window = window_of(self)
         if window is not None and self.leads:
-            window.ask_region(self._take_dragged if on else None)
+            window.ask_region(self._post_dragged if on else None)
 
-    def _take_dragged(self, region: Region) -> None:
+    def _post_dragged(self, region: Region) -> None:
         """Post a region that was dragged on the page. Runs on the page's thread."""
         self.post_message(self.Framed(self, region))
 
@@ -117,9 +117,9 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
         before = self._last
         super().show(view, after=after)
         if self.frame is not None and self._last != before:
-            self._frame(self._first())
+            self._set_frame(self._first_frame())
 
-    def _first(self) -> RegionFrame:
+    def _first_frame(self) -> RegionFrame:
         if self._last is None:
             return framed(None, self._shape)
         view, after = self._last
@@ -128,7 +128,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             observation = structs.replace(observation, tree=self.words.tree)
         return framed(observation, self._shape)
 
-    def _frame(self, frame: RegionFrame | None) -> None:
+    def _set_frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
         if frame is not None and self.mirror.enlarged:
             self.mirror.center(frame.box.center)  # an enlarged view shows only a part
@@ -137,12 +137,12 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
         """Move the frame to the nearest thing in a direction, or shift its lower right corner, or all of it."""
         if self.frame is not None:
-            self._frame(getattr(self.frame, verb)(across, down))
+            self._set_frame(getattr(self.frame, verb)(across, down))
 
     def action_turn(self, by: int) -> None:
         """Frame the next thing, or the one before."""
         if self.frame is not None:
-            self._frame(self.frame.turn(by))
+            self._set_frame(self.frame.turn(by))
 
     def action_take(self) -> None:
         """Take the framed region."""
@@ -158,12 +158,12 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def take_room(self) -> None:
         width, height = self.area
         if self.alone:
-            self._fit("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
+            self._apply_zoom("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
             return
         columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
-        self._fit(zoom, columns + 2)
+        self._apply_zoom(zoom, columns + 2)
 
-    def _fit(self, view: Zoom, width: int | str) -> None:
+    def _apply_zoom(self, view: Zoom, width: int | str) -> None:
         self.mirror.look_whole(view)
         width_text = str(width)
         if self.styles.width is None or str(self.styles.width) != width_text:

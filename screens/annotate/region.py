@@ -28,40 +28,40 @@ class RegionFrame:
     def go(self, across: int, down: int) -> RegionFrame:
         """Move to the nearest thing in that direction, if there is one. Without any things move by a stride."""
         if not self.things:
-            return self._moved(across * max(1, self.size[0] // _STRIDE), down * max(1, self.size[1] // _STRIDE))
-        ahead = [(far, thing) for thing in self.things if (far := _far(self.box, thing, across, down)) is not None]
-        return self._with(min(ahead)[1]) if ahead else self
+            return self._move_by(across * max(1, self.size[0] // _STRIDE), down * max(1, self.size[1] // _STRIDE))
+        ahead = [(far, thing) for thing in self.things if (far := _distance(self.box, thing, across, down)) is not None]
+        return self._with_box(min(ahead)[1]) if ahead else self
 
     def turn(self, by: int) -> RegionFrame:
         """Move to the next thing in reading order (1) or the one before (-1), cyclically."""
         if not self.things:
             return self
         # The frame may lie between things: sort it in, and step from there to the next thing.
-        order = sorted({*self.things, self.box}, key=_read)
+        order = sorted({*self.things, self.box}, key=_reading_order)
         step = order.index(self.box)
         while (thing := order[(step := step + by) % len(order)]) not in self.things:
             pass
-        return self._with(thing)
+        return self._with_box(thing)
 
     def nudge(self, across: int, down: int) -> RegionFrame:
         """Move a little in that direction, within the screen."""
-        return self._moved(across * max(1, self.size[0] // _NUDGE), down * max(1, self.size[1] // _NUDGE))
+        return self._move_by(across * max(1, self.size[0] // _NUDGE), down * max(1, self.size[1] // _NUDGE))
 
     def grow(self, across: int, down: int) -> RegionFrame:
         """Move the lower right corner a little. The frame stays on the screen and keeps an area."""
         right = self.box.right + across * max(1, self.size[0] // _NUDGE)
         bottom = self.box.bottom + down * max(1, self.size[1] // _NUDGE)
         left, top = self.box[:2]
-        return self._with(
+        return self._with_box(
             Bounds(left, top, min(self.size[0], max(left + 1, right)), min(self.size[1], max(top + 1, bottom)))
         )
 
-    def _moved(self, across: int, down: int) -> RegionFrame:
+    def _move_by(self, across: int, down: int) -> RegionFrame:
         left = max(0, min(self.box.left + across, self.size[0] - self.box.width))
         top = max(0, min(self.box.top + down, self.size[1] - self.box.height))
-        return self._with(Bounds(left, top, left + self.box.width, top + self.box.height))
+        return self._with_box(Bounds(left, top, left + self.box.width, top + self.box.height))
 
-    def _with(self, box: Bounds) -> RegionFrame:
+    def _with_box(self, box: Bounds) -> RegionFrame:
         return RegionFrame(self.size, box, self.things)
 
 
@@ -71,7 +71,7 @@ def framed(observation: Observation | None, size: Point) -> RegionFrame:
     whole = Bounds(0, 0, *size)
     nodes = observation.tree.nodes() if observation is not None and observation.tree is not None else ()
     boxes = {node.bounds.cut(whole) for node in nodes if node.clickable or node.label.strip()}
-    things = tuple(sorted((box for box in boxes if 0 < box.area < _NEARLY_ALL * whole.area), key=_read))
+    things = tuple(sorted((box for box in boxes if 0 < box.area < _NEARLY_ALL * whole.area), key=_reading_order))
     return RegionFrame(size, things[0] if things else _middle(size), things)
 
 
@@ -82,11 +82,11 @@ def _middle(size: Point) -> Bounds:
     return Bounds(left, top, right, bottom)
 
 
-def _read(box: Bounds) -> tuple[int, int, int, int]:
+def _reading_order(box: Bounds) -> tuple[int, int, int, int]:
     return box.top, box.left, box.bottom, box.right
 
 
-def _far(here: Bounds, there: Bounds, across: int, down: int) -> int | None:
+def _distance(here: Bounds, there: Bounds, across: int, down: int) -> int | None:
     """Return the weighted distance of a box in that direction; None if it is not in that direction."""
     (x, y), (to_x, to_y) = here.center, there.center
     along = (to_x - x) * across + (to_y - y) * down

@@ -62,7 +62,7 @@ sheets so far. Every answer is on the disk before it is shown here.
         self.sheet: Sheet | None = None
         self.way: Wording | None = None
         self._digits = 0
-        self._stood: list[Hashable] = []
+        self._line_states: list[Hashable] = []
 
     def show(self, sheet: Sheet, way: Wording) -> None:
         """Show the sheet's present state. Only lines that differ are painted again."""
@@ -71,22 +71,25 @@ sheets so far. Every answer is on the disk before it is shown here.
         if not same or before is None or before.spots != sheet.spots:
             self.items = items_of(sheet)
         self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
-        previous_states, self._stood = self._stood, [*map(self._stands, self.items), self._end]
+        previous_states, self._line_states = (
+            self._line_states,
+            [*map(self._line_state, self.items), self._last_line_state],
+        )
         if self.virtual_size.height != self.count or self.virtual_size.width != self.scrollable_content_region.width:
             self.changed()
-        elif same and len(previous_states) == len(self._stood):
-            pairs = enumerate(zip(previous_states, self._stood, strict=True))
+        elif same and len(previous_states) == len(self._line_states):
+            pairs = enumerate(zip(previous_states, self._line_states, strict=True))
             self.changed_at(*(index for index, (then, now) in pairs if then != now))
         else:
             self.refresh()
 
     @property
-    def _end(self) -> Hashable:
+    def _last_line_state(self) -> Hashable:
         """State of the sheet that the last line shows."""
         assert self.sheet is not None
         return (len(self.sheet.unanswered), len(may_stay_open(self.sheet)), self.sheet.committed)
 
-    def _stands(self, item: SheetItem) -> Hashable:
+    def _line_state(self, item: SheetItem) -> Hashable:
         """Return the state of the sheet that an item's line shows. The line changes only with it."""
         assert self.sheet is not None
         spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
@@ -120,9 +123,9 @@ sheets so far. Every answer is on the disk before it is shown here.
         if self.cursor < top:
             self.scroll_to(y=self.cursor - height + 1 + height // 4, animate=False)
         elif self.cursor >= top + height:
-            self._turn()
+            self._scroll_at_edge()
         elif self._at_edge:
-            self.call_after_refresh(self._turn)
+            self.call_after_refresh(self._scroll_at_edge)
 
     @property
     def _at_edge(self) -> bool:
@@ -130,7 +133,7 @@ sheets so far. Every answer is on the disk before it is shown here.
         height = max(1, self.scrollable_content_region.height)
         return min(self.cursor + 1, self.count - 1) >= self.scroll_offset.y + height
 
-    def _turn(self) -> None:
+    def _scroll_at_edge(self) -> None:
         if self._at_edge:
             height = max(1, self.scrollable_content_region.height)
             self.scroll_to(y=self.cursor - height // 4, animate=False)
@@ -214,10 +217,10 @@ class AnswerOptions(Widget):
             lines += [cells] if cells and wide <= width else [[cell] for cell in cells]
         return lines
 
-    def _says(self, width: int) -> list[Content]:
+    def _hint_lines(self, width: int) -> list[Content]:
         return Content(self.says).wrap(max(1, width)) if self.says else []
 
-    def _wrapped(self, cells: Sequence[Content], width: int) -> list[Content]:
+    def _wrap_row(self, cells: Sequence[Content], width: int) -> list[Content]:
         """Return the lines of a row of cells. A cell wider than the width continues with an indent."""
         if len(cells) > 1 or cells[0].cell_length <= width:
             return [Content(" " * self._GAP).join(cells)]
@@ -226,12 +229,12 @@ class AnswerOptions(Widget):
 
     def rows(self, width: int) -> int:
         """Return the rows that everything takes in so many columns."""
-        return len(self._says(width)) + sum(len(self._wrapped(cells, width)) for cells in self._lines(width))
+        return len(self._hint_lines(width)) + sum(len(self._wrap_row(cells, width)) for cells in self._lines(width))
 
     def render(self) -> Content:
         width = max(1, self.size.width)
-        lines = [line for cells in self._lines(width) for line in self._wrapped(cells, width)]
-        return Content("\n").join([*self._says(width), *lines])
+        lines = [line for cells in self._lines(width) for line in self._wrap_row(cells, width)]
+        return Content("\n").join([*self._hint_lines(width), *lines])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self.rows(width)
@@ -239,9 +242,9 @@ class AnswerOptions(Widget):
     def on_click(self, event: events.Click) -> None:
         width = self.size.width
         choices = iter(self.all)
-        row = len(self._says(width))
+        row = len(self._hint_lines(width))
         for cells in self._lines(width):
-            left, rows = 0, len(self._wrapped(cells, width))
+            left, rows = 0, len(self._wrap_row(cells, width))
             for cell in cells:
                 choice = next(choices)
                 if row <= event.y < row + rows and (left <= event.x < left + cell.cell_length or len(cells) == 1):

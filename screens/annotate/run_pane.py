@@ -71,13 +71,13 @@ class RunPane(RunPlayer):
         self.take_room()
 
     @on(RunPlayer.Listed)
-    def _grown(self) -> None:
+    def _update_after_listing(self) -> None:
         self.entitle()
         if self.whole:
             self.take_room()
 
     @on(RunPlayer.Refused)
-    def _not_read(self) -> None:
+    def _hide_phone(self) -> None:
         if self.view is None:
             self._bare = True
             self.take_room()
@@ -98,7 +98,7 @@ class RunPane(RunPlayer):
         return "reading ..." if self.seeking else "no step"
 
     @on(RunPlayer.Moved)
-    def _stood(self) -> None:
+    def _update_place(self) -> None:
         self.entitle()
         self._draw_evidence()
 
@@ -109,7 +109,7 @@ class RunPane(RunPlayer):
         self.timeline.entitle(f"{mark}{self.named}  {where}".strip())
 
     @on(RunPlayer.Looked)
-    def _read(self) -> None:
+    def _show_place(self) -> None:
         """Show what the study shows of the place. Without picture and tree there is no phone."""
         view, observation = self.view, self.seen
         if view is None:

@@ -71,7 +71,7 @@ class SheetPane(SheetView):
             if choices:
                 event.stop()
                 self.keying.touch(self.clock.now())
-                self._choose(self.item, choices[0])
+                self._give_choice(self.item, choices[0])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what the current line allows; nothing while a line or the menu is open."""
@@ -114,7 +114,7 @@ class SheetPane(SheetView):
             self.answering.raise_flag(flag)
             return
         if self.clash and self.keying.way(item) not in ("choice", "many"):
-            self._refused(self.next_words)
+            self._reject_input(self.next_words)
             return
         match self.keying.take(item, self.way.choices(item), str(digit)):
             case "menu":
@@ -122,13 +122,13 @@ class SheetPane(SheetView):
             case "type":
                 self.entry.type_answer(str(digit))
             case "wait":
-                self._typed_so_far(self.keying.digits)
+                self._set_digits(self.keying.digits)
             case ("give", value):
                 self.keying.follows = self.answering.give(value) and self.item is not None
             case ("turn", value):
                 self._turn_option(item, value)
             case ("wrong", str(words)):
-                self._refused(words)
+                self._reject_input(words)
 
     def action_on(self) -> None:
         """Handle Enter: give what was begun, else go on, and at the end hand in.
@@ -152,13 +152,13 @@ class SheetPane(SheetView):
             case ("turn", value):
                 self._turn_option(item, value)
             case ("wrong", str(words)):
-                self._refused(words)
+                self._reject_input(words)
             case "menu" | "open" if self.keying.follows:
                 self.keying.follows = False
                 self.say("The item before is kept; this one is open.")
                 self.post_message(self.Turned())
             case "open":
-                self._refused(self.next_words)
+                self._reject_input(self.next_words)
             case "menu":
                 self._list_others(marked=False)
             case "type":
@@ -170,7 +170,7 @@ class SheetPane(SheetView):
 
     # -- many options ----------------------------------------------------------------------------------------
 
-    def _choose(self, item: SheetItem, choice: AnswerChoice) -> None:
+    def _give_choice(self, item: SheetItem, choice: AnswerChoice) -> None:
         """Give an option as the answer, or toggle it if the answer has several."""
         if self.keying.way(item) == "many" and choice.value is not NOT_SEEN:
             self._turn_option(item, choice.value)
@@ -188,11 +188,11 @@ class SheetPane(SheetView):
         """Give the chosen options as the answer."""
         selection = chosen_in(self.drafts, item, self.sheet.value(item.spot))
         if why := not_enough(item, selection):
-            self._refused(why)
+            self._reject_input(why)
             return
         self.answering.give(selection)
 
-    def _refused(self, words: str) -> None:
+    def _reject_input(self, words: str) -> None:
         """Show why the input is not an answer. The input is discarded."""
         self.say(words)
         self.post_message(self.Turned())
@@ -208,13 +208,13 @@ class SheetPane(SheetView):
 
     def action_drop(self) -> None:
         """Delete the last digit of an incomplete number."""
-        self._typed_so_far(self.keying.digits[:-1])
+        self._set_digits(self.keying.digits[:-1])
 
     def drop_digits(self) -> None:
         """Delete an incomplete number."""
-        self._typed_so_far("")
+        self._set_digits("")
 
-    def _typed_so_far(self, digits: str) -> None:
+    def _set_digits(self, digits: str) -> None:
         self.keying.digits = digits
         self.say("")
         self.keep_soon()
@@ -299,17 +299,17 @@ class SheetPane(SheetView):
         self.entry.type_cite()
 
     @on(AnswerLine.Ended)
-    def _entered(self, message: AnswerLine.Ended) -> None:
+    def _store_line(self, message: AnswerLine.Ended) -> None:
         message.stop()
         self.entry.enter()
 
     @on(AnswerLine.Left)
-    def _left(self, message: AnswerLine.Left) -> None:
+    def _leave_line(self, message: AnswerLine.Left) -> None:
         message.stop()
         self.entry.leave(message.by)
 
     @on(AnswerLine.Changed)
-    def _typed(self, message: AnswerLine.Changed) -> None:
+    def _keep_line(self, message: AnswerLine.Changed) -> None:
         message.stop()
         if self.typing:
             self.keep_soon()
@@ -332,7 +332,7 @@ class SheetPane(SheetView):
         self._open_menu("Other answers", entries, marked=marked)
 
     @on(Menu.Picked)
-    async def _picked(self, message: Menu.Picked) -> None:
+    async def _run_menu_entry(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
         self.options.display = True
@@ -373,7 +373,7 @@ class SheetPane(SheetView):
     # -- by mouse --------------------------------------------------------------------------------------------
 
     @on(AnswerOptions.Picked)
-    def _clicked(self, message: AnswerOptions.Picked) -> None:
+    def _give_clicked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         item = self.item
         if item is None:
@@ -382,13 +382,13 @@ class SheetPane(SheetView):
         self.keying.touch(self.clock.now())
         for choice in self.way.choices(item):
             if choice.key == message.key:
-                self._choose(item, choice)
+                self._give_choice(item, choice)
                 return
         for flag in self.way.flags(item):
             if flag.key == message.key:
                 self.answering.raise_flag(flag.value)
 
     @on(LineList.Chosen, "#items")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _enter_item(self, message: LineList.Chosen) -> None:
         message.stop()
         self.action_on()

@@ -185,16 +185,16 @@ def judges_words(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> C
             parts.append((f"{one_line(way.title(item) if item is not None else judgement.spot.field, 120)}\n", "bold"))
             own = sheet.head(judgement.spot)
             if own is not None:
-                parts.append(f"     you: {_answer(way, item, own.value, own.reason_missing)}\n")
+                parts.append(f"     you: {_format_answer(way, item, own.value, own.reason_missing)}\n")
         sign = ("   ", "") if judgement.same is None else ("   = ", SUCCESS) if judgement.same else ("   ≠ ", WARNING)
-        answer = _answer(way, item, judgement.said.value, judgement.said.reason_missing)
+        answer = _format_answer(way, item, judgement.said.value, judgement.said.reason_missing)
         parts += [sign, f"{one_line(judgement.judge, 40)}: {answer}\n"]
         if judgement.note:
             parts.append((f"     {plain(judgement.note, lines=False)}\n", MUTED))
     return Content.assemble(*parts)
 
 
-def _answer(way: Wording, item: SheetItem | None, value: Any, missing: Missing | None) -> str:
+def _format_answer(way: Wording, item: SheetItem | None, value: Any, missing: Missing | None) -> str:
     if missing is not None:
         return way.reason(missing)
     return plain(str(value), lines=False) if item is None else value_words(way, item, value)

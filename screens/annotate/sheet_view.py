@@ -120,7 +120,7 @@ class SheetView(TellsRefusals, Vertical):
         """Pause after handing in, in which no key acts on the next sheet."""
         self.line = AnswerLine(self.clock, self.pace)
         self.menu = Menu()
-        self._kept: tuple[FieldReference | None, str, Drafts] | None = None
+        self._stored_state: tuple[FieldReference | None, str, Drafts] | None = None
 
     def compose(self) -> ComposeResult:
         yield self.items
@@ -138,7 +138,7 @@ class SheetView(TellsRefusals, Vertical):
         for part in (self.asked, self.choices):
             for attribute in ("virtual_size", "scroll_y", "size"):
                 self.watch(part, attribute, self.tell_keys, init=False)
-        self._rest = self.set_interval(_SETTLES, self.keep, pause=True)  # `keep_soon` resumes it
+        self._keep_timer = self.set_interval(_SETTLES, self.keep, pause=True)  # `keep_soon` resumes it
 
     # -- which unit ------------------------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ class SheetView(TellsRefusals, Vertical):
         spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
         # A clash comes first: the unit cannot be handed in, or stays unsettled, until it is resolved.
         spot = next((item.spot for item in items_of(self.sheet) if clash_at(self.sheet, item)), spot)
-        self._kept = (spot, rest.place, dict(self.drafts))
+        self._stored_state = (spot, rest.place, dict(self.drafts))
         self.keying = KeyedItem()
         self.go(spot)
         self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
@@ -204,7 +204,7 @@ class SheetView(TellsRefusals, Vertical):
         self.begin_item()
 
     @on(LineList.Highlighted, "#items")
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _begin_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.begin_item()
 
@@ -218,9 +218,9 @@ class SheetView(TellsRefusals, Vertical):
             self.close_line()
         if spot == self.keying.spot and self.keying.shown_at is not None:
             return
-        self.drafts |= self._digits
+        self.drafts |= self._digit_draft
         self._hold_times()
-        self.keying = self._begun(spot)
+        self.keying = self._begin_keying(spot)
         # Digits typed before the item was left wait for another one again.
         if item is not None and self.drafts.get((item.spot, "answer"), "").isdecimal() and by_digits(item):
             self.keying.digits = self.drafts.pop((item.spot, "answer"))
@@ -231,7 +231,7 @@ class SheetView(TellsRefusals, Vertical):
         self.say("")
         self.keep_soon()
 
-    def _begun(self, spot: FieldReference | None) -> KeyedItem:
+    def _begin_keying(self, spot: FieldReference | None) -> KeyedItem:
         """Return the state of a new current item, with the times of an earlier draft there."""
         now = self.clock.now()
         was = self.times.pop(spot, None) if spot is not None else None
@@ -244,10 +244,10 @@ class SheetView(TellsRefusals, Vertical):
         """Store the times of the item that is left, if it has a draft."""
         spot = self.keying.spot
         if spot is not None and any(at == spot for at, _ in self.drafts):
-            self.times |= self._times
+            self.times |= self._current_times
 
     @property
-    def _times(self) -> dict[FieldReference, Times]:
+    def _current_times(self) -> dict[FieldReference, Times]:
         """Times at which the current item was shown and first typed to."""
         keying, spot = self.keying, self.keying.spot
         if spot is None or keying.shown_at is None:
@@ -263,7 +263,7 @@ class SheetView(TellsRefusals, Vertical):
         return self.keying.idle_ms + max(0.0, self.pace.away - self.keying.away) * 1000
 
     @property
-    def _digits(self) -> Drafts:
+    def _digit_draft(self) -> Drafts:
         """Incomplete number at the current item, as a draft."""
         spot, digits = self.keying.spot, self.keying.digits
         return {(spot, "answer"): digits} if spot is not None and digits else {}
@@ -272,8 +272,8 @@ class SheetView(TellsRefusals, Vertical):
 
     def keep_soon(self) -> None:
         """Store place and drafts after a pause without further changes."""
-        self._rest.reset()
-        self._rest.resume()
+        self._keep_timer.reset()
+        self._keep_timer.resume()
 
     def looked(self, place: str) -> None:
         """Record the place shown beside the sheet."""
@@ -285,22 +285,22 @@ class SheetView(TellsRefusals, Vertical):
 
     def keep(self, *, leaving: bool = False) -> None:
         """Store place and drafts, if they changed. `leaving` stores them anyway, for the time of leaving."""
-        self._rest.pause()
+        self._keep_timer.pause()
         session = self.session
         if session is None or session.sheet is None or session.sheet.committed:
             return
-        self._hold()
-        state = (self.keying.spot, self.place, self.drafts | self._digits)
-        if state == self._kept and not (leaving and self.keying.spot):
+        self._hold_line_draft()
+        state = (self.keying.spot, self.place, self.drafts | self._digit_draft)
+        if state == self._stored_state and not (leaving and self.keying.spot):
             return
         try:
-            session.look(*state, self.times | self._times)
+            session.look(*state, self.times | self._current_times)
         except LabError as error:
             self.say(error.body)
             return
-        self._kept = state
+        self._stored_state = state
 
-    def _hold(self) -> None:
+    def _hold_line_draft(self) -> None:
         """Take the open line's text as a draft."""
         line, spot = self.line, self.keying.spot
         if self.typing in ("", SEARCH) or spot is None or not line.begun:
@@ -312,7 +312,7 @@ class SheetView(TellsRefusals, Vertical):
     def close_line(self) -> None:
         """Close the open line. Its text stays a draft."""
         if self.typing:
-            self._hold()
+            self._hold_line_draft()
             if self.typing == "answer" and self.line.begun:
                 self.keying.touch(self.line.first_key_at)
             self.typing = ""

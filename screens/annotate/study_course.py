@@ -113,25 +113,25 @@ class StudyCourse:
         self._attendance.count()
         self.held = False
         if self._introduction.part is not None:
-            return self._introduce()
+            return self._introduction_part()
         if self._attendance.unsettled:
             session.open(self._attendance.unsettled.pop(0))
             return None
         following = session.next_assignment()
         if following is None:
-            return sentence_page(self._over())
+            return sentence_page(self._all_done_sentence())
         if following.stage != "pilot" and self._store.studies.is_held(session.study, session.person.id):
             self.held = True
             return sentence_page(_HELD + with_keys(self._owner, _RELEASE))
         session.open(following)
         return None
 
-    def _introduce(self) -> CoursePage | PracticeItem:
+    def _introduction_part(self) -> CoursePage | PracticeItem:
         """Return the present part of the introduction."""
         item = self._introduction.practise() if self._introduction.part == "practice" else None
         return item or CoursePage("read", *self._introduction.page())
 
-    def _over(self) -> str:
+    def _all_done_sentence(self) -> str:
         """Return the sentence that all units are handed in."""
         count = self._attendance.progress.done
         back = " {annotate.reopen} takes the last one back." if self.takes_back else ""

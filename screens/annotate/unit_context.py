@@ -44,31 +44,31 @@ class ContextSection(NamedTuple):
 
 def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
     """Return the visible sections of a task: instruction, time and place, policy, rubric, golden steps."""
-    task = _blinded(task, shows)
+    task = _blind_task(task, shows)
     sections: list[ContextSection] = []
     if "instruction" in shows:
         text = plain(task.instruction.strip())
         proactive = task.kind == "proactive" and not text
-        sections.append(_text("Instruction", PROACTIVE if proactive else text or "None was recorded."))
+        sections.append(_text_section("Instruction", PROACTIVE if proactive else text or "None was recorded."))
     where = ", ".join(plain(part, lines=False) for part in (moment_words(task.time), task.place) if part)
     if where:
-        sections.append(_text("When and where", where))
+        sections.append(_text_section("When and where", where))
     if task.policy:
-        sections.append(_text("How this person decides", plain(task.policy)))
+        sections.append(_text_section("How this person decides", plain(task.policy)))
     if task.rubric.criteria:
         lines = [
             f"{plain(criterion.ask, lines=False)}  (weight {criterion.weight:g})" for criterion in task.rubric.criteria
         ]
-        sections.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
+        sections.append(_lines_section("Rubric", lines, f"{len(lines)} criteria"))
     if task.golden:
         lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
-        sections.append(_lines("Shortest known way", lines, f"{len(lines)} steps"))
+        sections.append(_lines_section("Shortest known way", lines, f"{len(lines)} steps"))
     elif task.golden_steps is not None:
-        sections.append(_text("Shortest known way", count(task.golden_steps, "step")))
+        sections.append(_text_section("Shortest known way", count(task.golden_steps, "step")))
     return sections
 
 
-def _blinded(task: Task, shows: Collection[Show]) -> Task:
+def _blind_task(task: Task, shows: Collection[Show]) -> Task:
     """Return a task without a run, blinded like one in a run."""
     # Blinding works on events, so wrap the task in one.
     event = blinded(Started(trace="", task=task, agent=NOBODY), shows)
@@ -92,7 +92,7 @@ def persona_sections(persona: Persona | None, locale: str = "en") -> list[Contex
         sections.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
     if persona.log:
         lines = [plain(entry.exposed, lines=False) for entry in persona.log]
-        sections.append(_lines("What was done before", lines, f"{len(lines)} lines"))
+        sections.append(_lines_section("What was done before", lines, f"{len(lines)} lines"))
     return sections
 
 
@@ -103,9 +103,9 @@ def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "
     if "outcome" in shows:
         score = ended.score if ended is not None else None
         status = status_words(ended.status if ended is not None else "open")
-        sections.append(_text(title, status if score is None else f"{status}, score {score_words(score)}"))
+        sections.append(_text_section(title, status if score is None else f"{status}, score {score_words(score)}"))
     if "reason" in shows and ended is not None and ended.reason:
-        sections.append(_text(f"Why, {side}" if side else "Why", plain(ended.reason)))
+        sections.append(_text_section(f"Why, {side}" if side else "Why", plain(ended.reason)))
     return sections
 
 
@@ -168,11 +168,11 @@ def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Con
     if isinstance(view.event, Ended):
         sections = outcome_sections(view.event, shows)
         over = Content.assemble(("The run is over here.\n\n", "bold"), read(sections), "\n\n" if sections else "")
-        return Content.assemble(over, _screen(view.before, shows, "On the last screen"))
+        return Content.assemble(over, _screen_words(view.before, shows, "On the last screen"))
     after = after and view.after is not None
     observation = view.after if after and view.after is not None else view.before
     title = "On the screen after it" if after else "On the screen before it"
-    return Content.assemble(_event_words(view.event, shows), _screen(observation, shows, title))
+    return Content.assemble(_event_words(view.event, shows), _screen_words(observation, shows, title))
 
 
 def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
@@ -196,7 +196,7 @@ def _step_sections(event: Step | Asked) -> Iterator[tuple[str, str]]:
         yield "Reply", decision + plain(reply.text)
 
 
-def _screen(observation: Observation, shows: Collection[Show], title: str) -> Content:
+def _screen_words(observation: Observation, shows: Collection[Show], title: str) -> Content:
     """Return the texts on a screen in reading order, or a sentence if none were recorded."""
     if "screens" not in shows:
         return Content("")
@@ -214,9 +214,9 @@ def _screen(observation: Observation, shows: Collection[Show], title: str) -> Co
     return Content.assemble((f"{title}\n", HEADING), (text, MUTED))
 
 
-def _text(title: str, text: str) -> ContextSection:
+def _text_section(title: str, text: str) -> ContextSection:
     return ContextSection(title, ((f"{text}\n", ""),), " ".join(text.split()))
 
 
-def _lines(title: str, lines: Sequence[str], brief: str) -> ContextSection:
+def _lines_section(title: str, lines: Sequence[str], brief: str) -> ContextSection:
     return ContextSection(title, (("\n".join(lines) + "\n", ""),), brief)

@@ -97,7 +97,7 @@ class UnitPane(TellsRefusals, Vertical):
         yield self.texts
 
     def on_mount(self) -> None:
-        self._lay(first=True)
+        self._lay_out(first=True)
         for page in self._pages:
             for attribute in ("virtual_size", "scroll_y", "size"):
                 self.watch(page, attribute, self.tell_keys, init=False)
@@ -112,7 +112,7 @@ class UnitPane(TellsRefusals, Vertical):
     def reading(self, by: int = 1) -> list[TextPage]:
         """Return the pages that scroll next, on (1) or back (-1): the unfolded header to its end, then the rest."""
         head = self.header.page
-        below = [self._side.page] if self._side is not None else self.texts.pages
+        below = [self._active_side.page] if self._active_side is not None else self.texts.pages
         if not (self.header.is_open and head.max_scroll_y):
             return below
         if by > 0:
@@ -145,11 +145,11 @@ class UnitPane(TellsRefusals, Vertical):
         """
         self.runs_in = runs_in or self.store
         first = self.study is None or self.study.protocol.id != study.protocol.id
-        self.study, self.unit, self._swap = study, unit, swap and bool(_sided(study, unit))
+        self.study, self.unit, self._swap = study, unit, swap and bool(_has_sides(study, unit))
         if self.is_mounted:
-            self._lay(first=first)
+            self._lay_out(first=first)
 
-    def _lay(self, *, first: bool) -> None:
+    def _lay_out(self, *, first: bool) -> None:
         study, unit = self.study, self.unit
         if study is None or unit is None:
             return
@@ -167,10 +167,10 @@ class UnitPane(TellsRefusals, Vertical):
         self.texts.display = not self._count
         kind = study.protocol.unit
         unfolded = bool(columns) or kind == "question"
-        self._tell(unfolded if first or unfolded else None)
+        self._update_header(unfolded if first or unfolded else None)
         self._take_room()
 
-    def _tell(self, unfolded: bool | None = None) -> None:
+    def _update_header(self, unfolded: bool | None = None) -> None:
         study, unit, runs = self.study, self.unit, self._runs
         if study is None or unit is None or runs is None:
             return
@@ -181,18 +181,18 @@ class UnitPane(TellsRefusals, Vertical):
         self.header.tell(sections, unfolded=unfolded)
 
     @on(RunPlayer.Opened)
-    def _opened(self, message: RunPlayer.Opened) -> None:
+    def _add_started(self, message: RunPlayer.Opened) -> None:
         side = message.footage
         if side in self._laid and side.run is not None and side.head is not None:
             self._started[side.run] = side.head.started
-            self._tell()
+            self._update_header()
 
     @on(RunPlayer.Listed)
-    def _listed(self, message: RunPlayer.Listed) -> None:
+    def _go_to_question(self, message: RunPlayer.Listed) -> None:
         side = message.footage
         if not side.whole or side not in self._laid or self.unit is None or self._runs is None:
             return
-        self._tell()
+        self._update_header()
         step_index = self._runs.asked.get(self.unit.question)
         if self.unit.step is None and step_index is not None:
             self.go_to(f"{side.run}@{step_index + 1}")
@@ -205,7 +205,7 @@ class UnitPane(TellsRefusals, Vertical):
         return self.sides[: self._count]
 
     @property
-    def _side(self) -> RunPane | None:
+    def _active_side(self) -> RunPane | None:
         """The side that the step keys move; None without runs."""
         return self.sides[self._active] if self._active < self._count else None
 
@@ -232,7 +232,7 @@ class UnitPane(TellsRefusals, Vertical):
     @property
     def place(self) -> str:
         """Place shown, in evidence form."""
-        return self._side.place if self._side is not None else ""
+        return self._active_side.place if self._active_side is not None else ""
 
     @property
     def has_steps(self) -> bool:
@@ -267,30 +267,30 @@ class UnitPane(TellsRefusals, Vertical):
     @property
     def step(self) -> int | None:
         """Index of the step shown; None at a run's end and without a run."""
-        side = self._side
+        side = self._active_side
         return None if side is None or not side.place or side.at_end else side.number
 
     @property
     def words(self) -> str:
         """Place shown, in a few words, with the side if there are two."""
-        side = self._side
+        side = self._active_side
         if side is None:
             return ""
         return f"{side.named}, {side.place_words}" if self._count == 2 else side.place_words
 
     @on(RunPlayer.Moved)
-    def _moved(self, message: RunPlayer.Moved) -> None:
+    def _follow_move(self, message: RunPlayer.Moved) -> None:
         message.stop()
-        if message.footage is self._side:
-            self._say_place()
+        if message.footage is self._active_side:
+            self._post_place()
 
-    def _say_place(self) -> None:
+    def _post_place(self) -> None:
         self.post_message(self.Looked(self.place))
         if self._closely:
             self.post_message(self.Closely(self.place))
 
     @on(RunPlayer.Looked)
-    def _read(self, message: RunPlayer.Looked) -> None:
+    def _renew_keys(self, message: RunPlayer.Looked) -> None:
         message.stop()
         self.tell_keys()
 
@@ -298,16 +298,16 @@ class UnitPane(TellsRefusals, Vertical):
         """Go to a place in evidence form. Return False if it is not in this unit."""
         for n, side in enumerate(self._laid):
             if side.go_to(place):
-                self._turn_to(n)
+                self._activate(n)
                 return True
         return False
 
-    def _turn_to(self, which: int) -> None:
+    def _activate(self, which: int) -> None:
         if which != self._active:
             self._active = which
             self._take_room()
             self.tell_keys()
-            self._say_place()
+            self._post_place()
 
     def _close(self) -> None:
         self._closely = False
@@ -318,27 +318,27 @@ class UnitPane(TellsRefusals, Vertical):
         """Give the step keys to a run that is clicked."""
         for n, side in enumerate(self._laid):
             if side.display and side.region.contains(event.screen_x, event.screen_y):
-                self._turn_to(n)
+                self._activate(n)
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def move(self, by: int) -> None:
         """Move by steps."""
-        if self._side is not None:
-            self._side.move(by)
+        if self._active_side is not None:
+            self._active_side.move(by)
 
     def edge(self, which: int) -> None:
         """Go to the first step (0) or the end (-1)."""
-        if self._side is not None:
-            self._side.timeline.action_edge(which)
+        if self._active_side is not None:
+            self._active_side.timeline.action_edge(which)
 
     def question(self, by: int) -> bool:
         """Go to the next or previous step with a question. Return False if there is none."""
-        return self._side is not None and self._side.question(by)
+        return self._active_side is not None and self._active_side.question(by)
 
     def search(self, words: str, by: int = 1) -> str:
         """Go to the next step with these words. Return in words which steps hold them."""
-        side, needle = self._side, words.strip().casefold()
+        side, needle = self._active_side, words.strip().casefold()
         if side is None or not needle:
             return ""
         step = side.timeline.next_holding(needle, by)
@@ -349,7 +349,7 @@ class UnitPane(TellsRefusals, Vertical):
     def turn_side(self) -> None:
         """Give the step keys to the other run of a pair."""
         if self._count == 2:
-            self._turn_to(1 - self._active)
+            self._activate(1 - self._active)
 
     def turn_view(self) -> None:
         """Switch between texts and phone."""
@@ -358,8 +358,8 @@ class UnitPane(TellsRefusals, Vertical):
 
     def turn_after(self) -> None:
         """Switch between the screen after the step and the one before it."""
-        if self._side is not None:
-            self._side.turn()
+        if self._active_side is not None:
+            self._active_side.turn()
 
     def turn_overlay(self) -> None:
         """Switch the screen's texts over the phone on or off."""
@@ -369,23 +369,23 @@ class UnitPane(TellsRefusals, Vertical):
     @property
     def enlarged(self) -> bool:
         """True if the view shows only a part of the phone, enlarged."""
-        return self._side is not None and self._side.phone.mirror.enlarged
+        return self._active_side is not None and self._active_side.phone.mirror.enlarged
 
     def closer(self) -> None:
         """Enlarge the active side's phone, and make it visible."""
-        if self._side is not None:
-            self._side.show_phone()
-            self._side.phone.closer()
+        if self._active_side is not None:
+            self._active_side.show_phone()
+            self._active_side.phone.closer()
 
     def further(self) -> None:
         """Make the phone smaller by one level."""
-        if self._side is not None:
-            self._side.phone.mirror.further()
+        if self._active_side is not None:
+            self._active_side.phone.mirror.further()
 
     def pan(self, across: int, down: int) -> None:
         """Move the visible part of the enlarged phone."""
-        if self._side is not None:
-            self._side.phone.mirror.action_pan(across, down)
+        if self._active_side is not None:
+            self._active_side.phone.mirror.action_pan(across, down)
 
     def turn_header(self) -> None:
         """Unfold or fold the header: instruction, context, persona, policy, rubric."""
@@ -394,8 +394,8 @@ class UnitPane(TellsRefusals, Vertical):
 
     def back(self) -> bool:
         """Close an enlarged phone, the picture in full, or the unfolded header. Return False if none is open."""
-        if self.enlarged and self._side is not None:
-            self._side.phone.mirror.whole()
+        if self.enlarged and self._active_side is not None:
+            self._active_side.phone.mirror.whole()
             return True
         if self._closely:
             return self.look_closely()
@@ -411,7 +411,7 @@ class UnitPane(TellsRefusals, Vertical):
 
     def look_closely(self) -> bool:
         """Open or close the picture in full. Return False if there is none."""
-        side = self._side
+        side = self._active_side
         if self._closely:
             self._close()
             self._take_room()
@@ -435,7 +435,7 @@ class UnitPane(TellsRefusals, Vertical):
 
     def draw_region(self, on: bool = True) -> bool:
         """Begin or end drawing a region: by a drag, a click on a thing, or keys. Return False without a picture."""
-        side = self._side
+        side = self._active_side
         if on and (side is None or not side.has_phone):
             return False
         self.drawing = on
@@ -448,40 +448,40 @@ class UnitPane(TellsRefusals, Vertical):
         return True
 
     @on(Mirror.Dragged)
-    def _dragged(self, message: Mirror.Dragged) -> None:
+    def _box_drag(self, message: Mirror.Dragged) -> None:
         message.stop()
         (x0, x1), (y0, y1) = sorted((message.at[0], message.to[0])), sorted((message.at[1], message.to[1]))
-        self._boxed(self._of(message.mirror), (x0, y0, x1, y1))
+        self._finish_region(self._side_of(message.mirror), (x0, y0, x1, y1))
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _box_tap(self, message: Mirror.Tapped) -> None:
         message.stop()
-        side = self._of(message.mirror)
+        side = self._side_of(message.mirror)
         tree = side.legible.tree if side is not None and side.legible is not None else None
         under = tree.at(*message.at) if tree is not None else []
         if under:
             left, top, right, bottom = min(under, key=lambda node: node.bounds.area).bounds
-            self._boxed(side, (left, top, right, bottom))
+            self._finish_region(side, (left, top, right, bottom))
 
     @on(PhonePane.Framed)
-    def _framed(self, message: PhonePane.Framed) -> None:
+    def _box_frame(self, message: PhonePane.Framed) -> None:
         message.stop()
-        self._boxed(self._of(message.phone.mirror), message.region)
+        self._finish_region(self._side_of(message.phone.mirror), message.region)
 
-    def _of(self, mirror: Touchscreen) -> RunPane | None:
+    def _side_of(self, mirror: Touchscreen) -> RunPane | None:
         """Return the run whose phone it is, active or not."""
         return next((side for side in self._laid if side.phone.mirror is mirror), None)
 
-    def _boxed(self, side: RunPane | None, region: Region) -> None:
+    def _finish_region(self, side: RunPane | None, region: Region) -> None:
         if self.drawing and side is not None and side.view is not None:
             self.draw_region(on=False)
             self.post_message(self.Boxed(side.screen_place, region))
 
     @on(Mirror.Wheeled)
-    def _wheeled(self, message: Mirror.Wheeled) -> None:
+    def _ignore_wheel(self, message: Mirror.Wheeled) -> None:
         message.stop()
 
 
-def _sided(study: Study, unit: Unit) -> bool:
+def _has_sides(study: Study, unit: Unit) -> bool:
     """Return True if a unit has two sides that may be swapped."""
     return study.protocol.unit == "pair of runs" or any(material.side for material in unit.given)

@@ -34,23 +34,23 @@ class BriefPage(TextPage):
 
     def show_brief(self, trace: Trace) -> None:
         """Show a conversation's brief. Do not scroll if it is shown already."""
-        content, self._start = _brief(trace, self._locale)
+        content, self._start = _brief_text(trace, self._locale)
         if trace.id != self._run:
             if self._row is not None:
                 self._left_at[self._run] = self._row
             self._run, self._row, self._opened_in = trace.id, self._left_at.get(trace.id), Size(0, 0)
         self.show(content, from_top=False)
-        self.call_after_refresh(self._open)
+        self.call_after_refresh(self._scroll_to_start)
 
     def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self._open)
+        self.call_after_refresh(self._scroll_to_start)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if self._opened_in == self.size and round(new_value) != round(old_value):
             self._row = round(new_value)
 
-    def _open(self) -> None:
+    def _scroll_to_start(self) -> None:
         """Scroll to the opening row, or to the row where the person left it. Done once for each size."""
         if self._width <= 0 or self._opened_in == self.size:
             return
@@ -58,7 +58,7 @@ class BriefPage(TextPage):
         row = self._start_row if self._row is None else self._row
         self.scroll_to(y=row, animate=False, immediate=True)
         if self.scroll_offset.y < min(row, len(self._wrapped) - self.scrollable_content_region.height):
-            self.call_after_refresh(self._open)  # not laid out in full yet: it scrolled as far as it could
+            self.call_after_refresh(self._scroll_to_start)  # not laid out in full yet: it scrolled as far as it could
         else:
             self._opened_in = self.size
 
@@ -73,7 +73,7 @@ class BriefPage(TextPage):
         return Content(text).wrap(max(1, self._width - 1))
 
 
-def _brief(trace: Trace, locale: str) -> tuple[Content, int]:
+def _brief_text(trace: Trace, locale: str) -> tuple[Content, int]:
     """Return the brief's text and the offset at which it opens.
 
     Text of a task file and persona comes first, and then the offset is 0. Otherwise it is where the person's own part
@@ -82,21 +82,21 @@ def _brief(trace: Trace, locale: str) -> tuple[Content, int]:
     parts: list[Content | str | tuple[str, str]] = []
     task, system = trace.task, system_of(trace)
     if trace.persona is not None or task.policy != system:
-        parts += _part(translated(locale, "brief.task"), task.shown)
+        parts += _titled_part(translated(locale, "brief.task"), task.shown)
         if task.policy and task.policy != system:
-            parts += _part(translated(locale, "brief.policy"), task.policy)
+            parts += _titled_part(translated(locale, "brief.policy"), task.policy)
     if trace.persona is not None:
         facts = "\n".join(
             f"{'  ' * depth}{name}{': ' if value else ''}{value}" for depth, name, value in outline(trace.persona.facts)
         )
-        parts += _part(trace.persona.name, facts)
+        parts += _titled_part(trace.persona.name, facts)
     if parts:
-        parts += _part(translated(locale, "brief.client"), system) if system else []
+        parts += _titled_part(translated(locale, "brief.client"), system) if system else []
         return Content.assemble(*parts), 0
     if system:
         return Content(plain(system)), own_part(plain(system))
     return Content.assemble((translated(locale, "brief.none"), MUTED)), 0
 
 
-def _part(title: str, text: str) -> list[str | tuple[str, str]]:
+def _titled_part(title: str, text: str) -> list[str | tuple[str, str]]:
     return [(f"{plain(title, lines=False)}\n", HEADING), f"{plain(text.strip())}\n\n"]

@@ -30,9 +30,9 @@ class RoomLines:
         """Paint the person and endpoint, how many others wait, and the open conversation's agent."""
         place = lab_of(self._inbox).endpoint
         if place is None:
-            served = self._say("serves nothing", person=self._person)
+            served = self._sentence("serves nothing", person=self._person)
         else:
-            served = self._say("serves", person=self._person, base=place.base)
+            served = self._sentence("serves", person=self._person, base=place.base)
         others = self._inbox.waiting(run)
         parts = []
         if others:
@@ -49,20 +49,22 @@ class RoomLines:
 
     def _offers(self, turn: Turn | None) -> str:
         if turn is None:
-            return with_keys(self._inbox, self._say("longest")) if self._inbox.longest() is not None else ""
+            return with_keys(self._inbox, self._sentence("longest")) if self._inbox.longest() is not None else ""
         left_ago = self._inbox.left_ago(turn.run)
-        parts = [self._say("may come back", ago=left_ago)] if left_ago else []
+        parts = [self._sentence("may come back", ago=left_ago)] if left_ago else []
         if turn.facts.form is not None:
-            parts.append(self._say("takes a form" if form_tool(turn.facts.form, (), "") is not None else "takes JSON"))
+            parts.append(
+                self._sentence("takes a form" if form_tool(turn.facts.form, (), "") is not None else "takes JSON")
+            )
         if turn.facts.tools:
             parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
             calls = 0 if self._tools.display else self._tools.calls
             parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
         # A judge or a consent takes one fixed form of answer, without an end token.
         if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
-            parts.append(self._say("end", tokens=self._say("then").join(turn.facts.ended_by[:4])))
+            parts.append(self._sentence("end", tokens=self._sentence("then").join(turn.facts.ended_by[:4])))
         return plain(with_keys(self._inbox, " · ".join(parts)), lines=False)
 
-    def _say(self, key: str, **values: object) -> str:
+    def _sentence(self, key: str, **values: object) -> str:
         """Return a sentence in this person's language."""
         return translated(self._locale, key, **values)

@@ -133,7 +133,7 @@ class Choices(Widget, can_focus=True):
             self.cursor = (self.cursor + by) % len(self.CHOICES)
 
     def action_line(self, by: int) -> None:
-        if self._stacked and (0 <= self.cursor + by < len(self.CHOICES)):
+        if self._is_stacked and (0 <= self.cursor + by < len(self.CHOICES)):
             self.cursor += by
         elif by > 0:
             self.screen.focus_next()
@@ -180,7 +180,7 @@ class Choices(Widget, can_focus=True):
         return cell
 
     @property
-    def _stacked(self) -> bool:
+    def _is_stacked(self) -> bool:
         return self._places(self.size.width)[-1][1] > 0
 
     def _places(self, width: int) -> list[tuple[int, int, int]]:
@@ -192,7 +192,7 @@ class Choices(Widget, can_focus=True):
         return [(left, 0, size) for left, size in zip(lefts, widths, strict=True)]
 
     def render(self) -> Text:
-        return Text("\n" if self._stacked else "   ").join(self._cells())
+        return Text("\n" if self._is_stacked else "   ").join(self._cells())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._places(width)[-1][1] + 1

@@ -99,7 +99,7 @@ class BreaksPanel(Vertical):
     def open(self) -> None:
         """Show the list and focus it, or the field if there are no breakpoints."""
         self.display = True
-        self._list()
+        self._refresh_list()
         give_keys(self._points if self._breakpoints.all else self._field)
 
     def close(self) -> None:
@@ -112,46 +112,48 @@ class BreaksPanel(Vertical):
         give_keys(self._points)
         return True
 
-    def _list(self) -> None:
+    def _refresh_list(self) -> None:
         self._points.show(self._breakpoints.all)
-        self._tell()
+        self._update_hint()
 
-    def _tell(self, problem: str = "") -> None:
+    def _update_hint(self, problem: str = "") -> None:
         writing = self._field.has_focus
         keys = "{breaks.add} adds · {list.open} on or off · {breaks.remove} removes · {run.back} closes"
         line = with_keys(self, "Enter adds it; {run.back} goes back." if writing else keys)
         self._hint.update(Text(problem or line))
 
     def on_descendant_focus(self) -> None:
-        self._tell()
+        self._update_hint()
 
     @on(BreakpointList.Adding)
-    def _adding(self, message: BreakpointList.Adding) -> None:
+    def _focus_field(self, message: BreakpointList.Adding) -> None:
         message.stop()
         give_keys(self._field)
 
     @on(BreakpointList.Removed)
-    def _removed(self, message: BreakpointList.Removed) -> None:
+    def _remove_breakpoint(self, message: BreakpointList.Removed) -> None:
         message.stop()
         self._breakpoints.remove(message.spec)
-        self._list()
+        self._refresh_list()
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _toggle_breakpoint(self, message: LineList.Chosen) -> None:
         message.stop()
         self._breakpoints.toggle(self._breakpoints.all[message.index].spec)
-        self._list()
+        self._refresh_list()
 
     @on(Input.Submitted)
-    def _submitted(self, message: Input.Submitted) -> None:
+    def _add_breakpoint(self, message: Input.Submitted) -> None:
         message.stop()
         try:
             self._breakpoints.add(message.value)
         except LabError as error:
-            self._tell(f"! {plain(message.value, lines=False)!r} {plain(error.message, lines=False)}. {error.hint}")
+            self._update_hint(
+                f"! {plain(message.value, lines=False)!r} {plain(error.message, lines=False)}. {error.hint}"
+            )
             return
         message.input.clear()
-        self._list()
+        self._refresh_list()
         self._points.go(self._points.count - 1)
         give_keys(self._points)
 
@@ -192,17 +194,17 @@ class RewindPanel(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="rewind")
-        self._been = StepsDone(id="been")
+        self._step_list = StepsDone(id="been")
         self.border_title = "Rewind to before ..."
 
     def compose(self) -> ComposeResult:
-        yield self._been
+        yield self._step_list
         does = "{list.open}: a new run from before this step, which stands still. {run.back} closes."
         yield Static(with_keys(self, does), markup=False)
 
     def open(self, steps: list[str]) -> None:
         """Show the steps, with the last under the cursor."""
-        been = self._been
+        been = self._step_list
         been.styles.height = min(_MOST, len(steps))
         self.display = True
         been.set_rows(steps)
@@ -213,7 +215,7 @@ class RewindPanel(Vertical):
         self.display = False
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _post_wanted(self, message: LineList.Chosen) -> None:
         message.stop()
         self.close()
         self.post_message(self.Wanted(message.index))

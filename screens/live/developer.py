@@ -149,7 +149,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         self.notify("You are asked before each action." if gate.asking else "Every action passes.", markup=False)
 
     @on(GatePanel.Decided)
-    def _decided(self, message: GatePanel.Decided) -> None:
+    def _carry_decision(self, message: GatePanel.Decided) -> None:
         message.stop()
         if not message.carry(self._session.gate):
             self.notify("That action no longer waits.", severity="warning", markup=False)
@@ -168,7 +168,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
             self.notify("The agent goes on.", markup=False)
 
     @on(GatePanel.Aiming)
-    def _aims(self, message: GatePanel.Aiming) -> None:
+    def _follow_aim(self, message: GatePanel.Aiming) -> None:
         self.turn()
         if message.action is not None:
             self.post_message(self.Aimed(message.action))
@@ -177,10 +177,10 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         """Update the take-over, and post what a touch now does."""
         waits = self._session.turns.waiting is not None
         if self._session.control.taken_over and not self._session.over:
-            self._hands.open(waits, self._awaited())
+            self._hands.open(waits, self._awaited_words())
         self.post_message(self.Touchable(waits or self._gate.aiming, waits))
 
-    def _awaited(self) -> str:
+    def _awaited_words(self) -> str:
         """Return what must happen before the person may act: the turn ends, or (paused) the person presses a key."""
         if self._session.control.paused:
             return f"the run goes on: {keys_of(self.screen, 'run.resume')[0]}."
@@ -219,7 +219,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         return True
 
     @on(HandsPanel.Acted)
-    def _acted(self, message: HandsPanel.Acted) -> None:
+    def _act_by_hands(self, message: HandsPanel.Acted) -> None:
         message.stop()
         self._act(message.action)
 

@@ -85,7 +85,7 @@ class Result(Card, can_focus=True):
         """
         self.border_title = "The run is over"
         if knows:
-            self._open(_outcome(event, task, spent), "{run.next} replays it step by step; {run.back} goes back.")
+            self._open(_outcome_text(event, task, spent), "{run.next} replays it step by step; {run.back} goes back.")
         elif after:
             self._open(Text(with_keys(self, after)), "")
         else:
@@ -108,7 +108,7 @@ class Result(Card, can_focus=True):
         give_keys(self)
 
 
-def _outcome(event: Ended, task: Task, spent: Spent | None) -> Text:
+def _outcome_text(event: Ended, task: Task, spent: Spent | None) -> Text:
     text = Text(status_words(event.status), style="bold")
     text.append(f"   score {score_words(event.score)}")
     if event.scored_by:

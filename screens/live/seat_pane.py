@@ -65,7 +65,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         write_subtitle(self, "" if self._knows else with_keys(self, "tab, then {fold.toggle}: open a part"))
         task, persona = self._spec.task, self._spec.persona
         instruction = plain(task.instruction) or _PROACTIVE
-        yield Fold("Task", instruction, self._asked(instruction), id="seat-task")
+        yield Fold("Task", instruction, self._instruction_text(instruction), id="seat-task")
         if task.policy:
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
@@ -77,7 +77,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
 
-    def _asked(self, instruction: str) -> Text:
+    def _instruction_text(self, instruction: str) -> Text:
         text = Text(instruction)
         if self._knows:
             task, agent = self._spec.task, self._agent
@@ -104,7 +104,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
                 fold.folded = False
 
     @on(Fold.Turned)
-    def _turned(self, message: Fold.Turned) -> None:
+    def _show_facts(self, message: Fold.Turned) -> None:
         """Show the facts only while the heading above them is open."""
         if message.fold.id == "seat-persona":
             self.set_class(not message.fold.folded, "-persona")
@@ -114,9 +114,9 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         for fold in self.query("#seat-sent").results(Fold):
             head = f"for step {index + 1}"
             usage = f"  {usage_words(proposed.usage)}" if proposed.usage else ""
-            fold.set_body(head + usage, self._prompt(head + usage, proposed))
+            fold.set_body(head + usage, self._prompt_text(head + usage, proposed))
 
-    def _prompt(self, head: str, proposed: Proposed) -> Text:
+    def _prompt_text(self, head: str, proposed: Proposed) -> Text:
         text = Text(head + "\n", style="dim")
         if proposed.prompt is not None:
             text.append(plain(proposed.prompt.text), style="not dim")

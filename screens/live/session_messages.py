@@ -79,10 +79,10 @@ class Watch:
 
         Pictures taken earlier may arrive later, and are older.
         """
-        self._to = to
+        self._target = to
         self._closed = threading.Event()
-        self._began = False
-        self._errands = Errands("screen errands", self._refused)
+        self._has_begun = False
+        self._errands = Errands("screen errands", self._post_refusal)
 
     @property
     def proposed_on(self) -> UiTree | None:
@@ -93,8 +93,8 @@ class Watch:
     def begin(self, picture: Callable[[Frame], None] | None) -> None:
         """Post all stored events of this run, then start it. Pictures go to `picture`, on a thread of their own."""
         session = self.session
-        session.on_event = self._happened
-        session.questions.on_change = self._asks
+        session.on_event = self._post_event
+        session.questions.on_change = self._post_question
         session.decisions.on_change = self._gated
         session.turns.on_change = self._turned
         self.do(self._start)
@@ -116,12 +116,12 @@ class Watch:
         store, run = self.session.store, self.session.trace_id
         if store.runs.holds(run):
             for event in store.runs.events(run):
-                self._say(Happened(event, stored=True))
+                self._post(Happened(event, stored=True))
         self.session.start()
-        self._began = True
+        self._has_begun = True
 
     def _leave(self) -> None:
-        if self._began:
+        if self._has_begun:
             self.session.leave()
 
     def _feed(self, picture: Callable[[Frame], None]) -> None:
@@ -132,46 +132,46 @@ class Watch:
                     self.tree = frame.tree
                 picture(frame)
         except LabError as error:
-            self._refused(error)
+            self._post_refusal(error)
 
     def _gated(self, proposed: Proposed | None) -> None:
         if proposed is not None:
             self._begin_with(self.session.gate.screen)
-        self._say(Gated(proposed))
+        self._post(Gated(proposed))
 
     def _turned(self, screen: PhoneScreen | None) -> None:
         self._begin_with(screen)
-        self._say(Turn(screen))
+        self._post(Turn(screen))
 
     def _begin_with(self, screen: PhoneScreen | None) -> None:
         """Use this screen's tree as the newest, if it has one."""
         if screen is not None and screen.tree.roots:
             self.tree, self._tree_since = screen.tree, time.monotonic()
 
-    def _happened(self, event: AnyEvent | None) -> None:
+    def _post_event(self, event: AnyEvent | None) -> None:
         if event is not None:
-            self._say(Happened(event))
+            self._post(Happened(event))
         elif self.session.failure is not None:
-            self._say(Refused(self.session.failure, last=True))
+            self._post(Refused(self.session.failure, last=True))
 
-    def _asks(self, question: Question | None) -> None:
-        self._say(Waits(question))
+    def _post_question(self, question: Question | None) -> None:
+        self._post(Waits(question))
         if question is not None:
-            self.do(lambda: self._say(self._kept(question)))
+            self.do(lambda: self._post(self._kept_draft(question)))
 
-    def _kept(self, question: Question) -> Kept:
+    def _kept_draft(self, question: Question) -> Kept:
         draft = self.session.draft(question)
         return Kept(question, draft, self.session.begun(question))
 
-    def _refused(self, error: LabError) -> None:
+    def _post_refusal(self, error: LabError) -> None:
         # The session reports its own failure once, as `Refused(last=True)`.
         if error is not self.session.failure:
-            self._say(Refused(error, last=False))
+            self._post(Refused(error, last=False))
 
-    def _say(self, message: Message) -> None:
+    def _post(self, message: Message) -> None:
         if self._closed.is_set():
             return
         try:
-            self._to.post_message(message)
+            self._target.post_message(message)
         except RuntimeError:  # the app's loop closed after the check above
             self._closed.set()

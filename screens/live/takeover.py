@@ -85,7 +85,7 @@ class HandsPanel(Vertical):
         self._ready, self._awaited = ready, awaited
         if not ready:
             self._picker.close()
-        self._tell()
+        self._update_state()
         first = not self.has_class("-open")
         self.add_class("-open")
         self.display = True
@@ -113,10 +113,10 @@ class HandsPanel(Vertical):
     def list_nodes(self, tree: UiTree) -> None:
         """List the tappable nodes."""
         self._picker.open(tree)
-        self._tell()
+        self._update_state()
 
     def on_mount(self) -> None:
-        self.watch(self.screen, "focused", self._tell, init=False)
+        self.watch(self.screen, "focused", self._update_state, init=False)
 
     @property
     def _types_over(self) -> bool:
@@ -124,7 +124,7 @@ class HandsPanel(Vertical):
         mirror = self.screen.focused
         return isinstance(mirror, Mirror) and mirror.typing
 
-    def _tell(self) -> None:
+    def _update_state(self) -> None:
         """Show what the next key does."""
         if not self._ready:
             line = f"The phone will be yours as soon as {self._awaited}"
@@ -139,11 +139,11 @@ class HandsPanel(Vertical):
         self._state.update(Text(with_keys(self, line)))
 
     @on(NodePicker.Aimed)
-    def _aimed(self, message: NodePicker.Aimed) -> None:
+    def _stop_aimed(self, message: NodePicker.Aimed) -> None:
         message.stop()
 
     @on(NodePicker.Taken)
-    def _taken(self, message: NodePicker.Taken) -> None:
+    def _tap_node(self, message: NodePicker.Taken) -> None:
         message.stop()
         self._picker.close()
         self.focus_keys()
@@ -162,7 +162,7 @@ class HandsPanel(Vertical):
         self._field.insert_text_at_cursor(text)
 
     @on(Choices.Picked)
-    def _picked(self, event: Choices.Picked) -> None:
+    def _press_key(self, event: Choices.Picked) -> None:
         event.stop()
         if event.choice == "give":
             self.post_message(self.GaveBack())
@@ -170,7 +170,7 @@ class HandsPanel(Vertical):
             self.post_message(self.Acted(msgspec.convert({"kind": event.choice}, Action)))
 
     @on(Input.Submitted, "#hands-text")
-    def _submitted(self, event: Input.Submitted) -> None:
+    def _type_text(self, event: Input.Submitted) -> None:
         event.stop()
         if event.value:
             self.post_message(self.Acted(Action("input_text", text=event.value)))

@@ -80,7 +80,7 @@ class Canvas(Widget):
         filters = self.get_line_filters()
         lines: list[Strip] = []
         for y in crop.line_range:
-            line: Strip = self._strips[y] if y < len(self._strips) else self._bare(y, width)
+            line: Strip = self._strips[y] if y < len(self._strips) else self._bare_row(y, width)
             if line.cell_length != width:
                 line = line.adjust_cell_length(width, self.rich_style)
             for filter in filters:
@@ -88,7 +88,7 @@ class Canvas(Widget):
             lines.append(line if crop.column_span == (0, width) else line.crop(*crop.column_span))
         return lines
 
-    def _bare(self, y: int, width: int) -> Strip:
+    def _bare_row(self, y: int, width: int) -> Strip:
         """Return a row without paint. The middle one holds the notice."""
         if y != self.size.height // 2 or self._strips:
             return Strip.blank(width, self.rich_style)

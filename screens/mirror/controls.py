@@ -88,11 +88,11 @@ def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: S
     Search before the first of the `texts` (boxes of their ink) inside its box, then after the last. Search for a switch
     only after the last.
     """
-    marks = (_look(control, room, raw, scale) for room in _rooms(control, texts))
+    marks = (_find_in(control, room, raw, scale) for room in _search_boxes(control, texts))
     return next((mark for mark in marks if mark is not None), None)
 
 
-def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, float]) -> DrawnControl | None:
+def _find_in(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, float]) -> DrawnControl | None:
     across, down = scale
     rows = slice(int(box.top / down), min(math.ceil(box.bottom / down), raw.shape[0]))
     columns = slice(int(box.left / across), min(math.ceil(box.right / across), raw.shape[1]))
@@ -106,7 +106,7 @@ def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, fl
     # Ink in a corner is what lies around a button's round corners, not its content.
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
         mask &= ~from_edges(mask)
-    mark = _whole(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
+    mark = _icon_box(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
     if mark is None:
         return None
     left, top, right, bottom = mark
@@ -118,11 +118,11 @@ def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, fl
         round((columns.start + left) * across), round((rows.start + top) * down),
         round((columns.start + right) * across), round((rows.start + bottom) * down),
     )  # fmt: skip
-    colour = _strongest(pixels[top:bottom, left:right], paper)
+    colour = _strongest_colour(pixels[top:bottom, left:right], paper)
     return DrawnControl(control, ink, place, raw[place].copy(), colour, paper)
 
 
-def _rooms(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bounds]:
+def _search_boxes(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bounds]:
     """Return the parts of a control's box beside its texts; the box plus a margin if it has no text and may fill its
     box.
     """
@@ -155,7 +155,7 @@ def _blob(mask: Mask, kind: Kind, scale: tuple[float, float]) -> tuple[int, int,
     return None
 
 
-def _whole(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
+def _icon_box(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
     """Return the box (left, top, right, bottom) of all ink if it has an icon's size; else None."""
     rows, columns = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
     if not len(rows) or not len(columns):
@@ -165,7 +165,7 @@ def _whole(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] 
     return (left, top, right, bottom) if min(sides) >= 8 and max(sides) <= 130 else None
 
 
-def _strongest(pixels: Grid, paper: int) -> int:
+def _strongest_colour(pixels: Grid, paper: int) -> int:
     """Return the colour that is furthest from the paper."""
     values = np.ascontiguousarray(pixels).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int32)
     apart = np.abs(values - np.array([paper & 255, paper >> 8 & 255, paper >> 16 & 255])).sum(axis=1)
@@ -196,7 +196,7 @@ def states(
             glyphs(_sign(control.control, fit.column(control.ink.right) - fit.column(control.ink.left))),
         )
         column = rounded(fit.column((ink.left + ink.right) / 2) - width_of(line) / 2)
-        own, rows = int(fit.row((ink.top + ink.bottom) / 2)), _rows(control, words, rows_by_words, fit)
+        own, rows = int(fit.row((ink.top + ink.bottom) / 2)), _state_rows(control, words, rows_by_words, fit)
         for row, gap in [(row, gap) for gap in _GAPS[control.control.kind == "icon"] for row in rows]:
             cells = {(row, column + offset) for offset in range(-gap, width_of(line) + gap)}
             if not cells & used_cells and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
@@ -228,7 +228,7 @@ def clear(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -
         mean[part] = between(phone.fg[part], phone.bg[part])
 
 
-def _rows(
+def _state_rows(
     control: DrawnControl, words: Sequence[TextBlock], rows_by_words: Mapping[TextBlock, int], fit: Fit
 ) -> list[int]:
     """Return the possible rows of a control's state, best first: its label's, or its own if it has no label."""

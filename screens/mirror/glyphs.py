@@ -53,32 +53,32 @@ def _glyphs(line: str) -> tuple[Glyph, ...]:
             clusters[-1] += ch
         else:
             clusters.append(ch)
-    row_glyphs = tuple(_measured(cluster.rstrip(_JOINER)) for cluster in clusters)
+    row_glyphs = tuple(_measure(cluster.rstrip(_JOINER)) for cluster in clusters)
     row_glyphs = tuple(glyph for glyph in row_glyphs if glyph.width)
     # Rich may measure the whole line differently from its clusters. Then fall back to single characters.
     if cell_len("".join(glyph.text for glyph in row_glyphs)) == sum(glyph.width for glyph in row_glyphs):
         return row_glyphs
-    return tuple(Glyph(ch, width) for ch in line if (width := get_character_cell_size(ch)) and not _modifies(ch))
+    return tuple(Glyph(ch, width) for ch in line if (width := get_character_cell_size(ch)) and not _is_skin_tone(ch))
 
 
 def _joins(cluster: str, ch: str) -> bool:
     """Return True if a terminal draws a character into the cluster before it."""
     if cluster[-1] == _JOINER or get_character_cell_size(ch) == 0:
         return True
-    return (_modifies(ch) and cell_len(cluster) == 2) or (_flags(ch) and _flags(cluster))
+    return (_is_skin_tone(ch) and cell_len(cluster) == 2) or (_is_half_flag(ch) and _is_half_flag(cluster))
 
 
-def _modifies(ch: str) -> bool:
+def _is_skin_tone(ch: str) -> bool:
     """Return True for a skin tone."""
     return "\U0001f3fb" <= ch <= "\U0001f3ff"
 
 
-def _flags(text: str) -> bool:
+def _is_half_flag(text: str) -> bool:
     """Return True for a regional indicator (half a flag)."""
     return len(text) == 1 and "\U0001f1e6" <= text <= "\U0001f1ff"
 
 
-def _measured(cluster: str) -> Glyph:
+def _measure(cluster: str) -> Glyph:
     """Return a cluster with its width. Cut one that a terminal may draw wider than two cells to its first character."""
     width = cell_len(cluster)
     return Glyph(cluster, width) if width <= 2 else Glyph(cluster[0], cell_len(cluster[0]))
@@ -124,8 +124,8 @@ def wrap(line: tuple[Glyph, ...], width: int) -> list[tuple[Glyph, ...]]:
             end += 1
         if end == start:
             return lines
-        stop = _break(line, start, end)
-        lines.append(_stripped(line[start:stop]))
+        stop = _break_position(line, start, end)
+        lines.append(_strip_end(line[start:stop]))
         start = stop
         while start < len(line) and line[start].text == " ":
             start += 1
@@ -143,7 +143,7 @@ def longest_word(line: tuple[Glyph, ...]) -> int:
     return longest
 
 
-def _break(line: tuple[Glyph, ...], start: int, end: int) -> int:
+def _break_position(line: tuple[Glyph, ...], start: int, end: int) -> int:
     """Return the last position up to `end` at which a line that began at `start` may break; `end` if there is none."""
     if end == len(line):
         return end
@@ -156,7 +156,7 @@ def _may_break(line: tuple[Glyph, ...], place: int) -> bool:
     return after.text == " " or before.text in (" ", "-") or 2 in (after.width, before.width)
 
 
-def _stripped(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
+def _strip_end(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
     end = len(line)
     while end and line[end - 1].text == " ":
         end -= 1

@@ -45,14 +45,14 @@ class Ground:
         last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
         if not words.flat:
             return self._low, self._high
-        busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
+        busy = [column for column, colour in self._busy_cells(row) if not _similar(colour, words.paper)]
         left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
         return (
             max(self._low, left[-_EDGE] + 1 if len(left) >= _EDGE else 0),
             min(self._high, right[_EDGE - 1] if len(right) >= _EDGE else where.cols),
         )
 
-    def _row(self, row: int) -> list[tuple[int, int]]:
+    def _busy_cells(self, row: int) -> list[tuple[int, int]]:
         """Return the cells of a row that show more than plain ground, as (column, colour)."""
         if row not in self._rows:
             columns = np.flatnonzero(self._uneven[row])
@@ -60,7 +60,7 @@ class Ground:
         return self._rows[row]
 
 
-def _alike(one: int, other: int) -> bool:
+def _similar(one: int, other: int) -> bool:
     """Return True if two packed colours are so close that a text needs no patch."""
     red, green, blue = (
         abs((one & 255) - (other & 255)),

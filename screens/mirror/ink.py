@@ -93,19 +93,21 @@ def find_ink(pixels: Grid, text_shape: Shape, scale: tuple[float, float], sure: 
     if flat and mask[:, :LINE].any() and mask[:, -LINE:].any():
         drop_outline(mask, inked(pixels, paper, True, FAINT))
     _drop_frame(mask)
-    likely = _likely(mask, _bands(mask, text_shape, sure), text_shape, scale, sure)
+    likely = _likely_places(mask, _bands(mask, text_shape, sure), text_shape, scale, sure)
     if not sure and (not likely or likely[0][0] > 0.6):
-        likely = sorted(likely + _likely(mask, _guessed(mask, text_shape, scale[1]), text_shape, scale, sure))
+        likely = sorted(
+            likely + _likely_places(mask, _guessed_bands(mask, text_shape, scale[1]), text_shape, scale, sure)
+        )
     for _, (left, top, right, bottom), lines in likely[:3]:
         part = slice(top, bottom), slice(left, right)
         small = bottom - top <= max(_SMALL, _SMALL_COARSE / scale[1] if scale[0] > _COARSE else 0)
-        colour = _written(pixels[part], mask[part], paper, flat, text_shape, small)
+        colour = _writing_colour(pixels[part], mask[part], paper, flat, text_shape, small)
         if colour is not None:
             return TextInk(left, top, right, bottom, lines, colour, paper, flat)
     return None
 
 
-def _likely(
+def _likely_places(
     mask: Mask, bands: list[tuple[int, int, float, int]], text_shape: Shape, scale: tuple[float, float], sure: bool
 ) -> list[tuple[float, tuple[int, int, int, int], int]]:
     """Return where a text may lie, best first: (distance from its shape, (left, top, right, bottom), lines)."""
@@ -114,7 +116,7 @@ def _likely(
         em = height * scale[1] / text_shape.height
         for left, right, width in _clusters(mask[top:bottom], em / scale[0], lines):
             likeness = width * scale[0] * 2 / (text_shape.cells * em)
-            if _plausible(likeness, width * scale[0], em, text_shape.cells, sure):
+            if _is_plausible(likeness, width * scale[0], em, text_shape.cells, sure):
                 likely.append((abs(math.log(likeness / _USUAL)), (left, top, right, bottom), lines))
     return sorted(likely)
 
@@ -178,7 +180,7 @@ def _bands(mask: Mask, text_shape: Shape, sure: bool) -> list[tuple[int, int, fl
     if not spans:
         return []
     # A bound on the pairs of first and last line tried below.
-    spans = _dotted(spans, 0.17 * max(end - start for start, end in spans))[:12]
+    spans = _join_dots(spans, 0.17 * max(end - start for start, end in spans))[:12]
     bands = [(start, end, float(end - start), 1) for start, end in spans if end - start > 1]
     if sure:
         return bands
@@ -194,7 +196,7 @@ def _bands(mask: Mask, text_shape: Shape, sure: bool) -> list[tuple[int, int, fl
     return bands
 
 
-def _guessed(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int, float, int]]:
+def _guessed_bands(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int, float, int]]:
     """Return bands for lines set so tight that no gap separates them: one for each possible number of lines."""
     bands: list[tuple[int, int, float, int]] = []
     if text_shape.cells < 16:
@@ -208,7 +210,7 @@ def _guessed(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int,
     return bands
 
 
-def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
+def _join_dots(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
     """Join the dots and accents above letters to their line: small pieces close to a larger one."""
     lines = [spans[0]]
     for start, end in spans[1:]:
@@ -232,11 +234,11 @@ def _clusters(band: Mask, em: float, lines: int) -> list[tuple[int, int, float]]
     for first in range(len(spans)):
         for last in range(first, len(spans)):
             left, right = spans[first][0], spans[last][1]
-            clusters.append((left, right, _summed(band[:, left:right], lines)))
+            clusters.append((left, right, _summed_width(band[:, left:right], lines)))
     return clusters
 
 
-def _summed(band: Mask, lines: int) -> float:
+def _summed_width(band: Mask, lines: int) -> float:
     """Return the summed widths of a band's lines. Lines without a gap between them count as nearly full."""
     width = float(band.shape[1])
     if lines == 1:
@@ -248,7 +250,7 @@ def _summed(band: Mask, lines: int) -> float:
     return float(sum(int(reach[start:end].max()) for start, end in rows if end - start > 1))
 
 
-def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool) -> bool:
+def _is_plausible(likeness: float, width: float, em: float, cells: int, sure: bool) -> bool:
     """Return True if ink of this width can be the text. `likeness` is its width over the expected width."""
     if sure:
         return cells >= 4 and 0.62 < likeness < 1.5 and 12 <= em <= 200
@@ -257,7 +259,7 @@ def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool)
     return 0.45 < likeness < 2.2 or (likeness <= 0.45 and width > 2.5 * em)
 
 
-def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape, small: bool) -> int | None:
+def _writing_colour(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape, small: bool) -> int | None:
     """Return the colour of the writing; None if it is not writing but a picture (too full, or of many colours).
 
     The colour is the mean of the pixels furthest from the paper, since thin strokes are blends of the two.
@@ -270,13 +272,13 @@ def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape
     apart = inks - ground
     reach = np.abs(apart).sum(axis=1)
     colour = inks[reach >= 0.88 * reach.max()].mean(axis=0)
-    if text_shape.plain and _motley(apart, colour - ground):
+    if text_shape.plain and _is_motley(apart, colour - ground):
         return None
     red, green, blue = (int(value + 0.5) for value in colour)
     return red | green << 8 | blue << 16
 
 
-def _motley(apart: NDArray[np.float32], ink: NDArray[np.float32]) -> bool:
+def _is_motley(apart: NDArray[np.float32], ink: NDArray[np.float32]) -> bool:
     """Return True if the pixels are not blends of the paper and one ink."""
     length = float(np.linalg.norm(ink)) or 1.0
     along = apart @ (ink / length)

@@ -78,7 +78,7 @@ def item_of(words: TextBlock, edges: Edges, things: Sequence[Bounds], fit: Fit, 
         first, last = reach(words)
         low, high = max(low, first), min(high, last)
     if words.lines > 1:
-        return _block(words, anchor, low, high, fit)
+        return _paragraph(words, anchor, low, high, fit)
     item = GridText(words, anchor, [flat(words.line)], 0, low, high)
     width = item.width
     if anchor == "left":
@@ -88,11 +88,11 @@ def item_of(words: TextBlock, edges: Edges, things: Sequence[Bounds], fit: Fit, 
         start = rounded(fit.column(words.ink.right)) - width
     else:
         start = rounded(fit.column((words.ink.left + words.ink.right) / 2) - width / 2)
-    _hold(item, start)
+    _place_within_limits(item, start)
     return item
 
 
-def _hold(item: GridText, start: int) -> None:
+def _place_within_limits(item: GridText, start: int) -> None:
     """Place an item at `start`, or as near as its limits allow. Cut it if it is wider than they are."""
     width = item.width
     if start + width > item.high and (item.anchor != "left" or start + width <= item.high + SHIFT):
@@ -103,7 +103,7 @@ def _hold(item: GridText, start: int) -> None:
         item.whole = False
 
 
-def _block(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) -> GridText:
+def _paragraph(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) -> GridText:
     """Return a paragraph wrapped in its box, or wider if it would need more rows than it has."""
     start = max(low, rounded(fit.column(words.ink.left)))
     width = max(4, rounded(fit.column(max(words.ink.right, words.box.right))) - start)
@@ -175,7 +175,7 @@ def _limits(words: TextBlock, things: Sequence[Bounds], fit: Fit) -> tuple[int, 
         if thing.left >= middle:
             high = min(high, max(int(fit.column(thing.left)), int(fit.column(words.ink.right)) + 1))
         else:
-            low = max(low, min(_up(fit.column(thing.right)), int(fit.column(words.ink.left))))
+            low = max(low, min(_ceil(fit.column(thing.right)), int(fit.column(words.ink.left))))
     return max(0, min(low, fit.cols - 1)), max(min(high, fit.cols), 1)
 
 
@@ -184,5 +184,5 @@ def rounded(value: float) -> int:
     return int(value + 0.5) if value >= 0 else -int(-value + 0.5)
 
 
-def _up(value: float) -> int:
+def _ceil(value: float) -> int:
     return -int(-value) if value <= 0 else int(value) + (value > int(value))

@@ -93,7 +93,7 @@ def set_rows(levels: list[Level], rows: int) -> list[Level] | None:
         needed = offsets[-1] if offsets else 0
         # Only the twelve levels before: the work stays linear in the number of texts.
         for other in range(max(0, index - 12), index):
-            if _beside(levels[other], level):
+            if _overlap(levels[other], level):
                 needed = max(needed, offsets[other] + levels[other].height)
         offsets.append(needed)
     pools: list[list[float]] = []
@@ -117,7 +117,7 @@ def set_rows(levels: list[Level], rows: int) -> list[Level] | None:
     return levels[max(0, worst[1] - 2) : worst[1] + 3]
 
 
-def _beside(one: Level, other: Level) -> bool:
+def _overlap(one: Level, other: Level) -> bool:
     """Return True if two levels would overlap on the same row."""
     return any(a.start < b.end + 1 and b.start < a.end + 1 for a in one.items for b in other.items)
 

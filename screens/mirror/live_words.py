@@ -47,9 +47,9 @@ class LiveWords:
         self._thread: threading.Thread | None = None
         self._closed = self._silent = False
         self._newest: Frame | None = None
-        self._since, self._began = 0.0, 0.0
+        self._changed_at, self._reading_began = 0.0, 0.0
         """Monotonic seconds of the newest picture's arrival, and of the last reading's start."""
-        self._read: tuple[int, UiTree] | None = None
+        self._last_reading: tuple[int, UiTree] | None = None
         """Number of the picture that was read, and the tree made of its text."""
         self._words_shown = False
 
@@ -57,14 +57,14 @@ class LiveWords:
         """Show a frame at once. Call it from the thread that receives frames."""
         with self._change:
             if self._newest is None or frame.number != self._newest.number:
-                self._since = time.monotonic()
+                self._changed_at = time.monotonic()
             self._newest = frame
             if frame.tree is not None:
                 self._silent = says_nothing(frame.tree)
             if self._silent and not self._closed and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live words", daemon=True)
                 self._thread.start()
-            self._put(self._with_words(frame) if self._silent else frame)
+            self._post(self._with_words(frame) if self._silent else frame)
             self._change.notify_all()
 
     def close(self) -> None:
@@ -78,11 +78,11 @@ class LiveWords:
 
         Otherwise, if read words are on the screen, drop the tree. The mirror then keeps those of unchanged pixels.
         """
-        if self._read is not None and self._read[0] == frame.number:
-            return frame._replace(tree=self._read[1])
+        if self._last_reading is not None and self._last_reading[0] == frame.number:
+            return frame._replace(tree=self._last_reading[1])
         return frame._replace(tree=None) if self._words_shown else frame
 
-    def _put(self, frame: Frame) -> None:
+    def _post(self, frame: Frame) -> None:
         if frame.tree is not None:
             self._words_shown = was_read(frame.tree)
         self._mirror.post_frame(frame)
@@ -90,54 +90,58 @@ class LiveWords:
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while (frame := self._next()) is not None:
+        while (frame := self._next_due()) is not None:
             reader = self._reader()
             if reader is None:
                 if not self._closed:
                     self._mirror.post_message(self.Lacking())
                 return
-            self._began = time.monotonic()
+            self._reading_began = time.monotonic()
             try:
                 text = _text_of(frame, reader)
             except LabError:
                 text = None
-            self._take(frame, text)
+            self._show_text(frame, text)
 
-    def _next(self) -> Frame | None:
+    def _next_due(self) -> Frame | None:
         """Wait until a reading is due and return the newest picture; None when closed."""
         with self._change:
             while not self._closed:
-                if self._newest is not None and self._due(self._newest):
+                if self._newest is not None and self._is_due(self._newest):
                     return self._newest
                 # Nothing notifies of time that passes, so a silent phone is polled.
                 self._change.wait(_LOOK if self._silent else None)
             return None
 
-    def _due(self, frame: Frame) -> bool:
+    def _is_due(self, frame: Frame) -> bool:
         """Return True if a reading of this picture is due: once it is still, or at intervals if it keeps moving."""
-        if not self._silent or not self._mirror.overlay or (self._read is not None and self._read[0] == frame.number):
+        if (
+            not self._silent
+            or not self._mirror.overlay
+            or (self._last_reading is not None and self._last_reading[0] == frame.number)
+        ):
             return False
         now = time.monotonic()
-        return frame.tree is not None or now - self._since > _REST or now - self._began > _SELDOM
+        return frame.tree is not None or now - self._changed_at > _REST or now - self._reading_began > _SELDOM
 
-    def _take(self, frame: Frame, text: ReadText | None) -> None:
+    def _show_text(self, frame: Frame, text: ReadText | None) -> None:
         """Show recognized text: all of it if its picture is the newest, else the lines that are unchanged there."""
         with self._change:
             newest = self._newest
-            if newest is None or not self._reads:
+            if newest is None or not self._shows_words:
                 return
             if newest.number == frame.number:
-                self._read = frame.number, text.tree if text is not None else UiTree()
-                self._put(newest._replace(tree=self._read[1]))
+                self._last_reading = frame.number, text.tree if text is not None else UiTree()
+                self._post(newest._replace(tree=self._last_reading[1]))
                 return
         # Outside the lock: the comparison takes milliseconds, and `show` must not wait for it.
         valid_text = _still_valid(frame, newest, text) if text is not None else None
         with self._change:
-            if valid_text is not None and valid_text.lines and self._newest is newest and self._reads:
-                self._put(newest._replace(tree=valid_text.tree))
+            if valid_text is not None and valid_text.lines and self._newest is newest and self._shows_words:
+                self._post(newest._replace(tree=valid_text.tree))
 
     @property
-    def _reads(self) -> bool:
+    def _shows_words(self) -> bool:
         """True while recognized text may be shown."""
         return self._silent and not self._closed
 

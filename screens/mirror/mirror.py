@@ -124,15 +124,15 @@ class Mirror(Touchscreen):
         self._shown_number = 0
         self._taken: float | None = None
         self._posted: MirrorShot | None = None
-        self._posting = threading.Lock()
-        self._said = ""
-        self._wrong = False
+        self._post_lock = threading.Lock()
+        self._border_words = ""
+        self._damaged = False
         """True if the newest frame has not the bytes that its size requires. The picture before it remains."""
-        self._rests = False
+        self._at_rest = False
         """True if the picture is the last one of a run that ended."""
-        self._reads = False
+        self._words_read = False
         """True if the words of the live picture were read by OCR."""
-        self._usual: Zoom = "fit"
+        self._whole_zoom: Zoom = "fit"
         self._shape: Point = _UPRIGHT
         """Size of a phone for which the width is computed."""
         self._screen: tuple[int, int] | None = None
@@ -153,15 +153,15 @@ class Mirror(Touchscreen):
     def post_frame(self, frame: Frame) -> None:
         """Show a live picture, from any thread. Never blocks."""
         if isinstance(frame.pixels, bytes) and len(frame.pixels) != frame.size[0] * frame.size[1] * 3:
-            self._wrong = True
+            self._damaged = True
             return
         shot = MirrorShot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
         # Callers are on several threads, and `show_instead` must not replace a live picture that arrives meanwhile.
-        with self._posting:
-            self._taken, self._wrong = frame.at, False
+        with self._post_lock:
+            self._taken, self._damaged = frame.at, False
             if frame.tree is not None:
-                self._reads = was_read(frame.tree)
-            if self._posted is None or not _same(shot, self._posted):
+                self._words_read = was_read(frame.tree)
+            if self._posted is None or not _same_shot(shot, self._posted):
                 self._posted = shot
                 self._newest.put(shot=shot)
 
@@ -171,19 +171,19 @@ class Mirror(Touchscreen):
         Without one show the tree's texts and boxes, without both a notice.
         """
         self._taken = self._posted = None
-        self._wrong = self._reads = False
+        self._damaged = self._words_read = False
         self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
 
     def show_instead(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Show a stored picture, unless something was shown already. A live picture that arrives meanwhile wins."""
-        with self._posting:
+        with self._post_lock:
             if self.empty:
                 self.show_still(image, size, tree)
 
     def rest(self) -> None:
         """Mark the picture as the last one. It has no age from now on."""
-        self._rests = True
-        self._tell_age()
+        self._at_rest = True
+        self._update_age()
 
     def mark(self, marks: Sequence[PhoneMark]) -> None:
         """Draw these marks over the phone, instead of those before."""
@@ -210,7 +210,7 @@ class Mirror(Touchscreen):
     def age_text(self) -> str:
         """Age of the picture in words; empty for a still."""
         if self.age is None:
-            return "the last picture" if self._rests and self._taken is not None else ""
+            return "the last picture" if self._at_rest and self._taken is not None else ""
         if self.age < _FRESH:
             return f"live · {self.rate:.0f} fps" if self.rate >= 1 else "live"
         words = f"{self.age:.0f} s old" if self.age < 120 else f"{self.age / 60:.0f} min old"
@@ -242,7 +242,7 @@ class Mirror(Touchscreen):
         if self._draw():
             self._drawn_at.append(time.monotonic())
         if self.age is None or self.age >= _FRESH or self._taken is None:
-            self._tell_age()  # otherwise the timer updates it
+            self._update_age()  # otherwise the timer updates it
 
     def _draw(self) -> int:
         return self._canvas.draw(self._shown, (*self._marks, *self._finger)) if self._shown is not None else 0
@@ -279,25 +279,25 @@ class Mirror(Touchscreen):
     # How it is looked at
 
     def _on_mount(self, event: events.Mount) -> None:
-        self.set_interval(0.5, self._tell_age)
+        self.set_interval(0.5, self._update_age)
 
     def _on_unmount(self) -> None:
         self._newest.close()
 
     def _on_canvas_sized(self, event: Canvas.Sized) -> None:
         event.stop()
-        self._look()
+        self._request_view()
 
     def watch_overlay(self) -> None:
-        self._look()
+        self._request_view()
 
     def watch_zoom(self) -> None:
         self.refresh_bindings()
-        self._say()
-        self._look()
+        self._update_subtitle()
+        self._request_view()
 
     def watch_pan(self) -> None:
-        self._look()
+        self._request_view()
 
     def watch_fps(self, fps: int) -> None:
         self._newest.fps = fps
@@ -308,15 +308,15 @@ class Mirror(Touchscreen):
         if self._canvas.faded != stale:
             self._canvas.faded = stale
             self._draw()
-        self._say()
+        self._update_subtitle()
 
     def watch_typing(self, typing: bool) -> None:
         self.set_class(typing, "-typing")
         self.refresh_bindings()
-        self._say()
+        self._update_subtitle()
 
     def watch_remark(self) -> None:
-        self._say()
+        self._update_subtitle()
 
     @property
     def enlarged(self) -> bool:
@@ -329,19 +329,19 @@ class Mirror(Touchscreen):
         times = f"x{TIMES[self.zoom]:g}" if self.enlarged else ""
         return " · ".join(part for part in ("keys type" if self.typing else "", times) if part)
 
-    def _say(self) -> None:
+    def _update_subtitle(self) -> None:
         """Write mode and age on the lower border. `write_subtitle` repaints that row alone, Textual all of it."""
-        wrong = "a damaged picture came" if self._wrong else ""
+        wrong = "a damaged picture came" if self._damaged else ""
         age = f"not live: {self.spoiled_by}" if self.spoiled_by else self.age_text
-        remark = READ_WORDS if self._reads else self.remark
+        remark = READ_WORDS if self._words_read else self.remark
         remarks = (remark, *_READ_SHORT) if remark == READ_WORDS else (remark,)
         lines = [" · ".join(part for part in (wrong, self.mode_text, wording, age) if part) for wording in remarks]
         words = next((line for line in lines if len(line) <= self.size.width - _CORNERS), lines[-1])
-        if words != self._said:
-            self._said = words
+        if words != self._border_words:
+            self._border_words = words
             write_subtitle(self, words)
 
-    def _look(self) -> None:
+    def _request_view(self) -> None:
         """Ask for the newest picture in the present view."""
         size = self._canvas.size
         if not self.is_mounted or not size.area:
@@ -351,11 +351,11 @@ class Mirror(Touchscreen):
         colours = 256 if few else 1 << 24
         self._newest.put(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
 
-    def _tell_age(self) -> None:
+    def _update_age(self) -> None:
         """Update the age from the clock."""
-        live = self._taken is not None and self._shown is not None and not self._rests
+        live = self._taken is not None and self._shown is not None and not self._at_rest
         self.age = max(0.0, time.monotonic() - (self._taken or 0.0)) if live else None
-        self._say()
+        self._update_subtitle()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
@@ -375,7 +375,7 @@ class Mirror(Touchscreen):
     def action_next_zoom(self) -> None:
         following = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)] if self.zoom in ZOOMS else ZOOMS[0]
         if following in TIMES:
-            self._usual = self.zoom
+            self._whole_zoom = self.zoom
         self.zoom = following
 
     action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
@@ -383,20 +383,20 @@ class Mirror(Touchscreen):
     def look_whole(self, view: Zoom) -> None:
         """Choose the view of the whole phone (`fit`, `wide`). If it is enlarged, that is the view to return to."""
         if self.enlarged:
-            self._usual = view
+            self._whole_zoom = view
         else:
             self.zoom = view
 
     def closer(self, at: Point | None = None) -> None:
-        self._step(1, at)
+        self._zoom_by(1, at)
 
     def further(self, at: Point | None = None) -> None:
-        self._step(-1, at)
+        self._zoom_by(-1, at)
 
     def whole(self) -> None:
         """Show the whole phone again."""
         if self.enlarged:
-            self.zoom = self._usual
+            self.zoom = self._whole_zoom
 
     action_whole = whole
 
@@ -412,7 +412,7 @@ class Mirror(Touchscreen):
         if fit is not None:
             self._pan_to(fit, at[0] - (fit.x1 - fit.x0) / 2, at[1] - (fit.y1 - fit.y0) / 2)
 
-    def _step(self, by: int, at: Point | None) -> None:
+    def _zoom_by(self, by: int, at: Point | None) -> None:
         """Zoom in or out by one level.
 
         The pixel `at` (the middle if None) keeps its place as far as the edges allow.
@@ -421,9 +421,9 @@ class Mirror(Touchscreen):
         if now is None:
             return
         if not self.enlarged:
-            self._usual = self.zoom
+            self._whole_zoom = self.zoom
         cells = self._canvas.size.width, self._canvas.size.height
-        zoom_levels = levels(now.size, cells, self._usual)
+        zoom_levels = levels(now.size, cells, self._whole_zoom)
         place = zoom_levels.index(self.zoom) + by if self.zoom in zoom_levels else len(zoom_levels) - 1 if by > 0 else 0
         level = zoom_levels[min(max(place, 0), len(zoom_levels) - 1)]
         larger = fit_of(now.size, cells, level)
@@ -451,6 +451,6 @@ class Mirror(Touchscreen):
             self._pan_to(fit, fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3)
 
 
-def _same(one: MirrorShot, other: MirrorShot) -> bool:
+def _same_shot(one: MirrorShot, other: MirrorShot) -> bool:
     """Return True if a frame repeats the last one only to report that it is still current."""
     return one.pixels is other.pixels and one.tree is other.tree and (one.size, one.space) == (other.size, other.space)

@@ -50,10 +50,10 @@ class PreviousPicture:
         words = {id(text.words): text.words for text in texts}
         self._words = list(words.values())
         self._number = {key: number for number, key in enumerate(words)}
-        self._cells = _spans(self._words, where, (2 * where.rows, where.cols))
-        self._patches = _spans(self._words, where, blocks(where))
+        self._cells = _grid_spans(self._words, where, (2 * where.rows, where.cols))
+        self._patches = _grid_spans(self._words, where, blocks(where))
         self._grids: tuple[Grid, Grid] | None = None
-        self._here = np.ones(len(self._words), np.bool_)
+        self._in_place = np.ones(len(self._words), np.bool_)
         slack = np.full(blocks(where), 255, np.uint8)
         for block, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
@@ -74,9 +74,9 @@ class PreviousPicture:
         sums = np.zeros((changes.shape[0] + 1, changes.shape[1] + 1), np.int32)
         np.cumsum(np.cumsum(changes, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
         here = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
-        for number in np.flatnonzero(~here & self._here).tolist():
+        for number in np.flatnonzero(~here & self._in_place).tolist():
             here[number] = self._blinks(number, newer, changes)
-        self._here = here
+        self._in_place = here
         stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False
@@ -90,7 +90,7 @@ class PreviousPicture:
             return False
         words = self._words[number]
         then, now = part_of(*self._picture, self.where, words.ink), part_of(*newer, self.where, words.ink)
-        return then.shape == now.shape and _upright(then, now)
+        return then.shape == now.shape and _only_cursor_differs(then, now)
 
 
 def slack_of(words: TextBlock) -> int:
@@ -110,10 +110,10 @@ def overpainted(then: Grid, now: Grid, scale: tuple[float, float], slack: int) -
         Image.frombuffer("RGBX", g.shape[::-1], np.ascontiguousarray(g), "raw", "RGBX", 0, 1) for g in (then, now)
     )
     differs = ImageChops.difference(one.convert("RGB").reduce(by), other.convert("RGB").reduce(by))
-    return int(np.asarray(differs).max()) > slack and not _upright(then, now)
+    return int(np.asarray(differs).max()) > slack and not _only_cursor_differs(then, now)
 
 
-def _upright(then: Grid, now: Grid) -> bool:
+def _only_cursor_differs(then: Grid, now: Grid) -> bool:
     """Return True if two pictures differ in no more columns than a cursor is wide."""
     columns = np.flatnonzero(
         np.logical_or.reduce(moved(np.ascontiguousarray(now), np.ascontiguousarray(then), 31), axis=0)
@@ -121,7 +121,7 @@ def _upright(then: Grid, now: Grid) -> bool:
     return not len(columns) or bool(columns[-1] - columns[0] < _CURSOR)
 
 
-def _spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> NDArray[np.intp]:
+def _grid_spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> NDArray[np.intp]:
     """Return for each text the part of a grid over the fit that its ink touches: top, left, bottom, right."""
     down, across = shape[0] / (where.y1 - where.y0), shape[1] / (where.x1 - where.x0)
     spans = [

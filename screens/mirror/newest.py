@@ -74,7 +74,7 @@ class FramePainter:
 
         painter = Painter(self._codes)
         began = 0.0
-        while (job := self._next(began)) is not None:
+        while (job := self._next_job(began)) is not None:
             number, shot, view = job
             began = time.monotonic()
             self.painted = number, painter.paint(shot, view)
@@ -82,7 +82,7 @@ class FramePainter:
             if not self._closed:
                 self._ready()
 
-    def _next(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
+    def _next_job(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
         """Return the newest request once it is due; None if closed."""
         with self._change:
             last_number = self.painted[0] if self.painted is not None else 0

@@ -23,13 +23,13 @@ An outline is thin and blends with its paper in a reduced picture.
 
 def drop_outline(mask: Mask, faint: Mask) -> None:
     """Clear the outline of a field or chip, with or without round corners, if it encloses anything."""
-    if _framed(faint):
+    if _is_framed(faint):
         inner = mask & ~_outermost(faint)
         if inner.any():
             mask &= inner
 
 
-def _framed(mask: Mask) -> bool:
+def _is_framed(mask: Mask) -> bool:
     """Return True if a line runs along all four sides of the ink, round corners excepted."""
     down, along = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
     if len(down) < 12 or len(along) < 12:

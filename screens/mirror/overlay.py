@@ -41,8 +41,8 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
     description of a leaf without text counts.
     """
     screen = Bounds(0, 0, *size)
-    nodes, parents = _flat(tree)
-    below = _below(nodes, parents)
+    nodes, parents = _flatten(tree)
+    below = _texts_inside(nodes, parents)
     texts: list[TreeText] = []
     things: list[Bounds] = []
     for index, node in enumerate(nodes):
@@ -53,14 +53,18 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
         box = node.bounds.cut(screen)
         if not box.area:
             continue
-        if text and len(texts) < _MOST and _own(node, _name(text), below.get(index, _NONE), box, screen, drawn):
+        if (
+            text
+            and len(texts) < _MOST
+            and _shows_itself(node, _normalized(text), below.get(index, _NONE), box, screen, drawn)
+        ):
             texts.append(TreeText(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
         if not node.children and not own and box.area < 0.06 * screen.area and _is_thing(node):
             things.append(box)
     return TreeTexts(tuple(texts), tuple(things[:_MOST]))
 
 
-def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:
+def _flatten(tree: UiTree) -> tuple[list[Node], list[int]]:
     """Return every node in drawing order, and the index of each one's parent (-1 for none)."""
     nodes: list[Node] = []
     parents: list[int] = []
@@ -78,7 +82,7 @@ def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:
 _NONE: frozenset[str] = frozenset()
 
 
-def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
+def _texts_inside(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
     """Return the texts and descriptions inside each node that has any."""
     below: dict[int, set[str]] = {}
     for index in range(len(nodes) - 1, 0, -1):
@@ -89,16 +93,16 @@ def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
         above = below.setdefault(parent, set())
         if inside:
             above |= inside
-        above.update(name for name in (_name(node.text), _name(node.desc)) if name)
+        above.update(name for name in (_normalized(node.text), _normalized(node.desc)) if name)
     return below
 
 
 @lru_cache(maxsize=2048)
-def _name(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _own(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
+def _shows_itself(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
     """Return True if a node shows its text itself, instead of a descendant with the same text."""
     if name in below:
         return False

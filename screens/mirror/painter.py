@@ -64,8 +64,8 @@ class Painter:
 
     def paint(self, shot: MirrorShot, view: MirrorView) -> PaintedPhone:
         """Return the cells of a shot in a view."""
-        shot = self._decoded(shot)
-        where = fit(_size(shot), view.cells, view.zoom, view.pan)
+        shot = self._decode(shot)
+        where = fit(_phone_size(shot), view.cells, view.zoom, view.pan)
         if where is None:
             return PaintedPhone(paint.empty(view.cells[1], view.cells[0]), None)
         if where != self._fit:
@@ -76,15 +76,15 @@ class Painter:
         if self._shot is not None and not (shot.live and self._shot.live):
             self.reading, self._before = TextFinder(), None
         self._shot = shot
-        if shot.pixels is not None and self._moves(shot, view):
-            phone = self._moving((shot.pixels, shot.size or where.size), view, where)
+        if shot.pixels is not None and self._can_move(shot, view):
+            phone = self._paint_moving((shot.pixels, shot.size or where.size), view, where)
         else:
-            phone = self._read(shot, view, where)
+            phone = self._paint_read(shot, view, where)
         self._last = view, phone
         return phone
 
-    def _moves(self, shot: MirrorShot, view: MirrorView) -> bool:
-        """Return True if `_moving` can paint this shot: it needs no search for texts, only a check of the last ones."""
+    def _can_move(self, shot: MirrorShot, view: MirrorView) -> bool:
+        """Return True if a shot needs no search for texts, only a check of the last ones (`_paint_moving`)."""
         if not shot.live or (shot.tree is not None and view.overlay):
             return False
         if not view.overlay:
@@ -94,7 +94,7 @@ class Painter:
             return not self.reading.found
         return self._before.size == (shot.size or self._before.size)
 
-    def _moving(self, picture: Pixels, view: MirrorView, where: Fit) -> PaintedPhone:
+    def _paint_moving(self, picture: Pixels, view: MirrorView, where: Fit) -> PaintedPhone:
         """Paint newer pixels around those texts of the picture read last that are still in place."""
         texts: list[PlacedLine] = []
         patches = sampled(*picture, where)
@@ -107,11 +107,11 @@ class Painter:
             pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
         self._pixels = pixels
         phone = paint.half_blocks(colours)
-        return self._finished(phone, paint.between(phone.fg, phone.bg), texts, view, where)
+        return self._finish(phone, paint.between(phone.fg, phone.bg), texts, view, where)
 
-    def _read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
+    def _paint_read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
         """Paint a picture after searching it for texts."""
-        content = self._look(shot, view, where)
+        content = self._inspect(shot, view, where)
         if content is None and self._last is not None and self._last[0] == view:
             return self._last[1]
         image, words, things = content or self._seen
@@ -122,19 +122,19 @@ class Painter:
         self._settled = shot.tree or self._settled
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
-        texts = self._set(words, things, where, Ground(phone, mean, where, self._settled if shot.live else shot.tree))
+        texts = self._typeset(
+            words, things, where, Ground(phone, mean, where, self._settled if shot.live else shot.tree)
+        )
         if words and shot.pixels is not None:
             control_states, removed = states(self.reading.controls, words, texts, where)
             clear(phone, mean, removed, where)
             texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
-        self._large = _large([block.em for block in words], where)
-        return self._finished(phone, mean, texts, view, where)
+        self._large = _title_size([block.em for block in words], where)
+        return self._finish(phone, mean, texts, view, where)
 
-    def _finished(
-        self, phone: Cells, mean: Grid, texts: list[PlacedLine], view: MirrorView, where: Fit
-    ) -> PaintedPhone:
+    def _finish(self, phone: Cells, mean: Grid, texts: list[PlacedLine], view: MirrorView, where: Fit) -> PaintedPhone:
         """Draw the texts on the phone's cells and place these among the widget's."""
         self._draw(phone, mean, texts)
         if view.colours <= 256:
@@ -146,7 +146,7 @@ class Painter:
             whole[part] = piece
         return PaintedPhone(cells, where, tuple(texts))
 
-    def _decoded(self, shot: MirrorShot) -> MirrorShot:
+    def _decode(self, shot: MirrorShot) -> MirrorShot:
         """Return a shot with decoded pixels. The last decoded file is cached, since views of it change often."""
         if shot.stored is None:
             return shot
@@ -154,9 +154,9 @@ class Painter:
             self._stored = shot.stored, decoded(shot)
         return self._stored[1]._replace(tree=shot.tree)
 
-    def _look(self, shot: MirrorShot, view: MirrorView, where: Fit) -> _Seen | None:
+    def _inspect(self, shot: MirrorShot, view: MirrorView, where: Fit) -> _Seen | None:
         """Return picture without text, texts, and protected areas; None if unchanged."""
-        size = _size(shot)
+        size = _phone_size(shot)
         if shot.pixels is None:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
@@ -170,7 +170,9 @@ class Painter:
             return None
         return erased(self._picture.raw, texts), [text.words for text in texts], self.reading.things
 
-    def _set(self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[PlacedLine]:
+    def _typeset(
+        self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground
+    ) -> list[PlacedLine]:
         if words != self._placed[0]:
             self._placed = words, typeset(words, things, where, room.reach)
         return self._placed[1]
@@ -204,7 +206,7 @@ class Painter:
         phone.fg[row, column] = colours.astype(np.uint32)
 
 
-def _size(shot: MirrorShot) -> tuple[int, int]:
+def _phone_size(shot: MirrorShot) -> tuple[int, int]:
     """Return the phone's size in its own pixels: as given, else the picture's, else from the tree's outermost boxes."""
     if shot.space is not None and min(shot.space) > 0:
         return shot.space
@@ -251,7 +253,7 @@ def decoded(shot: MirrorShot) -> MirrorShot:
         return shot._replace(stored=None)
 
 
-def _large(ems: list[float], where: Fit) -> float:
+def _title_size(ems: list[float], where: Fit) -> float:
     """Return the font size from which a text counts as a title, drawn bold because a terminal has only one size."""
     usual = sorted(ems)[len(ems) // 3] if ems else 0.0
     return max(1.32 * usual, 0.035 * where.size[0])

@@ -39,7 +39,7 @@ class PackedPicture:
         """Phone size, in whose pixels its tree is given."""
         self.scale = (1.0, 1.0)
         """Phone pixels in one of ours, across and down."""
-        self._by = (1, 1)
+        self._reduction = (1, 1)
         self._rgb: bytes | None = None
         self.raw: Grid = np.zeros((0, 0), np.uint32)
         self._source: NDArray[np.uint8] | None = None
@@ -51,19 +51,19 @@ class PackedPicture:
         """
         width, height = size
         by = reduction(size, fit)
-        if rgb is self._rgb and (size, fit.size, by) == (self.size, self.space, self._by):
+        if rgb is self._rgb and (size, fit.size, by) == (self.size, self.space, self._reduction):
             return None
         self._rgb = rgb
         source = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)
-        fresh = self._source is None or (size, fit.size, by) != (self.size, self.space, self._by)
+        fresh = self._source is None or (size, fit.size, by) != (self.size, self.space, self._reduction)
         if fresh:
-            self.size, self.space, self._by = size, fit.size, by
+            self.size, self.space, self._reduction = size, fit.size, by
             self.scale = fit.size[0] / width * by[0], fit.size[1] / height * by[1]
             self.raw = np.zeros((-(-height // by[1]), -(-width // by[0])), np.uint32)
             changed_rows: Rows | None = (0, height)
         else:
             assert self._source is not None
-            changed_rows = _changed(self._source, source, step_of(by))
+            changed_rows = _changed_range(self._source, source, step_of(by))
         self._source = source
         if changed_rows is None:
             return None
@@ -74,7 +74,7 @@ class PackedPicture:
     def blank(self, size: tuple[int, int], boxes: Iterable[Bounds], fit: Fit) -> Rows:
         """Make a plain picture with the boxes of clickable nodes."""
         self.size = self.space = size
-        across, down = self._by = reduction(size, fit)
+        across, down = self._reduction = reduction(size, fit)
         self.scale, self._source, self._rgb = (float(across), float(down)), None, None
         self.raw = np.full((-(-size[1] // down), -(-size[0] // across)), BLANK_PHONE, np.uint32)
         for box in boxes:
@@ -92,20 +92,20 @@ class PackedPicture:
         return grid
 
 
-def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows | None:
+def _changed_range(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows | None:
     """Return the range of rows in which two pictures of one shape differ. Compare every `step`th row only."""
     old, new = old[::step], new[::step]
     # Eight bytes at a time if the width allows: this runs on every frame.
     if old.shape[1] % 8 == 0:
         old, new = old.view(np.uint64), new.view(np.uint64)
-    first = _differing(old, new)
+    first = _first_difference(old, new)
     if first is None:
         return None
-    last = _differing(old[:first:-1], new[:first:-1])
+    last = _first_difference(old[:first:-1], new[:first:-1])
     return first * step, (first + 1 if last is None else len(old) - last) * step
 
 
-def _differing(old: NDArray[Any], new: NDArray[Any]) -> int | None:
+def _first_difference(old: NDArray[Any], new: NDArray[Any]) -> int | None:
     """Return the first row in which two pictures differ. Compare in bands, and stop at the first difference."""
     for start in range(0, len(old), _BAND):
         differs = old[start : start + _BAND] != new[start : start + _BAND]

@@ -104,14 +104,14 @@ def half_cells(grid: Grid, fit: Fit) -> Grid:
 
 def paired(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the mean of each two rows, computed on the widest integers into which a row divides."""
-    whole, low = _widest(rows)
+    whole, low = _as_widest_integers(rows)
     one, other = whole[0::2], whole[1::2]
     # Average of packed bytes without overflow: shared bits plus half of the differing ones.
     means: NDArray[np.uint8] = ((one & other) + (((one ^ other) >> one.dtype.type(1)) & low)).view(np.uint8)
     return means
 
 
-def _widest(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:
+def _as_widest_integers(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:
     """Return rows as the widest integers into which they divide, and a mask of each byte's lower seven bits."""
     for kind in (np.uint64, np.uint32, np.uint16):
         size = np.dtype(kind).itemsize

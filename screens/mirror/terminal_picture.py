@@ -77,16 +77,16 @@ class PictureArea(Widget, can_focus=False):
         """Make the codes of this picture, then show it."""
         if (image, size, marks) != self._wanted:
             self._wanted = image, size, marks
-            self._make()
+            self._remake()
 
     def on_resize(self, event: events.Resize) -> None:
         """Make the codes again for the new size."""
-        self._make()
+        self._remake()
 
     def on_mount(self) -> None:
         """Subscribe to screen changes. Other screens and dialogs cover this widget without a `Hide` event."""
-        self.app.screen_change_signal.subscribe(self, self._screen_changed)
-        self.screen.screen_layout_refresh_signal.subscribe(self, self._laid_out)
+        self.app.screen_change_signal.subscribe(self, self._follow_screen)
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._follow_layout)
 
     def on_hide(self, event: events.Hide) -> None:
         """Delete the picture. Characters take its place, or nothing."""
@@ -96,12 +96,12 @@ class PictureArea(Widget, can_focus=False):
         """Delete the picture, since its screen is gone."""
         self._forget()
 
-    def _screen_changed(self, change: object) -> None:
+    def _follow_screen(self, change: object) -> None:
         """Delete the picture under another screen, even if a dialog leaves part of it visible."""
         if not self.screen.is_active:
             self._forget()
 
-    def _laid_out(self, screen: object) -> None:
+    def _follow_layout(self, screen: object) -> None:
         """Refresh if something, such as a notice, has come over the picture or left it."""
         if self._cells is not None and self.sent is not self._in_sight:
             self.refresh()
@@ -112,7 +112,7 @@ class PictureArea(Widget, can_focus=False):
             lab_of(self).send(kitty_end(self._number))
         self.sent = False
 
-    def _make(self) -> None:
+    def _remake(self) -> None:
         if self._wanted is not None and self.size.area:
             self._asked += 1
             self._encode(self._asked, *self._wanted, (self.size.width, self.size.height))
@@ -122,11 +122,11 @@ class PictureArea(Widget, can_focus=False):
         self, number: int, image: bytes | None, size: Point, marks: tuple[PhoneMark, ...], room: Point
     ) -> None:
         """Make the picture's codes on a thread. The one before remains until then."""
-        self._cells = await asyncio.to_thread(self._codes, image, size, marks, room)
+        self._cells = await asyncio.to_thread(self._picture_codes, image, size, marks, room)
         self._made = number
         self.refresh()
 
-    def _codes(
+    def _picture_codes(
         self, image: bytes | None, size: Point, marks: tuple[PhoneMark, ...], room: Point
     ) -> PictureCells | None:
         picture = marked(image, size, marks)
@@ -145,7 +145,7 @@ class PictureArea(Widget, can_focus=False):
             self._forget()
             return lines
         self.sent = True
-        last = [*blank, *_at(self.region.x + cells.left, self.region.y + cells.top, cells.codes)]
+        last = [*blank, *_codes_at(self.region.x + cells.left, self.region.y + cells.top, cells.codes)]
         return [*lines[:-1], Strip(last, crop.width)]
 
     @property
@@ -159,7 +159,7 @@ class PictureArea(Widget, can_focus=False):
         return all(screen.get_widget_at(x, y)[0] is self for y in range(region.y, region.bottom) for x in columns)
 
 
-def _at(x: int, y: int, codes: str) -> list[Segment]:
+def _codes_at(x: int, y: int, codes: str) -> list[Segment]:
     """Return codes to write at a cell. The cursor returns to where it was."""
     control = ((ControlType.CURSOR_FORWARD, 0),)
     text = f"\x1b7{Control.move_to(x, y).segment.text}{codes}\x1b8"

@@ -31,12 +31,12 @@ def marks_of(action: Action | None) -> list[PhoneMark]:
     if action.at is None:
         return []
     if action.kind in ("drag", "swipe", "scroll"):
-        return [PhoneMark("scroll" if action.kind == "scroll" else "drag", action.at, _end(action, action.at))]
+        return [PhoneMark("scroll" if action.kind == "scroll" else "drag", action.at, _arrow_end(action, action.at))]
     ring: dict[str, MarkKind] = {"double_tap": "double", "long_press": "long"}
     return [PhoneMark(ring.get(action.kind, "tap"), action.at)]
 
 
-def _end(action: Action, at: Point) -> Point:
+def _arrow_end(action: Action, at: Point) -> Point:
     """Return the arrow's end. A scroll points towards the content that it brings into view."""
     if action.to is not None:
         return action.to

@@ -95,7 +95,7 @@ class Touchscreen(Widget, can_focus=True):
             return self.mirror
 
     _pressed: events.MouseDown | None = None
-    _lifts: Timer | None = None
+    _finger_timer: Timer | None = None
 
     @property
     def fit(self) -> Fit | None:
@@ -121,36 +121,36 @@ class Touchscreen(Widget, can_focus=True):
 
     # Fingers
 
-    def _cell(self, event: events.MouseEvent) -> Offset:
+    def _cell_of(self, event: events.MouseEvent) -> Offset:
         """Return a mouse event's cell, counted from the corner."""
         return event.screen_offset - self.corner
 
-    def _pixel(self, event: events.MouseEvent) -> Point | None:
+    def _pixel_of(self, event: events.MouseEvent) -> Point | None:
         """Return the phone's pixel under a mouse event; None outside, without a picture, or if not interactive."""
         fit = self.fit
-        return fit.pixel(*self._cell(event)) if fit is not None and self.interactive else None
+        return fit.pixel(*self._cell_of(event)) if fit is not None and self.interactive else None
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
-        at = self._pixel(event)
+        at = self._pixel_of(event)
         if at is not None and self._pressed is None:
             event.stop()
             self._pressed = event
             self.capture_mouse()
-            self._touch([PhoneMark("touch", at)])
-            self._lifts = self.set_timer(LONG, self._holds)
+            self._show_finger([PhoneMark("touch", at)])
+            self._finger_timer = self.set_timer(LONG, self._show_long_press)
 
-    def _holds(self) -> None:
+    def _show_long_press(self) -> None:
         """Show that a held touch has become a long press."""
-        at = self._pixel(self._pressed) if self._pressed is not None else None
+        at = self._pixel_of(self._pressed) if self._pressed is not None else None
         if at is not None:
             self.finger([PhoneMark("long", at)])
 
     async def _on_mouse_move(self, event: events.MouseMove) -> None:
         press, fit = self._pressed, self.fit
-        at = self._pixel(press) if press is not None else None
-        if press is not None and fit is not None and at is not None and self._cell(event) != self._cell(press):
+        at = self._pixel_of(press) if press is not None else None
+        if press is not None and fit is not None and at is not None and self._cell_of(event) != self._cell_of(press):
             event.stop()
-            self._touch([PhoneMark("drag", at, fit.nearest(*self._cell(event)))])
+            self._show_finger([PhoneMark("drag", at, fit.nearest(*self._cell_of(event)))])
 
     async def _on_mouse_up(self, event: events.MouseUp) -> None:
         press, self._pressed = self._pressed, None
@@ -159,25 +159,25 @@ class Touchscreen(Widget, can_focus=True):
             return
         event.stop()
         self.release_mouse()
-        at = self._pixel(press)
+        at = self._pixel_of(press)
         if fit is None or at is None:
-            return self._touch([])
+            return self._show_finger([])
         seconds = event.time - press.time
-        if self._cell(event) == self._cell(press):
+        if self._cell_of(event) == self._cell_of(press):
             long = seconds >= LONG or press.button == 3
-            self._touch([PhoneMark("long" if long else "touch", at)])
+            self._show_finger([PhoneMark("long" if long else "touch", at)])
             self.post_message(self.Tapped(self, at, long))
         else:
-            to = fit.nearest(*self._cell(event))
-            self._touch([PhoneMark("drag", at, to)])
+            to = fit.nearest(*self._cell_of(event))
+            self._show_finger([PhoneMark("drag", at, to)])
             self.post_message(self.Dragged(self, at, to, max(1, round(seconds * 1000))))
-        self._lifts = self.set_timer(_LINGERS, lambda: self.finger([]))
+        self._finger_timer = self.set_timer(_LINGERS, lambda: self.finger([]))
 
-    def _touch(self, marks: Sequence[PhoneMark]) -> None:
+    def _show_finger(self, marks: Sequence[PhoneMark]) -> None:
         """Draw the finger. Stop a timer that would change or remove the mark."""
-        if self._lifts is not None:
-            self._lifts.stop()
-        self._lifts = None
+        if self._finger_timer is not None:
+            self._finger_timer.stop()
+        self._finger_timer = None
         self.finger(marks)
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
@@ -187,8 +187,8 @@ class Touchscreen(Widget, can_focus=True):
         self._wheel(event, "down")
 
     def _wheel(self, event: events.MouseEvent, direction: Literal["up", "down"]) -> None:
-        fit, at = self.fit, self._pixel(event)
-        if event.ctrl and fit is not None and (pixel := fit.pixel(*self._cell(event))) is not None:
+        fit, at = self.fit, self._pixel_of(event)
+        if event.ctrl and fit is not None and (pixel := fit.pixel(*self._cell_of(event))) is not None:
             event.stop()
             (self.closer if direction == "up" else self.further)(pixel)
         elif at is not None:

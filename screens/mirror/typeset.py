@@ -46,18 +46,18 @@ def typeset(
         for item in level.items:
             for row in range(item.row, item.row + item.height):
                 rows.setdefault(row, []).append(item)
-    row_items = _settle(rows)
-    _spill(row_items, fit)
+    row_items = _arrange_rows(rows)
+    _continue_below(row_items, fit)
     lines = [
         PlacedLine(item.row + offset, _line_start(item, line), line, item.words, item.whole)
         for item in row_items
         for offset, line in enumerate(item.lines)
         if line
     ]
-    return _free(lines, fit)
+    return _free_lines(lines, fit)
 
 
-def _free(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
+def _free_lines(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
     """Return the lines inside the phone that overlap no other, larger fonts first. This is the final check."""
     used_cells: set[tuple[int, int]] = set()
     free_lines: list[PlacedLine] = []
@@ -75,7 +75,7 @@ def _in_view(words: TextBlock, fit: Fit) -> bool:
     return words.ink.right > fit.x0 and words.ink.left < fit.x1
 
 
-def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
+def _arrange_rows(rows: dict[int, list[GridText]]) -> list[GridText]:
     """Arrange items side by side on each row: move them a little, then cut, then drop the less important one."""
     removed_ids: set[int] = set()
     order: dict[int, GridText] = {}
@@ -89,7 +89,7 @@ def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
         while index + 1 < len(line):
             before = line[index - 1].end + 1 if index else 0
             after = line[index + 2].start - 1 if index + 2 < len(line) else line[index + 1].high
-            if _part(line[index], line[index + 1], before, after):
+            if _separate(line[index], line[index + 1], before, after):
                 index += 1
                 continue
             loser = min(line[index : index + 2], key=lambda i: (i.words.em, -i.words.middle))
@@ -99,7 +99,7 @@ def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
     return [item for key, item in order.items() if key not in removed_ids]
 
 
-def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
+def _separate(left: GridText, right: GridText, before: int, after: int) -> bool:
     """Separate two neighbours that touch, inside the free columns from `before` to `after`.
 
     Return False if impossible.
@@ -137,7 +137,7 @@ def _cut_to(item: GridText, start: int, end: int) -> bool:
     return True
 
 
-def _spill(items: list[GridText], fit: Fit) -> None:
+def _continue_below(items: list[GridText], fit: Fit) -> None:
     """Continue a cut text in the row below if no other text or box is there."""
     spans_by_row: dict[int, list[tuple[int, int]]] = {}
     for item in items:
