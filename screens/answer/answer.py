@@ -53,7 +53,7 @@ from simulators.users.endpoint.place import EndpointPlace
 from simulators.users.endpoint.tool_arguments import form_tool
 from store.store import Store
 
-_POLL_SECONDS = 0.4
+_LOOKS = 0.4
 """Seconds between two polls of the file."""
 _PATIENCE = 2.0
 """Maximum seconds to wait for the last writes on leaving."""
@@ -160,7 +160,7 @@ class AnswerScreen(RoomScreen[None]):
             write_title(pane, translated(self._locale, key))
         self._show_endpoint()
         self._errands = Errands("answers", lambda error: self._post_refusal(error, None))
-        self.set_interval(_POLL_SECONDS, self._poll)
+        self.set_interval(_LOOKS, self._poll)
         self._update_status()
         self._poll()
 
