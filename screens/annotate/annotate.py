@@ -229,6 +229,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def action_reopen(self) -> None:
         """Reopen the unit that was handed in last."""
+        # The page after the last unit ended the session.
         if self.view == "over" and self.course.last is not None and not self._sit_down():
             return
         if not self.course.open_last():
@@ -287,6 +288,7 @@ class AnnotateScreen(RoomScreen[None]):
         message.stop()
         row = self.shelf.rows[message.index]
         study = self.store.studies.study(row.line.id, row.line.version)
+        # A play study has a screen of its own.
         if study.protocol.unit == "task to play":
             tried(self, lambda: lab_of(self).open_study(study))
         else:
@@ -351,6 +353,7 @@ class AnnotateScreen(RoomScreen[None]):
 
     def on_key(self, event: events.Key) -> None:
         self.attendance.pace.touch()
+        # Keys typed right after handing in were meant for the last sheet.
         if self.pane.slip.lasts:
             event.stop()
 

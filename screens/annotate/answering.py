@@ -146,7 +146,7 @@ class AnswerEditor:
 
     def refused(self, error: LabError) -> None:
         """Show why nothing was stored, and what another window of this rater stored meanwhile."""
-        # The usual reason of a refusal is another window of this rater, whose answers are then newer.
+        # Another window of this rater may have answered meanwhile: show what it stored.
         try:
             taken_up = self.take_up()
         except LabError:

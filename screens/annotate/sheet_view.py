@@ -189,7 +189,7 @@ class SheetView(TellsRefusals, Vertical):
         self.items.show(self.sheet, self.way)
         self.items.changed()
         spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
-        # A clash comes first: the unit cannot be handed in, or stays unsettled, until it is resolved.
+        # A clash comes first, wherever the rater left.
         spot = next((item.spot for item in items_of(self.sheet) if clash_at(self.sheet, item)), spot)
         self._stored_state = (spot, rest.place, dict(self.drafts))
         self.keying = KeyedItem()
@@ -291,6 +291,7 @@ class SheetView(TellsRefusals, Vertical):
             return
         self._hold_line_draft()
         state = (self.keying.spot, self.place, self.drafts | self._digit_draft)
+        # Nothing changed: another row would only grow the file.
         if state == self._stored_state and not (leaving and self.keying.spot):
             return
         try:

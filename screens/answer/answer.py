@@ -220,6 +220,7 @@ class AnswerScreen(RoomScreen[None]):
         self._ring(message.lines)
         if message.trace is not None and message.trace.id == self.run:
             self._show_conversation(message)
+        # Nothing is open yet: begin with the longest wait.
         elif not self.run and (waiting := self._inbox.waiting()):
             self.open(waiting[0].run)
         self._update_status()

@@ -145,6 +145,7 @@ class Choices(Widget, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """Accept fullwidth and other non-ASCII digits, which input methods write."""
+        # Plain digits are bindings, which can be mapped to other keys.
         wide = event.character is not None and len(event.character) == 1 and not event.character.isascii()
         number = unicodedata.decimal(event.character, 0) if wide and event.character else 0
         if 1 <= number <= len(self.CHOICES):

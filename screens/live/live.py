@@ -153,6 +153,7 @@ class LiveScreen(RoomScreen[None]):
             self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
         if self._bench is not None and self.session.left_in_takeover:
+            # The agent must not act before the person gives the phone back.
             self.session.begins_paused = "left in take-over"
         self._phone.follow(windows_of(self))
         if lab_of(self).reads_words:

@@ -255,6 +255,7 @@ class OpenQuestion(Card):
         event.stop()
         if self.question is None or self._row.disabled:
             return
+        # A key that picks a reply counts as the first key of the answer.
         self._typing.touch(self._clock.now())
         self._wordless = event.choice == "question" and not self._field.text.strip()
         if self._wordless:

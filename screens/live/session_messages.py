@@ -97,6 +97,7 @@ class Watch:
         session.questions.on_change = self._post_question
         session.decisions.on_change = self._gated
         session.turns.on_change = self._turned
+        # Stored events are posted before the run starts: the screen must see them in order.
         self.do(self._start)
         if picture is not None:
             threading.Thread(target=self._feed, args=(picture,), name="frames", daemon=True).start()

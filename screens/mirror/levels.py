@@ -96,6 +96,7 @@ def set_rows(levels: list[Level], rows: int) -> list[Level] | None:
             if _overlap(levels[other], level):
                 needed = max(needed, offsets[other] + levels[other].height)
         offsets.append(needed)
+    # Relative to the least row of each level, any non-decreasing rows are free of overlaps.
     pools: list[list[float]] = []
     for level, offset in zip(levels, offsets, strict=True):
         pools.append([level.top - offset, 1.0])

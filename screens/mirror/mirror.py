@@ -152,6 +152,7 @@ class Mirror(Touchscreen):
 
     def post_frame(self, frame: Frame) -> None:
         """Show a live picture, from any thread. Never blocks."""
+        # A frame of the wrong length would raise on the painting thread, and end it.
         if isinstance(frame.pixels, bytes) and len(frame.pixels) != frame.size[0] * frame.size[1] * 3:
             self._damaged = True
             return
@@ -260,6 +261,7 @@ class Mirror(Touchscreen):
         """
         self._screen = screen
         width, height = screen
+        # In a low terminal style sheets give the phone no border at its sides.
         border = 0 if height < 32 else 2
         turned = self._shape[0] > self._shape[1]
         widened = max(width // 2, width - _BESIDE_TURNED) if turned else width // 2 + 2 - border

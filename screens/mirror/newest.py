@@ -47,6 +47,7 @@ class FramePainter:
             if self._shot is None:
                 return
             self.asked += 1
+            # Started late: the thread imports numpy.
             if self._thread is None and self._view is not None:
                 self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
                 self._thread.start()

@@ -117,6 +117,7 @@ class Painter:
         image, words, things = content or self._seen
         self._seen = image, words, things
         exact = self._picture.pixels(image, where)
+        # Only video (lazy pixels) flickers. A new tree means a new picture.
         trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
         pixels = self._pixels = paint.steady(exact, self._pixels) if trembles else exact
         self._settled = shot.tree or self._settled

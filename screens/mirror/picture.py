@@ -51,6 +51,7 @@ class PackedPicture:
         """
         width, height = size
         by = reduction(size, fit)
+        # A device passes the same object for the same picture: its bytes need no comparison.
         if rgb is self._rgb and (size, fit.size, by) == (self.size, self.space, self._reduction):
             return None
         self._rgb = rgb

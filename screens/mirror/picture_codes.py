@@ -48,6 +48,7 @@ def picture_cells(image: Image, room: Point, graphics: TerminalGraphics, number:
     cell = graphics.cell_size
     left, top, columns, rows = fit_cells(image.size, room, cell)
     pixel_size = columns * cell[0], rows * cell[1]
+    # Kitty and iTerm2 scale pictures themselves: to reduce a larger one only saves bytes.
     if graphics.kind == "sixel" or pixel_size[0] < image.width:
         image = image.resize(pixel_size, reducing_gap=2.0)
     match graphics.kind:

@@ -66,6 +66,7 @@ class TextFinder:
         """Return the texts to draw now. Without a tree return the last one's, minus those whose pixels changed."""
         if picture.space != self._space:  # the phone was turned: what was read is of another picture
             self._forget(picture.space)
+        # Another scale moves all ink, so every text is searched for again.
         if picture.scale != self._scale:
             self._missed.clear()
             self._known, self._scale, changed_rows = {}, picture.scale, (0, picture.raw.shape[0])

@@ -74,6 +74,7 @@ def sampled(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit) -> Grid
     width, height = size
     down, across = height / fit.size[1], width / fit.size[0]
     patches = blocks(fit)
+    # Lazy pixels compute their means themselves, without making the whole picture.
     if not isinstance(pixels, bytes) and (fit.x1 - fit.x0, fit.y1 - fit.y0) == fit.size:
         return packed(Image.frombuffer("RGB", patches[::-1], pixels.means(patches[::-1]), "raw", "RGB", 0, 1))
     step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))

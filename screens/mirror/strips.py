@@ -65,6 +65,7 @@ class CellStrip(Strip):
     def render(self, console: Console) -> str:
         """Return the row as escape codes. Each run states only what differs from the run before it."""
         if self._render_cache is None:
+            # With fewer colours Rich must map each style to its palette.
             if console._color_system not in (None, ColorSystem.TRUECOLOR):
                 return super().render(console)
             self._render_cache = "".join([_code(look) + text for look, text in self._runs]) + "\x1b[0m"
@@ -113,6 +114,7 @@ def strips(cells: Cells, rows: Sequence[int], codes: Codes) -> list[CellStrip]:
     looks = fg.ravel()[begins].astype(np.uint64) << np.uint64(25) | bg.ravel()[begins]
     for new, bit in ((fore, _FORE), (back, _BACK), (weight, _WEIGHT)):
         looks |= new.ravel()[begins] * np.uint64(bit)
+    # One code point for each cell, so an offset in the text is an offset in the cells.
     text = glyphs.tobytes().decode("utf-32-le")
     own: list[bool] = (glyphs.max(axis=1) >= FIRST).tolist()
     places = [*begins.tolist(), len(text)]

@@ -122,6 +122,7 @@ class PictureArea(Widget, can_focus=False):
         self, number: int, image: bytes | None, size: Point, marks: tuple[PhoneMark, ...], room: Point
     ) -> None:
         """Make the picture's codes on a thread. The one before remains until then."""
+        # An exclusive worker is cancelled here when another picture is asked for.
         self._cells = await asyncio.to_thread(self._picture_codes, image, size, marks, room)
         self._made = number
         self.refresh()

@@ -197,6 +197,7 @@ class Touchscreen(Widget, can_focus=True):
 
     # Keys
 
+    # Textual asks this before its bindings, also those of the screen and the app.
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Return True if a key belongs to the phone now."""
         return self.typing and (key in _KEYS or (character is not None and character.isprintable()))

@@ -35,6 +35,7 @@ def typeset(
     items = [item_of(w, edges, things, fit, reach) for w in visible]
     levels = levels_of(items, fit)
     glue(levels)
+    # Each pass shortens a paragraph or removes a level, so the loop ends.
     while (strays := set_rows(levels, fit.rows)) is not None:
         roomy = [level for level in strays if level.height > level.items[0].room]
         if roomy:
