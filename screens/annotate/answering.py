@@ -192,7 +192,7 @@ class AnswerEditor:
         self.view.post_message(self.view.Answered(label))
 
     def hand_in(self) -> None:
-        """Hand the unit in, or go to its first open item. A unit that is handed in already is left."""
+        """Hand the unit in, or go to its first open item. For a unit that is handed in already, post `Settled`."""
         if self.view.sheet.committed:
             self.view.post_message(self.view.Settled())
             return

@@ -8,9 +8,9 @@ from lab.core.step import Observation, Point
 from lab.core.ui_tree import Bounds
 
 _STRIDE = 20
-"""Fraction of the screen by which a frame moves if the screen has no things."""
+"""Divisor of the screen's size: the distance that a frame moves if the screen has no things."""
 _NUDGE = 40
-"""Fraction of the screen by which a frame or its corner is nudged."""
+"""Divisor of the screen's size: the distance by which keys nudge a frame or its corner."""
 _NEARLY_ALL = 0.9
 """Part of the screen above which a thing counts as background."""
 _BESIDE = 3

@@ -188,7 +188,7 @@ class RewindPanel(Vertical):
 
     @dataclass
     class Wanted(Message):
-        """Message: the run continues from before step `index` (from 0)."""
+        """Message: rewind the run to before step `index` (from 0)."""
 
         index: int
 

@@ -434,7 +434,7 @@ class LiveScreen(RoomScreen[None]):
             self._watch.do(self.session.stop)
 
     def action_next(self) -> None:
-        """Go to the open question; after the end to the replay, or, for a participant, back."""
+        """Begin the run, go to the open question, or after the end to the replay (for a participant: back)."""
         app = lab_of(self)
         if self._reading:
             self._begin()

@@ -92,7 +92,7 @@ class OpenQuestion(Card):
 
     @dataclass
     class Drafted(Message):
-        """Message: the unsent text of the field."""
+        """Message: the unsent text changed."""
 
         question: Question
         text: str
