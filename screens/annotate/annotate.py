@@ -1,4 +1,4 @@
-"""Annotate: one unit beside its sheet, one key an answer, each on the disk before it is shown."""
+"""The Annotate screen: a unit beside its sheet. A key answers, and each answer is committed before it is shown."""
 
 from __future__ import annotations
 
@@ -40,15 +40,18 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _TICK = 10.0
-"""Seconds after which the line above tells the time anew."""
-_LOOK = 2.0
-"""Seconds between two looks whether who is held was released."""
+"""Seconds between two updates of the times in the line above."""
+_POLL = 2.0
+"""Seconds between two polls of whether a held rater was released."""
 SHOWN_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
-"""What the rules of `annotate.tcss` show or hide by the view; nothing in them looks otherwise, so these are styled."""
+"""Selector of the widgets that `annotate.tcss` shows or hides by the view.
+
+Only these are restyled on a change of view.
+"""
 
 
 class AnnotateScreen(RoomScreen[None]):
-    """The room of a rater: the studies, or one unit beside its sheet, or what is learned after handing it in."""
+    """Screen of a rater: the list of studies, one unit beside its sheet, or a page to read before or after it."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Annotate"
@@ -83,8 +86,8 @@ class AnnotateScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.set_interval(_TICK, self._tick)
-        self.set_interval(_LOOK, self._look)
-        self.watch(self.app, "app_focus", self._turn, init=False)
+        self.set_interval(_POLL, self._poll_release)
+        self.watch(self.app, "app_focus", self._follow_app_focus, init=False)
         if self.course.study is not None:
             self._begin()
         else:
@@ -95,18 +98,19 @@ class AnnotateScreen(RoomScreen[None]):
 
     @property
     def session(self) -> RatingSession | None:
-        """The rating session that is open; None at the studies, and where nothing is left."""
+        """The open rating session; None on the shelf, and when nothing is left to rate."""
         return self.attendance.session
 
     def _show(self, view: View) -> None:
         self.view = view
         if not self.has_class(f"-{view}"):
             self.update_classes({f"-{name}": name == view for name in get_args(View)}, update=False)
+            # `update=False`: Textual would style every widget of the screen again.
             self.app.stylesheet.update_nodes(self.query(SHOWN_BY_VIEW), animate=True)
         self.refresh_bindings()
 
     def _show_page(self, page: CoursePage) -> None:
-        """Shows something to read in place of a sheet; a sentence in place of all units leaves the study."""
+        """Show a page in place of the sheet. A page in place of all units leaves the study."""
         if page.view == "over":
             self._leave()
         write_title(self.page, page.title)
@@ -116,21 +120,21 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     @on(ReadPage.Turned)
-    def _page_turned(self, message: ReadPage.Turned) -> None:
+    def _renew_page_keys(self, message: ReadPage.Turned) -> None:
         message.stop()
         if self.view == "read":
-            self.renew()  # what Enter does hangs on it
+            self.renew()  # what Enter does depends on it
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study where this person left it."""
+        """Open a study at the place where this person left it."""
         self.course.choose(study)
         if self.is_mounted:
             self._begin()
 
     def _begin(self) -> None:
-        """Begins at what comes now; where that cannot be read, a sentence says why."""
+        """Begin with the next part. If that fails, show the error."""
         self._leave()
         try:
             if self._sit_down():
@@ -140,21 +144,22 @@ class AnnotateScreen(RoomScreen[None]):
             self._show_page(sentence_page(f"{error.sentence} {back}"))
 
     def _sit_down(self) -> bool:
-        """Begins a session; a sentence, and False, where this person cannot rate in the study now."""
+        """Begin a session. If this person cannot rate in the study now, show the reason and return False."""
         if reason := self.course.begin():
             self._show_page(sentence_page(reason))
             return False
+        # Each session has a pace of its own.
         self.pane.take_pace(self.attendance.pace)
         return True
 
     def _leave(self) -> None:
-        """Leaves the study that is open."""
+        """Leave the open study, and save drafts."""
         if self.session is not None:
             self.pane.keep(leaving=True)
         self.course.leave()
 
     def _lay_out(self) -> None:
-        """Shows what comes now: something to read, the practice item, or a unit; why the study closed meanwhile."""
+        """Show the next part: a page, the practice item or a unit. If the study closed meanwhile, show why."""
         try:
             part = self.course.next_part()
         except LabError:
@@ -167,7 +172,7 @@ class AnnotateScreen(RoomScreen[None]):
             self._show_unit(part)
 
     def _show_unit(self, practice: PracticeItem | None = None) -> None:
-        """Shows the unit that is open in the session; the `practice` item's runs are in a file of its own."""
+        """Show the session's open unit. Runs of the `practice` item are in a file of its own."""
         session = self.session
         assert session is not None
         assert session.unit is not None
@@ -194,14 +199,14 @@ class AnnotateScreen(RoomScreen[None]):
             tried(self, self._lay_out)
 
     def action_pass_over(self) -> None:
-        """Past all that is left of the introduction."""
+        """Skip the rest of the introduction."""
         self.introduction.skip()
         self._lay_out()
 
     # -- after handing in ------------------------------------------------------------------------------------
 
     @on(SheetPane.HandedIn)
-    def _handed_in(self, message: SheetPane.HandedIn) -> None:
+    def _continue_after_hand_in(self, message: SheetPane.HandedIn) -> None:
         message.stop()
         page = self.course.hand_in(message.handed)
         if page is not None:
@@ -210,12 +215,12 @@ class AnnotateScreen(RoomScreen[None]):
             self._lay_out()
 
     @on(SheetPane.Settled)
-    def _settled(self, message: SheetPane.Settled) -> None:
+    def _continue_after_settling(self, message: SheetPane.Settled) -> None:
         message.stop()
         self._lay_out()
 
     def action_onward(self) -> None:
-        """To the next unit; of what is read before the first, to the next page."""
+        """Go to the next unit; in the introduction to the next page."""
         if self.view == "read" and self.page.lines_below:
             self.page.turn(1)
             self.renew()
@@ -223,7 +228,8 @@ class AnnotateScreen(RoomScreen[None]):
             self._lay_out()
 
     def action_reopen(self) -> None:
-        """Takes the unit back that was handed in last."""
+        """Reopen the unit that was handed in last."""
+        # The page after the last unit ended the session.
         if self.view == "over" and self.course.last is not None and not self._sit_down():
             return
         if not self.course.open_last():
@@ -237,7 +243,7 @@ class AnnotateScreen(RoomScreen[None]):
         self._show_unit()
 
     @on(SheetPane.Wanted)
-    async def _wanted_by_sheet(self, message: SheetPane.Wanted) -> None:
+    async def _serve_sheet(self, message: SheetPane.Wanted) -> None:
         message.stop()
         match message.what:
             case "place":
@@ -262,7 +268,7 @@ class AnnotateScreen(RoomScreen[None]):
     # -- the shelf -------------------------------------------------------------------------------------------
 
     def to_shelf(self) -> None:
-        """Leaves the study that is open."""
+        """Leave the open study and show the list of studies."""
         self._leave()
         last_study = self.course.study
         self.course.choose(None)
@@ -273,27 +279,28 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     @on(DealtStudies.Read)
-    def _shelved(self, message: DealtStudies.Read) -> None:
+    def _renew_shelf(self, message: DealtStudies.Read) -> None:
         message.stop()
         self.renew()
 
     @on(LineList.Chosen, "#study-shelf")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen_study(self, message: LineList.Chosen) -> None:
         message.stop()
         row = self.shelf.rows[message.index]
         study = self.store.studies.study(row.line.id, row.line.version)
+        # A play study has a screen of its own.
         if study.protocol.unit == "task to play":
             tried(self, lambda: lab_of(self).open_study(study))
         else:
             self.open(study)
 
     @on(LineList.Highlighted, "#study-shelf")
-    def _on_shelf(self, message: LineList.Highlighted) -> None:
+    def _renew_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.renew()
 
     def action_back(self) -> None:
-        """Out of what was opened last; from a unit to the shelf, from there to Home."""
+        """Close what was opened last, then leave the unit for the shelf, then the shelf for Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.pane.drawing:
@@ -314,38 +321,39 @@ class AnnotateScreen(RoomScreen[None]):
 
     def _tick(self) -> None:
         if self.session is not None:
-            self._take_up()
+            self._take_up_answers()
             self.renew()
 
-    def _look(self) -> None:
-        """Goes on where this person was held and is released by now."""
+    def _poll_release(self) -> None:
+        """Continue if this person was held and has been released."""
         if self.view == "over":
-            tried(self, self._go_on_released)
+            tried(self, self._continue_if_released)
 
-    def _go_on_released(self) -> None:
+    def _continue_if_released(self) -> None:
         if self.course.released:
             self._begin()
 
-    def _take_up(self) -> None:
-        """Shows what another window of this person kept of the unit that is open."""
+    def _take_up_answers(self) -> None:
+        """Show the answers that another window of this person stored for the open unit."""
         if self.view == "open" and self.session is not None and self.session.sheet is not None:
-            tried(self, self._taken_up)
+            tried(self, self._show_taken_up)
 
-    def _taken_up(self) -> None:
+    def _show_taken_up(self) -> None:
         if self.pane.answering.take_up():
             self.attendance.count()
             self.cover()
 
-    def _turn(self, here: bool) -> None:
-        """The terminal lost the keyboard, or has it again."""
+    def _follow_app_focus(self, here: bool) -> None:
+        """Record that the terminal lost or regained the keyboard focus."""
         if here:
             self.attendance.pace.touch()
-            self._take_up()
+            self._take_up_answers()
         else:
             self.attendance.pace.blur()
 
     def on_key(self, event: events.Key) -> None:
         self.attendance.pace.touch()
+        # Keys typed right after handing in were meant for the last sheet.
         if self.pane.slip.lasts:
             event.stop()
 
@@ -356,14 +364,14 @@ class AnnotateScreen(RoomScreen[None]):
         self.call_after_refresh(self.renew)
 
     def renew(self) -> None:
-        """Paints the lines above and below."""
+        """Paint the lines above and below."""
         self.attendance.keep_absences()
         self.lines.paint(self.view, self.settings.seat, self.size.width - 2, takes_back=self.course.takes_back)
 
     # -- beside the sheet ------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can be done with what is seen."""
+        """Offer only the keys that have an effect in the present view."""
         if action == "back":
             return True
         if action == "onward":
@@ -379,8 +387,8 @@ class AnnotateScreen(RoomScreen[None]):
         return self.view in ("open", "told") and self.beside.has_use(action)
 
     @on(SheetPane.At)
-    def _at(self, message: SheetPane.At) -> None:
-        """Items that are steps bring their step along."""
+    def _follow_item(self, message: SheetPane.At) -> None:
+        """Show the step of an item that is about one."""
         message.stop()
         session, item = self.session, message.item
         if session is None or session.unit is None:
@@ -390,13 +398,13 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     @on(SheetPane.Answered)
-    def _answered(self, message: SheetPane.Answered) -> None:
+    def _mark_answer(self, message: SheetPane.Answered) -> None:
         message.stop()
         self.cover()
         self.renew()
 
     @on(SheetPane.Turned)
-    def _turned(self, message: SheetPane.Turned) -> None:
+    def _update_keys(self, message: SheetPane.Turned) -> None:
         message.stop()
         self.beside.tell_keys()
         if self.session is not None and self.session.sheet is not None:
@@ -404,40 +412,40 @@ class AnnotateScreen(RoomScreen[None]):
         self.renew()
 
     def cover(self) -> None:
-        """Marks beside the sheet what its answers rest on."""
+        """Mark beside the sheet the evidence of its answers."""
         self.beside.cover([*self.pane.evidence(), *self.pane.pending()])
 
     @on(UnitPane.Looked)
-    def _looked(self, message: UnitPane.Looked) -> None:
+    def _pass_place(self, message: UnitPane.Looked) -> None:
         message.stop()
         self.pane.looked(message.place)
 
     @on(UnitPane.Closely)
-    def _closely(self, message: UnitPane.Closely) -> None:
+    def _record_closeup(self, message: UnitPane.Closely) -> None:
         message.stop()
         if self.session is not None and self.session.unit is not None:
             session, unit = self.session, self.session.unit
             tried(self, lambda: session.act("picture", unit.id, {"place": message.place}))
 
     @on(UnitPane.Boxed)
-    def _boxed(self, message: UnitPane.Boxed) -> None:
+    def _pass_region(self, message: UnitPane.Boxed) -> None:
         message.stop()
         self.pane.items.focus()
         self.pane.take_region(message.place, message.region)
         self.renew()
 
     @on(AnswerLine.Read)
-    def _read_on(self, message: AnswerLine.Read) -> None:
+    def _scroll_beside(self, message: AnswerLine.Read) -> None:
         message.stop()
         self.action_scroll(message.by)
 
     def action_step(self, by: int) -> None:
-        """The next step of the run, or the one before."""
+        """Show the next step of the run, or the one before."""
         self.beside.move(by)
-        self.pane.looked(self.beside.place)  # at once: an answer may be the very next key
+        self.pane.looked(self.beside.place)  # at once: the next key may be an answer
 
     def action_guide(self) -> None:
-        """The guideline, and what each answer of the current item means; that it was read is kept."""
+        """Show the guideline and the meaning of each answer. Record that the person read it."""
         session, item = self.session, self.pane.item
         if session is None or session.unit is None:
             return
@@ -448,7 +456,7 @@ class AnnotateScreen(RoomScreen[None]):
         self.app.push_screen(GuideScreen(session.study.protocol, session.locale, field_id))
 
     def action_past(self) -> None:
-        """The person's own sheets of this study so far, to be read."""
+        """Show the person's own sheets of this study so far."""
         study = self.course.study
         if study is None:
             return
@@ -459,58 +467,58 @@ class AnnotateScreen(RoomScreen[None]):
         self.app.push_screen(PastSheetsScreen(study, locale, past_sheets(self.store, study, self.person.id, locale)))
 
     def action_search(self) -> None:
-        """Opens the line for words that are looked for in the run."""
+        """Open the line for a search in the run."""
         self.pane.entry.search()
 
     def action_side(self) -> None:
-        """Of two runs the other one takes the steps' keys."""
+        """Give the step keys to the other run of a pair."""
         self.beside.turn_side()
         self.pane.looked(self.beside.place)
 
     def action_question(self, by: int) -> None:
-        """The next step with a question."""
+        """Show the next step with a question."""
         question = self.beside.question(by)
         self.pane.looked(self.beside.place)
         if not question:
             self.pane.say("No question from here on.")
 
     def action_view(self) -> None:
-        """Words, or the phone."""
+        """Switch between the screen's texts and the phone."""
         self.beside.turn_view()
 
     def action_after(self) -> None:
-        """The screen after the step, or before it."""
+        """Switch between the screen before and after the step."""
         self.beside.turn_after()
 
     def action_closely(self) -> None:
-        """The picture in full, or closed again."""
+        """Open or close the picture in full."""
         if not self.beside.look_closely():
             self.pane.say("There is no picture here.")
 
     def action_overlay(self) -> None:
-        """The screen's words over the phone, or its pixels alone."""
+        """Switch the screen's texts over the phone on or off."""
         self.beside.turn_overlay()
 
     def action_closer(self) -> None:
-        """The phone larger, a part of it at a time."""
+        """Enlarge the phone by one level."""
         self.beside.closer()
         self.refresh_bindings()
 
     def action_further(self) -> None:
-        """The phone less large."""
+        """Make the phone smaller by one level."""
         self.beside.further()
         self.refresh_bindings()
 
     def action_pan(self, across: int, down: int) -> None:
-        """Another part of the enlarged phone."""
+        """Move the visible part of the enlarged phone."""
         self.beside.pan(across, down)
 
     def action_header(self) -> None:
-        """The instruction and what belongs to it, unfolded or in a line."""
+        """Unfold the instruction and its context, or fold them to one line."""
         self.beside.turn_header()
 
     def has_more(self, by: int) -> bool:
-        """Whether a page on (1) or back (-1) shows more of what is asked or of what is read beside the sheet."""
+        """Return True if a page on (1) or back (-1) shows more of the question or of the text beside the sheet."""
         if self.view == "open" and self.pane.reading(by) is not None:
             return True
         return any(
@@ -519,7 +527,7 @@ class AnnotateScreen(RoomScreen[None]):
         )
 
     def action_scroll(self, pages: int) -> None:
-        """What is asked, and then what is read beside the sheet, a page on or back."""
+        """Scroll the question by a page, and at its end the text beside the sheet."""
         if self.view == "read":
             self.page.turn(pages)
             self.renew()

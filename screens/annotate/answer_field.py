@@ -1,4 +1,4 @@
-"""Where an answer in words, a number, a box or a note is typed: Enter ends it, and letters are letters here."""
+"""The field for typed answers: text, number, box or note. Enter ends it, and letters are not keys here."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ TYPE = Binding.Group("Typing", compact=True)
 
 
 def composed(character: str | None) -> bool:
-    """Whether a character comes from an input method: wide ones, which no key has."""
+    """Return True for a wide character, which comes from an input method and not from a key."""
     return bool(character) and any(unicodedata.east_asian_width(part) in "WF" for part in character or "")
 
 
 class AnswerLine(TextBox):
-    """What is typed; it grows by a few lines. What was typed is kept when it is left."""
+    """Field of a typed answer. It grows by a few lines, and keeps its text when left."""
 
     HELP = """\
 # Typing
@@ -51,17 +51,17 @@ items.
 
     @dataclass
     class Ended(Message):
-        """Enter was pressed."""
+        """Message: Enter was pressed."""
 
     @dataclass
     class Left(Message):
-        """Esc was pressed, or an arrow led out of it: `by` lines further."""
+        """Message: Esc was pressed, or an arrow left the field by `by` items."""
 
         by: int = 0
 
     @dataclass
     class Read(Message):
-        """What stands beside it is to be read on by so many pages."""
+        """Message: scroll the text beside the field by so many pages."""
 
         by: int
 
@@ -71,16 +71,18 @@ items.
         self.pace = pace
         self.first_key_at: str | None = None
         self.begun = False
-        """Whether anything was typed since it opened."""
+        """True if anything was typed since the field opened."""
         self.presets: Sequence[str] = ()
-        """What a digit writes, the first by 1, as long as nothing else is written here."""
+        """Texts that the digits from 1 write while the field holds nothing else."""
         self.display = False
 
     def open(
         self, title: str, words: str = "", hint: str = "", *, selected: bool = False, presets: Sequence[str] = ()
     ) -> None:
-        """Takes the keys, after what was typed there before; where that is `selected`, typing replaces it, and a digit
-        writes one of the `presets`."""
+        """Open the field after its last text, and focus it.
+
+        With `selected`, typing replaces that text, and a digit writes one of the `presets`.
+        """
         self.presets = presets
         write_title(self, title)
         self.placeholder = Content(hint)
@@ -98,7 +100,7 @@ items.
     async def _on_key(self, event: events.Key) -> None:
         self.pace.touch()
         if event.key == "enter":
-            event.prevent_default()  # else a new line; the binding ends
+            event.prevent_default()  # a TextArea would insert a line break: the binding posts `Ended`
             return
         row, last = self.cursor_location[0], self.document.line_count - 1
         out = {"up": -1 if row == 0 else 0, "down": 1 if row == last else 0}.get(event.key, 0)
@@ -117,14 +119,14 @@ items.
         await super()._on_key(event)
 
     def _preset(self, event: events.Key) -> str | None:
-        """What a digit writes here; None where it is a digit like any other character."""
+        """Return the text that a digit writes; None if the digit is an ordinary character."""
         character = event.character or ""
         number = unicodedata.decimal(character, -1) if len(character) == 1 else -1
         untouched = not self.text.strip() or self.text in self.presets or self.selected_text == self.text
         return self.presets[number - 1] if untouched and 1 <= number <= len(self.presets) else None
 
     def write(self, words: str) -> None:
-        """Writes these words in the place of what stands there."""
+        """Replace the text with these words."""
         if not self.begun:
             self.begin(self._clock.now())
         self.text = words
@@ -137,7 +139,7 @@ items.
         await super()._on_paste(event)
 
     def begin(self, at: str | None) -> None:
-        """Typing began, at that time; None where no key tells."""
+        """Record that typing began at that time; None if no key shows the time."""
         self.begun, self.first_key_at = True, at
 
     def action_end(self) -> None:

@@ -1,4 +1,4 @@
-"""How the keys of one item add up to an answer: an option's digit, a number, a step, or a line that is typed."""
+"""Keys of one item: how digits, Enter or a typed line make an answer."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from lab.studies import scale_entry
 from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
 
 Says = Callable[..., str]
-"""A word that every sheet says, in its language: its key, and what it is about."""
+"""Function that returns a text of every sheet in its language, from a key and arguments."""
 _ONE_DIGIT = 9
 
 Does = Literal["menu", "open", "type", "wait", "shown", "on"] | tuple[Literal["give", "turn", "wrong"], Any]
-"""What a key comes to: the other answers, that the item is open, a line to type in, more keys, the step shown, going
-on, an answer, an option that is chosen or left out again, a word."""
+"""Effect of a key.
+
+`menu`: the other answers. `open`: the item is open. `type`: a line to type in. `wait`: more digits. `shown`: the step
+shown. `on`: the next item. `give`: an answer. `turn`: an option chosen or removed. `wrong`: a text to show.
+"""
 
 
 def ascii_digit(character: str | None) -> int | None:
-    """The digit that an input method wrote wide; None for anything else, and for plain digits, which are keys."""
+    """Return the digit that an input method wrote wide; None for anything else. Plain digits are bindings."""
     if character is None or len(character) != 1 or character.isascii():
         return None
     digit = unicodedata.decimal(character, -1)
@@ -31,21 +34,21 @@ def ascii_digit(character: str | None) -> int | None:
 
 @dataclass
 class KeyedItem:
-    """One item while it is the current one: since when, how far away before, and the digits pressed so far."""
+    """State of the current item: since when it is shown, time away until then, and the digits pressed so far."""
 
     spot: FieldReference | None = None
     shown_at: str | None = None
     away: float = 0.0
     idle_ms: float = 0.0
-    """Time away while it was the current one before."""
+    """Milliseconds away during earlier times as the current item."""
     first_key_at: str | None = None
     digits: str = ""
     begun: bool = False
     follows: bool = False
-    """Whether the item before it was answered by the key before: Enter then confirms that one, and does no more."""
+    """True if the key before answered the item before. Enter then confirms that answer, and does nothing else."""
 
     def touch(self, at: str | None) -> None:
-        """The first key of an answer, at that time; None where no key tells (paste, composition)."""
+        """Record the first key of an answer at that time; None if no key shows the time (paste, composition)."""
         if not self.begun:
             self.begun, self.first_key_at = True, at
 
@@ -55,26 +58,26 @@ class KeyedItem:
     # -- digits ----------------------------------------------------------------------------------------------
 
     def take(self, item: SheetItem, choices: Sequence[AnswerChoice], digit: str) -> Does:
-        """One digit more."""
+        """Add a digit and return the effect."""
         way = way_of(item)
         if by_digits(item):
             self.digits += digit
-            return "wait" if self._goes_on(item) else self._given(item, choices)
+            return "wait" if self._may_continue(item) else self._effect_of_digits(item, choices)
         if digit == "0":
             return "menu"
         if way in ("choice", "many"):
             self.digits = digit
-            return self._given(item, choices)
+            return self._effect_of_digits(item, choices)
         return "type"
 
-    def _goes_on(self, item: SheetItem) -> bool:
-        """Whether a further digit may follow those pressed so far."""
+    def _may_continue(self, item: SheetItem) -> bool:
+        """Return True if a further digit may follow those pressed so far."""
         if way_of(item) == "scale":
             return scale_entry.goes_on(item.field, self.digits)
         return len(self.digits) < digits_of(item)
 
-    def _given(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
-        """What the digits so far mean."""
+    def _effect_of_digits(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
+        """Return the effect of the digits so far, and clear them."""
         digits, self.digits = self.digits, ""
         if way_of(item) == "scale":
             value = scale_entry.typed(item.field, digits)
@@ -87,9 +90,9 @@ class KeyedItem:
         return ("turn" if way_of(item) == "many" and choice.value is not NOT_SEEN else "give"), choice.value
 
     def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:
-        """Enter on this item."""
+        """Return the effect of Enter on this item."""
         if self.digits:
-            return self._given(item, choices)
+            return self._effect_of_digits(item, choices)
         if answered:
             return "on"
         match way_of(item):
@@ -106,7 +109,7 @@ class KeyedItem:
     # -- words -----------------------------------------------------------------------------------------------
 
     def how(self, item: SheetItem, answered: bool, says: Says) -> str:
-        """How an item without options is answered; `says` has the words of every sheet."""
+        """Return how to answer an item without listed options. `says` returns the texts of every sheet."""
         match way_of(item):
             case "scale":
                 return f"{self.digits}_\n{scale_words(item, says)}"
@@ -129,7 +132,7 @@ class KeyedItem:
         return ""
 
     def enter_words(self, item: SheetItem, answered: bool, stepped: bool) -> str:
-        """What Enter does on this item."""
+        """Return the effect of Enter on this item, in words."""
         if self.digits:
             value = scale_entry.typed(item.field, self.digits) if way_of(item) == "scale" else int(self.digits)
             return "One more digit." if value is None else f"{{answer.next}}: {value:g} it is; or one more digit."
@@ -152,14 +155,14 @@ class KeyedItem:
 
 
 def many_words(field: Field, says: Says) -> str:
-    """That several options may be chosen, and how many."""
+    """Return the words for choosing several options, with the bounds of their number."""
     least, most = field.least, field.most
     bounds = (says("_at_least", f"{least:g}") if least else "") + (says("_at_most", f"{most:g}") if most else "")
     return says("_many") + bounds
 
 
 def scale_words(item: SheetItem, says: Says) -> str:
-    """From where to where a scale goes, and how a number of it is typed."""
+    """Return the words for a scale's range, and for typing a number of it."""
     field = item.field
     by, (least, *_, most) = scale_entry.factor(field), [*scale_entry.numbers(field)]
     step = round((field.step or 1) * by)

@@ -1,4 +1,4 @@
-"""Answers of a sheet as they are kept: signed with how they came about, beside what goes with them, taken back."""
+"""Answers of a sheet: give them, add to them, take them back."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from screens.annotate.sheet_view import SheetView
 
 
 class AnswerEditor:
-    """Gives answers on a sheet, adds to them and takes them back; each is on the disk before it is shown."""
+    """Editor of a sheet's answers: give, add to, take back. Each is committed before it is shown."""
 
     def __init__(self, view: SheetView) -> None:
         self.view = view
 
     def give(self, value: Any = None, *, missing: Missing | None = None) -> bool:
-        """Answers the current item and goes on to the next that is open; False where that is refused."""
+        """Answer the current item and go to the next open one. Return False if the store refuses."""
         item = self.view.item
         if item is None:
             return False
@@ -31,45 +31,45 @@ class AnswerEditor:
             word = next((label for label in clash if (label.value, label.reason_missing) == (value, missing)), None)
             if word is not None:
                 return self.settle(word)
-        head = self.view.sheet.head(spot) if clash is None else None  # what is neither answer takes nothing from either
+        head = self.view.sheet.head(spot) if clash is None else None  # a third value inherits from neither clashing one
         beside: dict[str, Any] = {"note": head.note, "cites": head.cites, "confidence": head.confidence} if head else {}
         place = self._place_of(item)
         if item.field.evidence and place and missing is None:
             beside["evidence"] = place
         elif head is not None:
             beside |= {"evidence": head.evidence, "region": head.region}
-        beside |= self._waiting(spot)
+        beside |= self._drafted_companions(spot)
         if not self.kept(spot, value, missing, beside):
             return False
         for key in [key for key in self.view.drafts if key[0] == spot]:
             del self.view.drafts[key]
-        self._on_from(spot)
+        self._go_on_from(spot)
         return True
 
     def settle(self, word: Label) -> bool:
-        """Of the answers that clash at a place this one stands; goes on to the next that is open."""
+        """Resolve a clash with this label, then move to the next open item."""
         spot = FieldReference(word.target, word.field)
-        if not self._done(lambda times: self.view.rating.settle(word, **times)):
+        if not self._store_label(lambda times: self.view.rating.settle(word, **times)):
             return False
-        self._on_from(spot)
+        self._go_on_from(spot)
         if self.view.sheet.committed and not self.view.sheet.clashes:
             self.view.post_message(self.view.Settled())
         return True
 
     def _place_of(self, item: SheetItem) -> str:
-        """What an answer to an item rests on: of a step that step, whatever is shown yet; else what is shown."""
+        """Return the place of an item's evidence: its own step if it is about one, else what is shown."""
         unit = self.view.rating.unit
         if item.target is not None and item.target.step is not None and unit is not None and unit.runs:
             return f"{unit.runs[0]}@{item.target.step + 1}"
         return self.view.place
 
-    def _on_from(self, spot: FieldReference) -> None:
-        """To the next open item after a place."""
+    def _go_on_from(self, spot: FieldReference) -> None:
+        """Go to the next open item after this one."""
         self.view.items.show(self.view.sheet, self.view.way)
         self.view.go_on(spot)
 
-    def _waiting(self, spot: FieldReference) -> dict[str, Any]:
-        """What was said of a place before its answer."""
+    def _drafted_companions(self, spot: FieldReference) -> dict[str, Any]:
+        """Return note, citation, evidence, confidence and region that were given before the answer."""
         waiting = {kind: words for (at, kind), words in self.view.drafts.items() if at == spot}
         beside: dict[str, Any] = {name: waiting[name] for name in ("note", "cites", "evidence") if name in waiting}
         if "confidence" in waiting:
@@ -79,10 +79,10 @@ class AnswerEditor:
         return beside
 
     def kept(self, spot: FieldReference, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
-        """Keeps it, signed with how it came about; what is refused is said here, and nothing changes."""
-        return self._done(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
+        """Store an answer with its times. If the store refuses, show why and return False."""
+        return self._store_label(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
 
-    def _done(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
+    def _store_label(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
         keying = self.view.keying
         times = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": self.view.idle_ms}
         try:
@@ -91,12 +91,13 @@ class AnswerEditor:
             self.view.keying.digits = ""
             self.refused(error)
             return False
+        # A later answer to the same item is timed from now on.
         self.view.keying.shown_at = None
         self.view.post_message(self.view.Answered(label))
         return True
 
     def again(self, **changes: Any) -> None:
-        """Adds to the answer that stands, or to the one that is to come."""
+        """Change note, citation, evidence, confidence or region of the stored answer, or of the one to come."""
         item = self.view.item
         if item is None:
             return
@@ -122,7 +123,7 @@ class AnswerEditor:
         self.view.begin_item()
 
     def raise_flag(self, id: str) -> None:
-        """A flag beside the answer is raised, or taken back."""
+        """Raise a flag beside the answer, or take it back."""
         item = self.view.item
         if item is None:
             return
@@ -135,15 +136,17 @@ class AnswerEditor:
             self.view.begin_item()
 
     def give_most(self) -> None:
-        """Answers by the top of a scale."""
+        """Answer with the top of a scale."""
         item = self.view.item
         if item is not None and item.field.kind == "interval" and item.field.most is not None:
             self.view.keying.touch(self.view.clock.now())
+            # A whole number stays an int, as digits would give it.
             most = item.field.most
             self.give(int(most) if float(most).is_integer() and (item.field.step or 1) >= 1 else most)
 
     def refused(self, error: LabError) -> None:
-        """Says why nothing was kept; what another window of this rater kept meanwhile is shown from now on."""
+        """Show why nothing was stored, and what another window of this rater stored meanwhile."""
+        # Another window of this rater may have answered meanwhile: show what it stored.
         try:
             taken_up = self.take_up()
         except LabError:
@@ -154,7 +157,7 @@ class AnswerEditor:
             self.view.say(f"{self.view.way.sheet('_taken_up')} {self.view.way.sheet('_not_kept')}")
 
     def take_up(self) -> bool:
-        """Shows what another window of this rater kept of this unit; False where it kept nothing."""
+        """Show what another window of this rater stored for this unit. Return False if it stored nothing."""
         view = self.view
         was = view.sheet.committed
         if not view.rating.take_up():
@@ -173,7 +176,7 @@ class AnswerEditor:
     # -- back, and in ----------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Takes the newest answer back and goes there; where there is none, the room may know more."""
+        """Take back the newest answer and go to it. If there is none, post `Wanted("undo")` to the screen."""
         self.view.close_line()
         try:
             label = self.view.rating.undo()
@@ -189,7 +192,7 @@ class AnswerEditor:
         self.view.post_message(self.view.Answered(label))
 
     def hand_in(self) -> None:
-        """Hands the unit in, or goes to the first item that is open; what is handed in already is left."""
+        """Hand the unit in, or go to its first open item. For a unit that is handed in already, post `Settled`."""
         if self.view.sheet.committed:
             self.view.post_message(self.view.Settled())
             return

@@ -1,4 +1,4 @@
-"""A rater at a study: the session that is open, how far they are in it, and the times at it and away."""
+"""Attendance of a rater: the open session, progress, and times of work and absence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Attendance:
-    """From when a study is opened until it is left. What cannot be kept is a sentence at `owner`, and work goes on."""
+    """Attendance from opening a study to leaving it.
+
+    A failed write becomes a notification of `owner`, and work continues.
+    """
 
     def __init__(self, owner: MessagePump, store: Store, clock: Clock) -> None:
         self._owner = owner
@@ -30,31 +33,32 @@ class Attendance:
         self.pace = Pace(clock)
         self.progress = RaterProgress(0, 0, 0, 0)
         self.unsettled: list[Assignment] = []
-        """Units that are handed in and hold two answers at one place; they come first."""
+        """Units that were handed in with two answers at one place. They come first."""
 
     def begin(self, session: RatingSession) -> None:
-        """The rater begins at a study."""
+        """Begin attendance at a study."""
         self.session, self.pace = session, Pace(self._clock)
         study, person = session.study, session.person.id
         clashing = self._store.labels.to_settle(study, person)
+        # A rater held after the pilot may settle only pilot units.
         held = self._store.studies.is_held(study, person)
         self.unsettled = [assignment for assignment in clashing if not held or assignment.stage == "pilot"]
         self._read_progress(session)
         self.act("sat")
 
     def end(self) -> None:
-        """The rater leaves it."""
+        """End attendance."""
         self.act("rose", {"seconds": round(self.pace.worked, 1), "away": round(self.pace.away, 1)})
         self.session = None
 
     def act(self, kind: ActKind, detail: dict[str, object] | None = None) -> None:
-        """Keeps something that was done at the study."""
+        """Store an act at the study."""
         if self.session is not None:
             session = self.session
             tried(self._owner, lambda: session.act(kind, detail=detail))
 
     def count(self) -> None:
-        """Counts anew what is handed in: another window of this rater hands in, too."""
+        """Count the handed-in units again, since another window of this rater may hand in, too."""
         if self.session is not None:
             session = self.session
             tried(self._owner, lambda: self._read_progress(session))
@@ -66,18 +70,18 @@ class Attendance:
         self.progress = RaterProgress(progress.done + 1, progress.dealt, progress.done, today)
 
     def keep_absences(self) -> None:
-        """Keeps the times away that ended."""
+        """Store the absences that ended."""
         for seconds in self.pace.ended():
             self.act("break" if seconds >= REST else "idle", {"seconds": round(seconds, 1)})
 
     @property
     def break_due(self) -> int:
-        """After how many minutes of work this study asks for a break, where that is due; else 0."""
+        """Minutes of work after which this study asks for a break, if one is due; else 0."""
         minutes = self.session.study.rest_minutes if self.session is not None else 0
         return minutes if minutes and self.pace.since_rest >= minutes * 60 else 0
 
 
 def _midnight() -> str:
-    """When today began where the rater is, in UTC."""
+    """Return the start of today in the rater's time zone, as UTC."""
     midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.astimezone(UTC).isoformat()

@@ -1,4 +1,4 @@
-"""What is chosen of an item with many options and not given yet: digits turn options on and off, Enter gives them."""
+"""Options chosen of an item with many options, before they are the answer: digits toggle them, Enter gives them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lab.studies.sheet_items import NONE_OF_THESE, AnswerChoice, SheetItem
 from lab.studies.sheet_wording import Wording
 
 SET = "set"
-"""The draft that holds what is chosen of an item with many options."""
+"""Name of the draft that holds the options chosen so far."""
 _NOTHING = "-"
-"""Its words where nothing is chosen, which is not yet the answer that none holds."""
+"""Text of that draft if nothing is chosen. This is not yet the answer "none of these"."""
 
 
 def waits(drafts: Drafts, item: SheetItem) -> bool:
-    """Whether something was chosen, or left out, and is not given yet."""
+    """Return True if the chosen options differ from the answer, as a draft."""
     return (item.spot, SET) in drafts
 
 
 def chosen_in(drafts: Drafts, item: SheetItem, answer: Any) -> list[str] | None:
-    """The options that are chosen now, those of `answer` where nothing waits; None where nothing is chosen."""
+    """Return the options chosen now: those of the draft, else those of `answer`; None if nothing is chosen."""
     words = drafts.get((item.spot, SET))
     if words is None:
         return list(answer) if isinstance(answer, list | tuple) else None
@@ -31,7 +31,7 @@ def chosen_in(drafts: Drafts, item: SheetItem, answer: Any) -> list[str] | None:
 
 
 def turn(drafts: Drafts, item: SheetItem, answer: Any, option: Any) -> None:
-    """Chooses an option, or leaves it out again; that none holds takes all others back."""
+    """Toggle an option in the draft. "None of these" removes all others."""
     selection = turned(item, chosen_in(drafts, item, answer), option)
     if selection == (list(answer) if isinstance(answer, list | tuple) else None):
         drafts.pop((item.spot, SET), None)
@@ -40,7 +40,7 @@ def turn(drafts: Drafts, item: SheetItem, answer: Any, option: Any) -> None:
 
 
 def turned(item: SheetItem, selection: list[str] | None, option: Any) -> list[str] | None:
-    """What is chosen once an option was turned; None where that is nothing."""
+    """Return the selection after toggling an option; None if empty."""
     if option is NONE_OF_THESE:
         return None if selection == [] else []
     before = selection or []
@@ -49,7 +49,7 @@ def turned(item: SheetItem, selection: list[str] | None, option: Any) -> list[st
 
 
 def keys_of_set(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
-    """The keys of the options that are chosen."""
+    """Return the keys of the chosen options."""
     if not isinstance(selection, list | tuple):
         return set()
     return {
@@ -60,12 +60,12 @@ def keys_of_set(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
 
 
 def waiting_words(way: Wording, selection: list[str] | None) -> str:
-    """How many are chosen, and that they are not the answer yet."""
+    """Return how many options are chosen, with the hint that they are not the answer yet."""
     return way.sheet("_chosen", way.sheet("_none") if selection == [] else len(selection or ()))
 
 
 def not_enough(item: SheetItem, selection: list[str] | None) -> str:
-    """Why what is chosen is no answer yet; empty where it is one."""
+    """Return why the selection is not a valid answer; empty if it is."""
     if selection is None and may_be_empty(item.field):
         return "Choose what holds, or that none does."
     return count_wrong(item.field, len(selection or ()))

@@ -1,4 +1,4 @@
-"""Two answers of one rater at one place, from copies that were merged: what each says, and a line to settle on it."""
+"""Clashing answers of one rater at one place, from merged copies: the text of each, and a menu to choose one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from screens.theme import WARNING
 
 
 def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
-    """One of the answers that clash: what it says, what it rests on, what goes with it, and when it was given."""
+    """Return a clashing answer as text: its value, evidence, confidence, citation, note and time."""
     flag = next((flag for flag in item.flags if flag.id == word.field), None)
     if word.reason_missing:
         word_text = way.reason(word.reason_missing)
@@ -35,16 +35,16 @@ def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
         parts.append(way.sures()[min(SURES - 1, round(word.confidence * (SURES - 1)))])
     parts += [one_line(word.cites, 40)] if word.cites else []
     parts += [f"✎ {plain(word.note, lines=False)}"] if word.note else []
-    return "   ".join([*parts, _moment(word.at)])
+    return "   ".join([*parts, _format_moment(word.at)])
 
 
 def entries_of(way: Wording, sheet: Sheet, item: SheetItem) -> list[MenuEntry]:
-    """A line for each of the answers that clash, in the order in which they were given."""
+    """Return a menu entry for each clashing answer, in the order in which they were given."""
     return [MenuEntry(f"settle {word.id}", word_of(way, sheet, item, word)) for word in clash_at(sheet, item)]
 
 
 def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
-    """Both answers beneath what is asked; empty where none clash."""
+    """Return the clashing answers for display below the question; empty if there are none."""
     words = clash_at(sheet, item)
     if not words:
         return Content("")
@@ -52,8 +52,8 @@ def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
     return Content.styled(f"\n{way.sheet('_two_words', len(words))}{''.join(lines)}", WARNING)
 
 
-def _moment(at: str) -> str:
-    """When an answer was given, by this person's clock; what is no time stays as it is."""
+def _format_moment(at: str) -> str:
+    """Return an answer's time by this person's clock. A text that is not a time is returned as it is."""
     try:
         return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError, OSError):

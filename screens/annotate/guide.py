@@ -1,4 +1,4 @@
-"""The guide: what is asked now and what each answer means on top, then the guideline, then all other answers."""
+"""The guide: the present field and its answers, then the guideline, then the other fields."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ _SIDES = {"A": "_left", "B": "_right"}
 
 
 def guide_of(protocol: Protocol, locale: str, field_id: str = "") -> Content:
-    """The guide as text, with the field `field_id` before all else; every word of it is shown as it stands."""
+    """Return the guide as text, with the field `field_id` first. Nothing in it is read as markup."""
     first = [field for field in protocol.fields if field.id == field_id]
     others = [field for field in protocol.fields if field.id != field_id]
     parts: list[Part] = []
     for field in first:
-        parts += _field(protocol, locale, field)
+        parts += _field_parts(protocol, locale, field)
     guide = plain(protocol.guided(locale).strip())
     if guide:
         parts += [
             (f"{plain(protocol.word(locale, 'title', protocol.title), lines=False)}\n", HEADING),
-            *_numbered(guide),
+            *_numbered_guideline(guide),
             ("\n", ""),
         ]
     for field in others:
-        parts += _field(protocol, locale, field)
+        parts += _field_parts(protocol, locale, field)
     if protocol.source:
         parts.append((f"After {plain(protocol.source, lines=False)}", MUTED))
     return Content.assemble(*parts) if parts else Content("This study has no guideline.")
 
 
-def _numbered(guide: str) -> Iterator[Part]:
-    """The guideline, each line that says something after its number: an answer may cite it."""
+def _numbered_guideline(guide: str) -> Iterator[Part]:
+    """Yield the guideline with a number before each line that is not blank, since an answer may cite it."""
     clause_lines = iter(clauses(guide))
     for line in guide.splitlines():
         if line.strip():
@@ -53,8 +53,8 @@ def _numbered(guide: str) -> Iterator[Part]:
         yield f"{line}\n", ""
 
 
-def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
-    """What a field asks, and each of its answers with its definition and worked cases."""
+def _field_parts(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
+    """Yield a field's question, and each of its answers with its definition and worked cases."""
     yield f"{plain(protocol.word(locale, field.id, field.ask))}\n", HEADING
     hint = plain(protocol.hinted(locale, field))
     if hint:
@@ -68,33 +68,33 @@ def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
         steps = says("_in_steps", f"{field.step:g}") if field.step else ""
         yield f"{least}{most}{steps}\n".lstrip(), MUTED
     for option in field.options:
-        yield from _option(protocol, locale, field, option)
+        yield from _option_parts(protocol, locale, field, option)
     yield "\n", ""
 
 
-def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
+def _option_parts(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
     key = f"{field.id}.{option.id}"
     means = plain(protocol.word(locale, f"{key}.means", option.means))
     says = protocol.word(locale, key, option.shown)
-    if field.sided and option.id in _SIDES:  # on the sheet they are called by where they stand
+    if field.sided and option.id in _SIDES:  # the sheet names them by their side
         says = protocol.sheet_said(locale, _SIDES[option.id])
     yield f"• {plain(says, lines=False)}", "bold"
     yield f"{'  ' if means else ''}{means}\n", ""
-    cases = _cases(protocol, locale, key, option.cases)
+    cases = _translated_cases(protocol, locale, key, option.cases)
     for case in cases:
         yield f"    e.g. {plain(case)}\n", MUTED
     if cases:
         yield "\n", ""
 
 
-def _cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:
-    """Worked cases in the locale, one a line where they are translated."""
+def _translated_cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:
+    """Return the worked cases in the locale. A translation has one in each line."""
     translated = protocol.word(locale, f"{key}.cases", "")
     return [line.strip() for line in translated.splitlines() if line.strip()] if translated else list(cases)
 
 
 class GuideScreen(ModalScreen[None]):
-    """The guide over the sheet; the key that opened it closes it, as Esc and Enter do."""
+    """Dialog with the guide. The key that opened it closes it, like Esc and Enter."""
 
     DEFAULT_CSS = """
     GuideScreen { align: center middle; }
@@ -122,9 +122,9 @@ class GuideScreen(ModalScreen[None]):
         self.page.focus()
 
     def action_close(self) -> None:
-        """Back to the sheet."""
+        """Close the guide."""
         self.dismiss()
 
     def action_turn(self, by: int) -> None:
-        """A page on or back."""
+        """Turn a page on or back."""
         self.page.turn(by)

@@ -1,4 +1,4 @@
-"""What a rater sees before their first item: the guide as pages, what the keys do, and one item for practice."""
+"""The introduction before a rater's first item: guide, keys, and one practice item."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _COLUMN = 12
-"""Columns of the keys, before what they do."""
+"""Width of the column of keys."""
 
 
 class RoomIntroduction:
-    """What of the introduction is still to come at the study that is open in `owner`, and the practice item for it.
+    """The remaining introduction of the study that is open in `owner`, and its practice item.
 
-    The practice run is made off the UI thread while the guide is read; `ItemReady` says that it is there.
+    The practice run is made off the UI thread while the person reads the guide. `ItemReady` reports it.
     """
 
     @dataclass
     class ItemReady(Message):
-        """The practice item is made; None where it cannot be, for the reason in `why`."""
+        """Message: the practice item is made; None if that failed, with the reason in `why`."""
 
         serial: int
         item: PracticeItem | None
@@ -53,20 +53,21 @@ class RoomIntroduction:
         self._last_part: Part | None = None
         self.item: PracticeItem | None = None
         self.why = ""
-        """Why there is no practice item; empty where there is one, or it is being made."""
+        """Reason why there is no practice item; empty if there is one, or it is being made."""
 
     def begin(self, session: RatingSession) -> None:
-        """A rater begins at a study: what they have seen of it before does not come again."""
+        """Begin the introduction of a study. Parts that the rater has seen before are left out."""
         self.end()
         self._session, self._introduction = session, Introduction(session)
         self._parts = [*self._introduction.due()]
         if "practice" in self._parts:
             serial = self._serial
-            work = lambda: self._make(serial, session)  # noqa: E731
+            work = lambda: self._make_item(serial, session)  # noqa: E731
             self._owner.run_worker(work, thread=True, group="practice", exclusive=True)
 
     def end(self) -> None:
-        """The rater leaves the study; what was made for practice is taken away."""
+        """End the introduction, and close the practice item."""
+        # A practice item still being made belongs to an older serial, so `take_item` discards it.
         self._serial += 1
         self._parts, self._session, self._introduction, self.why = [], None, None, ""
         if self.item is not None:
@@ -75,30 +76,30 @@ class RoomIntroduction:
 
     @property
     def part(self) -> Part | None:
-        """What comes now; None where the first item does."""
+        """The present part; None if the first item comes now."""
         return self._parts[0] if self._parts else None
 
     @property
     def skippable(self) -> bool:
-        """Whether all that is left may be passed over."""
+        """True if the rater may skip the rest."""
         return bool(self._parts) and self._introduction is not None and self._introduction.skippable
 
     # -- going through it ------------------------------------------------------------------------------------
 
     def page(self) -> tuple[str, Content]:
-        """The title and the text of the part that comes now; that it is shown is kept first."""
+        """Return title and text of the present part. Record first that it is shown."""
         introduction, session, part = self._introduction, self._session, self.part
         assert introduction is not None
         assert session is not None
         if part == "practice":
-            return translated(session.locale, "practice"), Content(self._waiting())
+            return translated(session.locale, "practice"), Content(self._waiting_words())
         assert part is not None
         introduction.record_shown(part)
         if part == "guide":
             return translated(session.locale, "guide"), guide_page(self._owner, session)
         return translated(session.locale, "keys"), keys_page(self._owner, session)
 
-    def _waiting(self) -> str:
+    def _waiting_words(self) -> str:
         locale = self._session.locale if self._session is not None else "en"
         return (
             translated(locale, "practice.none", why=plain(self.why))
@@ -107,7 +108,7 @@ class RoomIntroduction:
         )
 
     def onward(self) -> bool:
-        """What was read is behind the rater; False where the practice item is still being made."""
+        """Complete the present part. Return False if its practice item is still being made."""
         introduction, part = self._introduction, self.part
         assert introduction is not None
         if part == "practice":
@@ -120,13 +121,13 @@ class RoomIntroduction:
         return True
 
     def skip(self) -> None:
-        """All that is left is passed over."""
+        """Skip the rest."""
         assert self._introduction is not None
         self._introduction.skip()
         self._parts = []
 
     def practise(self) -> PracticeItem | None:
-        """Opens the practice item in the rating session; None where it is not there, or not yet."""
+        """Open the practice item in the rating session. Return None if it does not exist yet, or at all."""
         session, item = self._session, self.item
         if session is None or item is None:
             return None
@@ -134,7 +135,7 @@ class RoomIntroduction:
         return item
 
     def result_page(self, handed: HandedIn) -> Content:
-        """What is said above what is right; practice is behind the rater from now on."""
+        """Return the result above the right answers. The practice part is then complete."""
         locale = self._session.locale if self._session is not None else "en"
         self._parts = self._parts[1:]
         right, of = sum(comparison.right for comparison in handed.compared), len(handed.compared)
@@ -145,7 +146,7 @@ class RoomIntroduction:
     # -- what is said on the lines around ---------------------------------------------------------------------
 
     def state(self, more_below: bool) -> str:
-        """What the keys do now, in a line; the rest of the page comes first where there is `more_below`."""
+        """Return a line about the present keys. With `more_below`, reading on comes first."""
         session = self._session
         if session is None:
             return ""
@@ -161,17 +162,18 @@ class RoomIntroduction:
 
     # -- the practice item ------------------------------------------------------------------------------------
 
-    def _make(self, serial: int, session: RatingSession) -> None:
+    def _make_item(self, serial: int, session: RatingSession) -> None:
         try:
             item = practice_item(self._store, session.study, session.locale)
         except LabError as error:
             self._owner.post_message(self.ItemReady(serial, None, error.sentence))
         else:
+            # If the screen is gone, nobody else closes the item.
             if not self._owner.post_message(self.ItemReady(serial, item)) and item is not None:
                 item.close()
 
     def take_item(self, message: ItemReady) -> bool:
-        """Takes up what was made; False where the rater has left the study meanwhile."""
+        """Accept a practice item. Return False if the rater has left the study meanwhile."""
         if message.serial != self._serial:
             if message.item is not None:
                 message.item.close()
@@ -184,26 +186,26 @@ class RoomIntroduction:
 
 
 def guide_page(owner: Screen[Any], session: RatingSession) -> Content:
-    """The guideline, and what each answer means, after a line on what it is for."""
+    """Return the guideline and the meaning of each answer, after a line about its purpose."""
     head = with_keys(owner, translated(session.locale, "guide.head"))
     return Content.assemble((head, ACCENT), "\n\n", guide_of(session.study.protocol, session.locale))
 
 
 def keys_page(owner: Screen[Any], session: RatingSession) -> Content:
-    """What the keys do that are used most, as they are bound now."""
+    """Return the most used keys, as bound now, and what they do."""
     locale = session.locale
     parts: list[Content | tuple[str, str] | str] = [
         (f"{with_keys(owner, translated(locale, 'keys.head'))}\n\n", ACCENT)
     ]
-    for keys, key in _rows(session.study.protocol):
+    for keys, key in _key_rows(session.study.protocol):
         does = with_keys(owner, translated(locale, key))
         name = with_keys(owner, keys)
         parts += [Content.styled(name, HEADING).pad_right(max(1, _COLUMN - Content(name).cell_length)), f"{does}\n"]
     return Content.assemble(*parts)
 
 
-def _rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
-    """The keys, and which sentence says what they do: those alone that do something in such a study."""
+def _key_rows(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Yield pairs of keys and the text key of what they do, for those with an effect in such a study."""
     kinds = {field.kind for field in protocol.fields}
     runs = protocol.unit in ("run", "pair of runs", "step", "question") and {"screens", "actions"} & {*protocol.shows}
     if kinds & {"nominal", "ordinal"}:

@@ -1,4 +1,4 @@
-"""What comes before a rater's first item says, by locale; keys stand in it as they are bound."""
+"""Texts of the introduction by locale. Key names in braces are replaced by the keys as bound."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
 def translated(locale: str, key: str, **values: object) -> str:
-    """A sentence of the introduction in that locale."""
+    """Return a sentence of the introduction in that locale."""
     return phrase(_BY_LOCALE, locale, key, **values)

@@ -1,4 +1,4 @@
-"""The keys of Annotate: answers are digits and Enter, the run's steps are arrows, and neither is the other's."""
+"""Keys of the Annotate screen: digits and Enter answer, arrows move through the run."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ SHOW = Binding.Group("Show", compact=True)
 
 
 class ActiveKeys:
-    """The keys of a screen as they are active now: to ask for all of them takes as long as to paint some lines."""
+    """Snapshot of a screen's active keys. To query them takes as long as to paint some lines."""
 
     def __init__(self, screen: Screen[Any]) -> None:
         self._app = screen.app
         self._active = screen.active_bindings
 
     def name(self, id: str) -> str:
-        """The key of a binding as it is written, whichever it is mapped to; empty where it is not active."""
+        """Return the display name of a binding's key under the present key map; empty if it is not active."""
         for _, binding, enabled, _ in self._active.values():
             if binding.id == id and enabled:
                 return self._app.get_key_display(binding)
@@ -31,7 +31,7 @@ class ActiveKeys:
 
     @property
     def paging(self) -> str:
-        """The key that reads on beside the sheet: PgDn where it does, else the one that always does."""
+        """Key that scrolls the text beside the sheet: PgDn if it does so now, else the key that always does."""
         paging = self._active.get("pagedown")
         if paging is not None and paging.binding.id in ("annotate.scroll_down", "entry.read_on", "play.down"):
             return "PgDn"
@@ -94,6 +94,7 @@ ROOM_KEYS: list[BindingType] = [
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("w", "header", "Task", show=False, id="annotate.header", group=SHOW,
             tooltip="The instruction and what belongs to it, unfolded or in a line"),
+    # Arrows scroll only if `check_action` disables `step`: without a run, and on pages.
     Binding("full_stop,pagedown,right", "scroll(1)", "Read on", show=False, id="annotate.scroll_down", group=SHOW,
             tooltip="What is read beside the sheet, a page on"),
     Binding("comma,pageup,left", "scroll(-1)", "Read back", show=False, id="annotate.scroll_up", group=SHOW,

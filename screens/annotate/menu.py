@@ -1,4 +1,4 @@
-"""What else may be said of an item: a numbered list that digits, Enter or the mouse choose from."""
+"""The menu of other answers to an item: a numbered list for digits, Enter or the mouse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAGE = 9
 
 
 class MenuEntry(NamedTuple):
-    """A line of the menu; `key` is the letter that does the same outside it."""
+    """Line of the menu. `key` is the letter with the same effect outside it."""
 
     id: str
     says: str
@@ -30,7 +30,7 @@ class MenuEntry(NamedTuple):
 
 
 class Menu(LineList):
-    """Opens below the sheet and goes when something is chosen."""
+    """Menu below the sheet. It closes after a choice."""
 
     HELP = """\
 # Other answers
@@ -50,7 +50,7 @@ leaves without choosing.
 
     @dataclass
     class Picked(Message):
-        """A line was chosen; `id` is empty where the menu was left."""
+        """Message: a line was chosen. `id` is empty if the menu was left."""
 
         id: str
 
@@ -61,10 +61,10 @@ leaves without choosing.
         self.display = False
 
     def open(self, title: str, entries: Sequence[MenuEntry], *, marked: bool = True) -> None:
-        """Show these entries and take the keys; unless one is `marked`, Enter chooses none."""
+        """Show these entries and take the focus. Unless `marked`, Enter chooses nothing."""
         write_title(self, title)
         self._all = entries
-        self._turn(0, marked=marked)
+        self._show_from(0, marked=marked)
         self.styles.height = len(self.entries) + 2
         self.display = True
         self.focus()
@@ -72,8 +72,8 @@ leaves without choosing.
     def close(self) -> None:
         self.display = False
 
-    def _turn(self, start: int, *, marked: bool = True) -> None:
-        """Nine lines from there on; where more are left, the ninth leads to them."""
+    def _show_from(self, start: int, *, marked: bool = True) -> None:
+        """Show nine lines from `start`. If more are left, the ninth leads to them."""
         entries = list(self._all[start:])
         if len(entries) > _PAGE:
             entries = [*entries[: _PAGE - 1], MenuEntry(_MORE, "more ...")]
@@ -94,7 +94,7 @@ leaves without choosing.
         return Content.assemble((f"{index + 1} ", "bold"), entry.says, key)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit is a digit in whatever width an input method writes it; a line's own letter chooses it, too."""
+        """Accept digits of any width, as input methods write them, and a line's own letter."""
         character = event.character or ""
         chosen_entry = next((entry for entry in self._all if entry.key and entry.key == character), None)
         if chosen_entry is not None:
@@ -127,7 +127,7 @@ leaves without choosing.
         id = self.entries[index].id
         if id == _MORE:
             more = self._start + _PAGE - 1
-            self._turn(more if len(self._all) > more and not self._start else 0)
+            self._show_from(more if len(self._all) > more and not self._start else 0)
             self.styles.height = len(self.entries) + 2
         else:
             self.post_message(self.Picked(id))

@@ -1,4 +1,4 @@
-"""The other answers of an item, in the order in which they are offered."""
+"""The other answers to an item, in their order in the menu."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable
 
 
 def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
-    """What may be said of an item beside its own answers; `place` is what is shown beside the sheet."""
+    """Return the menu's entries for an item. `place` is what is shown beside the sheet."""
     target = item.spot.target
     flags = []
     for flag in item.flags:
@@ -33,15 +33,15 @@ def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[M
     )
     cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guided(way.locale).strip() else []
     more = [MenuEntry("note", "a note", "n"), *cite, MenuEntry("confidence", "how sure", "C"), *go, *region]
-    return [*_typed(way, sheet, item, place), *missing, *flags, *evidence, *more, *always()]
+    return [*_typed_entries(way, sheet, item, place), *missing, *flags, *evidence, *more, *always()]
 
 
 def always() -> list[MenuEntry]:
-    """What is offered on every line."""
+    """Return the entries of every item."""
     return [MenuEntry("undo", "take the last answer back", "z"), MenuEntry("guide", "the guideline", "t")]
 
 
-def _typed(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
+def _typed_entries(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
     match way_of(item):
         case "scale" if top(item.field) == _HUNDRED:
             return [MenuEntry("full", f"{item.field.most:g}", "f"), MenuEntry("type", "type it", "i")]
@@ -60,5 +60,5 @@ def _typed(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[Menu
 
 
 def sures(way: Wording) -> list[MenuEntry]:
-    """How sure a rater may be."""
+    """Return the entries for how sure a rater is."""
     return [MenuEntry(f"sure {number / (SURES - 1)}", words) for number, words in enumerate(way.sures())]

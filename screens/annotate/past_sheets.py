@@ -1,4 +1,4 @@
-"""A rater's own sheets so far, over the sheet that is open: a list filtered as one types, and each sheet to read."""
+"""A rater's own sheets so far, in a dialog over the open sheet: a searchable list, and a page for each sheet."""
 
 from __future__ import annotations
 
@@ -33,9 +33,12 @@ _TYPING = "Enter: to the sheets found   {past.back}: all sheets"
 
 
 def sheet_page(way: Wording, sheet: PastSheet) -> Content:
-    """A sheet to be read: the unit's title, and below each item what was asked and said."""
+    """Return a sheet as text: the unit's title, and for each item its question and answer."""
     state = way.sheet("_handed_in" if sheet.handed_in else "_past_begun")
-    parts: list[Part] = [(f"{sheet.title}\n", HEADING), (f"{state} {_moment(sheet.handed_in)}".rstrip() + "\n", MUTED)]
+    parts: list[Part] = [
+        (f"{sheet.title}\n", HEADING),
+        (f"{state} {_format_moment(sheet.handed_in)}".rstrip() + "\n", MUTED),
+    ]
     before = ""
     for past_answer in sheet.answers:
         parts += _answer_parts(
@@ -60,13 +63,13 @@ def _answer_parts(way: Wording, past_answer: PastAnswer, heading: str) -> Iterat
         yield f"  {way.sheet('_past_note', past_answer.note)}\n", ""
 
 
-def _moment(at: str) -> str:
-    """Day and minute at this person's clock; empty where there is none."""
+def _format_moment(at: str) -> str:
+    """Return day and minute by this person's clock; empty for no time."""
     return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}" if at else ""
 
 
 class PastSheetList(LineList):
-    """The sheets in the order handed in, then those that are only begun."""
+    """List of sheets: those handed in, in that order, then those only begun."""
 
     HELP = """\
 # Your own sheets so far
@@ -88,7 +91,7 @@ the very item where you were.
     def paint(self, index: int, width: int) -> Content:
         sheet = self.sheets[index]
         sign = ("✓ ", SUCCESS) if sheet.handed_in else ("· ", MUTED)
-        when = _moment(sheet.handed_in)[5:] if sheet.handed_in else self.way.sheet("_past_begun")
+        when = _format_moment(sheet.handed_in)[5:] if sheet.handed_in else self.way.sheet("_past_begun")
         number = f"{sheet.position:>{max(2, len(str(max(past_sheet.position for past_sheet in self.sheets))))}}  "
         room = max(1, width - 2 - len(number) - Content(when).cell_length - 2)
         title = Content(sheet.title).truncate(room, ellipsis=True, pad=True)
@@ -96,7 +99,7 @@ the very item where you were.
 
 
 class PastSheetsScreen(ModalScreen[None]):
-    """Only read: Esc goes from a sheet to the list, from there back to the item that is open."""
+    """Read-only dialog. Esc goes from a sheet to the list, then back to the open item."""
 
     DEFAULT_CSS = """
     PastSheetsScreen { align: center middle; }
@@ -135,18 +138,19 @@ class PastSheetsScreen(ModalScreen[None]):
                 yield self.field
 
     def on_mount(self) -> None:
-        self._show()
+        self._list_matches()
+        # Start at the sheet handed in last.
         self.list.go(sum(bool(sheet.handed_in) for sheet in self.all_sheets) - 1)
         self.list.focus()
 
-    def _show(self) -> None:
-        """Lists the sheets that hold what is typed."""
+    def _list_matches(self) -> None:
+        """List the sheets that hold the typed words."""
         self.list.sheets = sheets_with(self.all_sheets, self.field.value)
         self.list.empty = self.way.sheet("_past_no_such" if self.all_sheets else "_past_none") + "  {past.back}"
         self.list.changed()
-        self._tell()
+        self._update_titles()
 
-    def _tell(self) -> None:
+    def _update_titles(self) -> None:
         count = f"{len(self.all_sheets):,}"
         if self.field.value.strip():
             count = f"{len(self.list.sheets):,} / {count}"
@@ -154,20 +158,20 @@ class PastSheetsScreen(ModalScreen[None]):
         self.list.entitle(f"{self.way.sheet('_past')}  {count}", with_keys(self, keys))
 
     def on_descendant_focus(self) -> None:
-        self._tell()
+        self._update_titles()
 
     @on(Input.Changed, "#past-find")
-    def _typed(self, message: Input.Changed) -> None:
+    def _filter_list(self, message: Input.Changed) -> None:
         message.stop()
-        self._show()
+        self._list_matches()
 
     @on(Input.Submitted, "#past-find")
-    def _entered(self, message: Input.Submitted) -> None:
+    def _focus_list(self, message: Input.Submitted) -> None:
         message.stop()
         self.list.focus()
 
     @on(LineList.Chosen, "#past-list")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _read_chosen_sheet(self, message: LineList.Chosen) -> None:
         message.stop()
         sheet = self.list.sheets[message.index]
         write_title(self.page, self.way.sheet("_item", sheet.position))
@@ -180,16 +184,16 @@ class PastSheetsScreen(ModalScreen[None]):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Words are looked for in the list, where there is any sheet."""
+        """Offer the search only in the list, and only if there are sheets."""
         return bool(self.all_sheets) and not self.has_class("-reading") if action == "find" else True
 
     def action_find(self) -> None:
-        """Opens the row in which words are typed."""
+        """Open the row of the search."""
         self.add_class("-finding")
         self.field.focus()
 
     def action_back(self) -> None:
-        """From a sheet to the list, from what is found to all sheets, from there to the sheet that is open."""
+        """Go back from a sheet to the list, from the search to all sheets, from there to the open sheet."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-reading"):
@@ -204,5 +208,5 @@ class PastSheetsScreen(ModalScreen[None]):
             self.dismiss()
 
     def action_leave(self) -> None:
-        """Back to the sheet that is open."""
+        """Close the dialog."""
         self.dismiss()

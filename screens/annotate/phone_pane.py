@@ -1,4 +1,4 @@
-"""The phone of one run beside the sheet, in the room that its words leave; regions that answers rest on."""
+"""The phone of one run beside the sheet, and the frame that selects a region as evidence."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from screens.replay.phone_pane import StillPhone
 Region = tuple[int, int, int, int]
 
 _WORDS = 36
-"""Columns that words get before the phone may be wider than its shape asks."""
+"""Columns that texts get before the phone may be wider than its aspect ratio."""
 _FRAME = Binding.Group("Region", compact=True)
 _WAYS = {"left": (-1, 0, "h"), "right": (1, 0, "l"), "up": (0, -1, "k"), "down": (0, 1, "j")}
 
 
 class Evidence(NamedTuple):
-    """A place that an answer rests on (`ID@7`), with a region of its screen where one was drawn."""
+    """Place on which an answer rests (`ID@7`), with a region of its screen if one was drawn."""
 
     place: str
     region: Region | None = None
     label: str = ""
 
 
-def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
-    """A verb in four ways, by arrows behind a modifier; where there is none, or Shift, by letters too."""
+def _direction_bindings(verb: str, before: str, name: str, says: str) -> list[BindingType]:
+    """Return bindings of a verb in four directions: arrows with a modifier; with none or Shift also letters."""
     bindings: list[BindingType] = []
     for way, (across, down, letter) in _WAYS.items():
         letters = {"": f",{letter}", "shift+": f",{letter.upper()}"}.get(before, "")
@@ -47,7 +47,7 @@ def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
 
 
 class PhonePane(StillPhone):
-    """The phone of one side, as wide as the words beside it allow; with all the room where it stands alone."""
+    """The phone of one side, as wide as the texts beside it allow, or with all the room if it is alone."""
 
     HELP = """\
 # A region
@@ -58,9 +58,9 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 """
     BINDING_GROUP_TITLE = "Region"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *_ways("go", "", "Thing", "The nearest thing"),
-        *_ways("grow", "shift+", "Size", "The frame's lower right corner"),
-        *_ways("nudge", "ctrl+", "Move", "The frame as it is"),
+        *_direction_bindings("go", "", "Thing", "The nearest thing"),
+        *_direction_bindings("grow", "shift+", "Size", "The frame's lower right corner"),
+        *_direction_bindings("nudge", "ctrl+", "Move", "The frame as it is"),
         Binding("tab", "turn(1)", "Next thing", show=False, id="region.next", group=_FRAME, tooltip="The next thing"),
         Binding("shift+tab", "turn(-1)", "Thing before", show=False, id="region.previous", group=_FRAME,
                 tooltip="The thing before"),
@@ -69,7 +69,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 
     @dataclass
     class Framed(Message):
-        """What is framed was taken."""
+        """Message: the person took the framed region."""
 
         phone: PhonePane
         region: Region
@@ -78,48 +78,48 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     area = (80, 24)
     """Columns and rows of the whole side."""
     frame: RegionFrame | None = None
-    """What the keys move, while a region is drawn."""
-    _covered = False
-    """Whether the picture itself comes back when the region is drawn."""
+    """Frame that the keys move while a region is drawn; None otherwise."""
+    _restores_picture = False
+    """True if the terminal's own graphics are to return once the region is drawn."""
 
     # -- regions ---------------------------------------------------------------------------------------------
 
     def draw_region(self, on: bool) -> None:
-        """Says that the next drag is a region, or what the keys frame; or no longer."""
+        """Begin or end the selection of a region by a drag or by keys."""
         if on is not (self.frame is not None):
             self.can_focus = on
             self._draw_in_characters(on)
             self._ask_page(on)
             self.set_class(on, "-drawing")
-            self._frame(self._first() if on else None)
+            self._set_frame(self._first_frame() if on else None)
             self.entitle()
 
     def _draw_in_characters(self, on: bool) -> None:
-        """A frame cannot be drawn over the terminal's own graphics: meanwhile characters stand in their place."""
+        """Replace the terminal's own graphics by characters while a region is drawn: nothing is drawn over graphics."""
         if on:
-            self._covered = self._wants_picture
+            self._restores_picture = self._wants_picture
             self.show_picture(False)
-        elif self._covered:
+        elif self._restores_picture:
             self.show_picture(True)
 
     def _ask_page(self, on: bool) -> None:
-        """On the page of pictures, where there is one, the region may be dragged, too."""
+        """Let the person drag the region on the browser page, too, if one is open."""
         window = window_of(self)
         if window is not None and self.leads:
-            window.ask_region(self._take_dragged if on else None)
+            window.ask_region(self._post_dragged if on else None)
 
-    def _take_dragged(self, region: Region) -> None:
-        """What was dragged on the page, on its thread."""
+    def _post_dragged(self, region: Region) -> None:
+        """Post a region that was dragged on the page. Runs on the page's thread."""
         self.post_message(self.Framed(self, region))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
-        """Of another screen the first thing is framed."""
+        """Show a place. On another screen, frame its first thing."""
         before = self._last
         super().show(view, after=after)
         if self.frame is not None and self._last != before:
-            self._frame(self._first())
+            self._set_frame(self._first_frame())
 
-    def _first(self) -> RegionFrame:
+    def _first_frame(self) -> RegionFrame:
         if self._last is None:
             return framed(None, self._shape)
         view, after = self._last
@@ -128,24 +128,24 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             observation = structs.replace(observation, tree=self.words.tree)
         return framed(observation, self._shape)
 
-    def _frame(self, frame: RegionFrame | None) -> None:
+    def _set_frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
         if frame is not None and self.mirror.enlarged:
-            self.mirror.center(frame.box.center)  # of an enlarged screen a part is seen: that which is framed
+            self.mirror.center(frame.box.center)  # an enlarged view shows only a part
         self.mirror.finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
-        """The frame to the nearest thing that way; its lower right corner, or all of it, a little that way."""
+        """Move the frame to the nearest thing in a direction, or shift its lower right corner, or all of it."""
         if self.frame is not None:
-            self._frame(getattr(self.frame, verb)(across, down))
+            self._set_frame(getattr(self.frame, verb)(across, down))
 
     def action_turn(self, by: int) -> None:
-        """The next thing, or the one before."""
+        """Frame the next thing, or the one before."""
         if self.frame is not None:
-            self._frame(self.frame.turn(by))
+            self._set_frame(self.frame.turn(by))
 
     def action_take(self) -> None:
-        """The answer rests on what is framed."""
+        """Take the framed region."""
         if self.frame is not None:
             left, top, right, bottom = self.frame.box
             self.post_message(self.Framed(self, (left, top, right, bottom)))
@@ -158,12 +158,12 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def take_room(self) -> None:
         width, height = self.area
         if self.alone:
-            self._fit("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
+            self._apply_zoom("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
             return
         columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
-        self._fit(zoom, columns + 2)
+        self._apply_zoom(zoom, columns + 2)
 
-    def _fit(self, view: Zoom, width: int | str) -> None:
+    def _apply_zoom(self, view: Zoom, width: int | str) -> None:
         self.mirror.look_whole(view)
         width_text = str(width)
         if self.styles.width is None or str(self.styles.width) != width_text:

@@ -1,4 +1,4 @@
-"""What is read in place of a sheet: it says when the last of it comes in sight, and when it goes out of sight."""
+"""Page that is read in place of a sheet, and reports when its end comes into view or leaves it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from screens.widgets.text_page import TextPage
 
 
 class ReadPage(TextPage):
-    """A page whose keeper names keys by whether more of it follows below."""
+    """Text page that posts `Turned`, so that its owner can offer keys by whether more text follows below."""
 
     @dataclass
     class Turned(Message):
-        """More follows below now, or no more."""
+        """Message: text below the visible part now exists, or no longer does."""
 
         page: ReadPage
 

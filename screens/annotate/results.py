@@ -1,4 +1,4 @@
-"""What a rater learns of an item once it is handed in: what follows, what is right, what judges say."""
+"""The page that a rater sees after handing in a unit: derived values, right answers, judges' answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from screens.annotate.sheet_text import derived_words, judges_words
 
 
 def practice_result(session: RatingSession, handed: HandedIn, head: Content) -> Content:
-    """What is right in the practice item, below its `head`."""
+    """Return the right answers of the practice item, below its `head`."""
     assert session.sheet is not None
     way = Wording(session.study.protocol, session.locale)
     return Content.assemble(head, derived_words(way, session.sheet, handed, ()))
@@ -22,7 +22,7 @@ def practice_result(session: RatingSession, handed: HandedIn, head: Content) -> 
 def unit_result(
     session: RatingSession, handed: HandedIn, derived: Sequence[tuple[str, str]], judges: Sequence[JudgeAnswer]
 ) -> tuple[str, Content]:
-    """The title and the page of a unit that was handed in."""
+    """Return title and text of the page about a unit that was handed in."""
     assert session.sheet is not None
     way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
     title = "What judges say" if judges else "What follows"

@@ -1,4 +1,4 @@
-"""The lines above and below a rater's room: where they are in the study, and what the keys do now."""
+"""The status lines of the Annotate screen: the rater's place in the study above, the present keys below."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
 View = Literal["shelf", "read", "open", "told", "over"]
-"""What is seen: the studies, guide or keys, a unit beside its sheet, what was learned of it, or a sentence."""
+"""View of the screen: the studies, a page of the introduction, a unit beside its sheet, its results, or a sentence."""
 _TO_STUDIES = "{annotate.back}: back to the studies."
 _DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
 
 
 class RoomLines:
-    """Both lines, painted from the room's parts as they are."""
+    """The two status lines, painted from the screen's widgets."""
 
     def __init__(
         self,
@@ -41,16 +41,16 @@ class RoomLines:
         self._introduction, self._attendance = introduction, attendance
 
     def paint(self, view: View, seat: str, width: int, *, takes_back: bool) -> None:
-        """Says how the room stands in so many columns.
+        """Paint both lines for a width in columns.
 
-        `takes_back` is whether the unit that was handed in last may be taken back.
+        `takes_back` is True if the unit that was handed in last may be reopened.
         """
-        self.above.say(Content(self._title(view, seat, width)))
-        self.below.say(Content(self._state(view, takes_back)))
+        self.above.say(Content(self._title_line(view, seat, width)))
+        self.below.say(Content(self._state_line(view, takes_back)))
 
     # -- above -----------------------------------------------------------------------------------------------
 
-    def _title(self, view: View, seat: str, width: int) -> str:
+    def _title_line(self, view: View, seat: str, width: int) -> str:
         session = self._attendance.session
         if session is not None and (view == "read" or session.practice is not None):
             return introduction_title(session, seat, view == "read", width)
@@ -64,7 +64,7 @@ class RoomLines:
 
     # -- below -----------------------------------------------------------------------------------------------
 
-    def _state(self, view: View, takes_back: bool) -> str:
+    def _state_line(self, view: View, takes_back: bool) -> str:
         session = self._attendance.session
         practises = session is not None and session.practice is not None
         if session is None or (session.assignment is None and not practises and view != "read"):
@@ -75,25 +75,25 @@ class RoomLines:
             return with_keys(self._page, translated(session.locale, "state.first"))
         if view == "told":
             back = "   {annotate.reopen}: take it back." if takes_back else ""
-            return with_keys(self._page, f"{self._break}{{annotate.onward}}: on to the next.{back}")
+            return with_keys(self._page, f"{self._break_reminder}{{annotate.onward}}: on to the next.{back}")
         if view == "over":
             return with_keys(self._page, _TO_STUDIES)
         if self._pane.drawing:
             return with_keys(self._page, _DRAWING)
-        return self._of_sheet(session)
+        return self._sheet_state(session)
 
-    def _of_sheet(self, session: RatingSession) -> str:
-        """What the sheet takes next, and what is kept of it."""
+    def _sheet_state(self, session: RatingSession) -> str:
+        """Return the line for an open sheet: what it takes next, and what is saved."""
         pane = self._pane
         practises = session.practice is not None
-        kept_words = "" if pane.typing or pane.menu.display else f"   {self._kept(session)}"
-        return f"{'' if practises else self._break}{pane.next_words}{kept_words}"
+        kept_words = "" if pane.typing or pane.menu.display else f"   {self._saved_words(session)}"
+        return f"{'' if practises else self._break_reminder}{pane.next_words}{kept_words}"
 
-    def _kept(self, session: RatingSession) -> str:
+    def _saved_words(self, session: RatingSession) -> str:
         return translated(session.locale, "counts nowhere") if session.practice is not None else self._pane.saved
 
     @property
-    def _break(self) -> str:
-        """That a break is due, before all else; empty where none is."""
+    def _break_reminder(self) -> str:
+        """Reminder that a break is due, placed first; empty if none is."""
         minutes = self._attendance.break_due
         return f"{minutes} minutes without a break: a good moment for one.   " if minutes else ""

@@ -1,4 +1,4 @@
-"""The sheet's list of items, and the options of the one under the cursor."""
+"""The sheet's list of items, and the options of the item under the cursor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from screens.widgets.lines import MOVE, LineList
 
 
 class SheetItems(LineList, inherit_bindings=False):
-    """Every item of a unit, and at last the line that hands it in."""
+    """List of a unit's items, with a last line to hand it in."""
 
     HELP = """\
 # The sheet
@@ -50,7 +50,7 @@ sheets so far. Every answer is on the disk before it is shown here.
     ]  # fmt: skip
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys that turn pages read first what is asked and what stands beside it, then turn the list's own."""
+        """Use the page keys for the question and the texts beside it first, then for the list."""
         if action != "page" or not self.max_scroll_y:
             return action != "page"
         reads: Callable[[int], bool] = getattr(self.screen, "has_more", lambda by: False)
@@ -62,32 +62,35 @@ sheets so far. Every answer is on the disk before it is shown here.
         self.sheet: Sheet | None = None
         self.way: Wording | None = None
         self._digits = 0
-        self._stood: list[Hashable] = []
+        self._line_states: list[Hashable] = []
 
     def show(self, sheet: Sheet, way: Wording) -> None:
-        """Shows how the sheet stands now; only lines that say another thing are painted anew."""
+        """Show the sheet's present state. Only lines that differ are painted again."""
         before, same = self.sheet, self.sheet is not None and (self.sheet.unit, self.way) == (sheet.unit, way)
         self.sheet, self.way = sheet, way
         if not same or before is None or before.spots != sheet.spots:
             self.items = items_of(sheet)
         self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
-        previous_states, self._stood = self._stood, [*map(self._stands, self.items), self._end]
+        previous_states, self._line_states = (
+            self._line_states,
+            [*map(self._line_state, self.items), self._last_line_state],
+        )
         if self.virtual_size.height != self.count or self.virtual_size.width != self.scrollable_content_region.width:
             self.changed()
-        elif same and len(previous_states) == len(self._stood):
-            pairs = enumerate(zip(previous_states, self._stood, strict=True))
+        elif same and len(previous_states) == len(self._line_states):
+            pairs = enumerate(zip(previous_states, self._line_states, strict=True))
             self.changed_at(*(index for index, (then, now) in pairs if then != now))
         else:
             self.refresh()
 
     @property
-    def _end(self) -> Hashable:
-        """All of the sheet that the last line shows."""
+    def _last_line_state(self) -> Hashable:
+        """State of the sheet that the last line shows."""
         assert self.sheet is not None
         return (len(self.sheet.unanswered), len(may_stay_open(self.sheet)), self.sheet.committed)
 
-    def _stands(self, item: SheetItem) -> Hashable:
-        """All of the sheet that a line shows; as long as it is the same, so is the line."""
+    def _line_state(self, item: SheetItem) -> Hashable:
+        """Return the state of the sheet that an item's line shows. The line changes only with it."""
         assert self.sheet is not None
         spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
         heads = [self.sheet.heads.get(spot) for spot in spots]
@@ -95,11 +98,11 @@ sheets so far. Every answer is on the disk before it is shown here.
 
     @property
     def item(self) -> SheetItem | None:
-        """The one under the cursor; None on the last line."""
+        """Item under the cursor; None on the last line."""
         return self.items[self.cursor] if self.cursor < len(self.items) else None
 
     def index_of(self, spot: FieldReference | None) -> int:
-        """The line of a place; of a flag the line it stands on; the last for None."""
+        """Return the line of a place. A flag's line is that of its item, None is the last line."""
         if spot is None:
             return len(self.items)
         for index, item in enumerate(self.items):
@@ -112,25 +115,25 @@ sheets so far. Every answer is on the disk before it is shown here.
         return len(self.items) + 1 if self.sheet is not None else 0
 
     def _keep_in_sight(self) -> None:
-        """The list stands still while items are answered, and turns by most of a page where the next is not seen.
+        """Scroll by most of a page when the next item is out of view; otherwise do not move the list.
 
-        As long as the current item is seen the answer before it is painted first: a turn paints the whole list.
+        While the current item is visible, paint the answer before it first, since scrolling paints the whole list.
         """
         height, top = max(1, self.scrollable_content_region.height), self.scroll_offset.y
         if self.cursor < top:
             self.scroll_to(y=self.cursor - height + 1 + height // 4, animate=False)
         elif self.cursor >= top + height:
-            self._turn()
+            self._scroll_at_edge()
         elif self._at_edge:
-            self.call_after_refresh(self._turn)
+            self.call_after_refresh(self._scroll_at_edge)
 
     @property
     def _at_edge(self) -> bool:
-        """Whether what comes after the current line is not in sight."""
+        """True if the line after the current one is out of view."""
         height = max(1, self.scrollable_content_region.height)
         return min(self.cursor + 1, self.count - 1) >= self.scroll_offset.y + height
 
-    def _turn(self) -> None:
+    def _scroll_at_edge(self) -> None:
         if self._at_edge:
             height = max(1, self.scrollable_content_region.height)
             self.scroll_to(y=self.cursor - height // 4, animate=False)
@@ -151,18 +154,18 @@ sheets so far. Every answer is on the disk before it is shown here.
 
 
 _INDENT = 4
-"""Columns by which an answer of several lines is set in below its sign and its digit."""
+"""Columns by which an answer of several lines is indented below its sign and digit."""
 
 
 class AnswerOptions(Widget):
-    """The answers of the current item with their digits, side by side where they fit; a click gives one."""
+    """Answers of the current item with their digits, side by side if they fit. A click gives one."""
 
     DEFAULT_CSS = "AnswerOptions { height: auto; width: 1fr; }"
     _GAP = 3
 
     @dataclass
     class Picked(Message):
-        """An option was clicked."""
+        """Message: an option was clicked."""
 
         key: str
 
@@ -183,8 +186,10 @@ class AnswerOptions(Widget):
         *,
         many: bool = False,
     ) -> None:
-        """Shows these, the keys of those that stand marked; where there are none, how the item is answered. Of `many`
-        several may stand."""
+        """Show these options with the keys in `standing` marked; without options, how to answer the item.
+
+        If `many`, several may be marked.
+        """
         current = (self.choices, self.flags, self.standing, self.says, self.many)
         if (choices, flags, standing, says, many) == current:
             return
@@ -204,7 +209,7 @@ class AnswerOptions(Widget):
         return Content.assemble((sign, style), (choice.key, "bold underline"), (f" {choice.says}", style))
 
     def _lines(self, width: int) -> list[list[Content]]:
-        """Rows of cells: options side by side where all fit, else one below the other; flags in rows of their own."""
+        """Return rows of cells: options side by side if all fit, else stacked. Flags have rows of their own."""
         lines: list[list[Content]] = []
         for choices, signs in ((self.choices, "☐☑" if self.many else "○●"), (self.flags, "☐☑")):
             cells = [self._cell(choice, signs) for choice in choices]
@@ -212,24 +217,24 @@ class AnswerOptions(Widget):
             lines += [cells] if cells and wide <= width else [[cell] for cell in cells]
         return lines
 
-    def _says(self, width: int) -> list[Content]:
+    def _hint_lines(self, width: int) -> list[Content]:
         return Content(self.says).wrap(max(1, width)) if self.says else []
 
-    def _wrapped(self, cells: Sequence[Content], width: int) -> list[Content]:
-        """A row of cells; one that is longer than the width goes on below its own beginning."""
+    def _wrap_row(self, cells: Sequence[Content], width: int) -> list[Content]:
+        """Return the lines of a row of cells. A cell wider than the width continues with an indent."""
         if len(cells) > 1 or cells[0].cell_length <= width:
             return [Content(" " * self._GAP).join(cells)]
         first, *others = cells[0].wrap(max(1, width - _INDENT))
         return [first, *(Content(" " * _INDENT) + line for line in others)]
 
     def rows(self, width: int) -> int:
-        """Rows that all of it takes in so many columns."""
-        return len(self._says(width)) + sum(len(self._wrapped(cells, width)) for cells in self._lines(width))
+        """Return the rows that everything takes in so many columns."""
+        return len(self._hint_lines(width)) + sum(len(self._wrap_row(cells, width)) for cells in self._lines(width))
 
     def render(self) -> Content:
         width = max(1, self.size.width)
-        lines = [line for cells in self._lines(width) for line in self._wrapped(cells, width)]
-        return Content("\n").join([*self._says(width), *lines])
+        lines = [line for cells in self._lines(width) for line in self._wrap_row(cells, width)]
+        return Content("\n").join([*self._hint_lines(width), *lines])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self.rows(width)
@@ -237,9 +242,9 @@ class AnswerOptions(Widget):
     def on_click(self, event: events.Click) -> None:
         width = self.size.width
         choices = iter(self.all)
-        row = len(self._says(width))
+        row = len(self._hint_lines(width))
         for cells in self._lines(width):
-            left, rows = 0, len(self._wrapped(cells, width))
+            left, rows = 0, len(self._wrap_row(cells, width))
             for cell in cells:
                 choice = next(choices)
                 if row <= event.y < row + rows and (left <= event.x < left + cell.cell_length or len(cells) == 1):

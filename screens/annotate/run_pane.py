@@ -1,4 +1,4 @@
-"""One run of a unit: its steps, the phone, and what is said there in words, laid out in whatever room there is."""
+"""One run of a unit: steps, phone and texts, laid out for the room available."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from screens.widgets.border_words import write_title
 from screens.widgets.text_page import TextPage
 
 Wanted = Literal["", "words", "phone"]
-"""What is asked to be seen of a step: both, or one of them with all the room."""
+"""Panes that the rater asked for: both (empty), or one of them with all the room."""
 
 _LOW = 18
-"""Rows under which the steps stand beside the words, and not above them."""
+"""Rows below which the steps go beside the texts, not above them."""
 _SPLIT = 60
-"""Columns that they need there."""
+"""Columns required for that."""
 _BROAD = 64
-"""Columns from which the phone stands beside the words."""
+"""Columns from which the phone goes beside the texts."""
 _STEPS = 0.38
 
 
 class RunPane(RunPlayer):
-    """One run, blinded, scrubbed by whoever holds it; it takes no focus."""
+    """Pane of one run, blinded. It takes no focus: its owner moves it."""
 
     DEFAULT_CSS = """
     RunPane { width: 1fr; height: 1fr; }
@@ -46,7 +46,7 @@ class RunPane(RunPlayer):
         super().__init__(Timeline(id="steps"), self.phone, self.page, id=id)
         self.shows: tuple[Show, ...] = ()
         self.named = "Steps"
-        """What its steps are called: which side of a pair they are."""
+        """Title of its steps, for a pair the side."""
         self.wants: Wanted = ""
         self.closely = False
         self._evidence: list[Evidence] = []
@@ -57,7 +57,7 @@ class RunPane(RunPlayer):
     # -- opening ---------------------------------------------------------------------------------------------
 
     def lay(self, runs: Blinded, run: str, name: str, at: int = 0) -> None:
-        """Shows a run of a unit from a step on (from 0)."""
+        """Show a run of a unit from a step on (from 0)."""
         self.shows, self.named = runs.shows, name
         self._bare, self._evidence = "screens" not in runs.shows, []
         self.page.show(Content(""))
@@ -71,13 +71,13 @@ class RunPane(RunPlayer):
         self.take_room()
 
     @on(RunPlayer.Listed)
-    def _grown(self) -> None:
+    def _update_after_listing(self) -> None:
         self.entitle()
         if self.whole:
             self.take_room()
 
     @on(RunPlayer.Refused)
-    def _not_read(self) -> None:
+    def _hide_phone(self) -> None:
         if self.view is None:
             self._bare = True
             self.take_room()
@@ -86,31 +86,31 @@ class RunPane(RunPlayer):
 
     @property
     def place(self) -> str:
-        """The current place as evidence names it; empty where the run has none."""
+        """The current place in evidence form; empty if the run has none."""
         ready = self.seeking or self.timeline.count
         return f"{self.run}@{self.number + 1}" if self.run is not None and ready else ""
 
     @property
     def place_words(self) -> str:
-        """Where this is, in a few words."""
+        """The current place in a few words."""
         if self.timeline.count and not self.seeking:
             return "the end" if self.at_end else f"step {self.number + 1} of {self.steps}"
         return "reading ..." if self.seeking else "no step"
 
     @on(RunPlayer.Moved)
-    def _stood(self) -> None:
+    def _update_place(self) -> None:
         self.entitle()
         self._draw_evidence()
 
     def entitle(self) -> None:
-        """Says above the steps which is the current one, of how many."""
+        """Write the current step and the number of steps above the list."""
         where = f"{min(self.number + 1, self.steps)}/{self.steps}" if self.timeline.count else ""
         mark = "▸ " if self.has_class("-active") and self.has_class("-of-two") else ""
         self.timeline.entitle(f"{mark}{self.named}  {where}".strip())
 
     @on(RunPlayer.Looked)
-    def _read(self) -> None:
-        """Tells as much of the place as the study shows; without a picture and a tree there is no phone."""
+    def _show_place(self) -> None:
+        """Show what the study shows of the place. Without picture and tree there is no phone."""
         view, observation = self.view, self.seen
         if view is None:
             return
@@ -130,7 +130,7 @@ class RunPane(RunPlayer):
         self.take_room()
 
     def take_room(self) -> None:
-        """Gives steps, words and phone the room there is."""
+        """Divide the room between steps, texts and phone."""
         width, height = self.size
         if not width or not height:
             return
@@ -143,6 +143,7 @@ class RunPane(RunPlayer):
         self.timeline.display = not self.closely
         self.page.display, self.phone.display = words, phone
         self.timeline.styles.width = max(20, round(width * _STEPS)) if low else "1fr"
+        # No more rows for the list than it has steps.
         rows = max(5, min(round(height * _STEPS), self.timeline.count + 2))
         self.timeline.styles.height = "1fr" if low else rows
         self.page.styles.width = self.page.styles.height = "1fr"
@@ -151,7 +152,7 @@ class RunPane(RunPlayer):
         self.phone.take_room()
 
     def turn_view(self) -> None:
-        """Words and phone, words alone, the phone alone; where there is no room for both, one or the other."""
+        """Cycle through texts and phone, texts only, phone only. Without room for both, switch between the two."""
         if self._bare:
             return
         roomy = self.size.height >= _LOW and self.size.width >= _BROAD
@@ -164,13 +165,13 @@ class RunPane(RunPlayer):
         return bool(self.phone.display)
 
     def show_phone(self) -> None:
-        """Has the phone in sight, where the run has pictures."""
+        """Make the phone visible, if the run has pictures."""
         if not self.shows_phone and not self._bare:
             self.wants = "phone"
             self.take_room()
 
     def look_closely(self, closely: bool) -> None:
-        """The picture with all the room, or as before."""
+        """Give the picture all the room, or restore the layout."""
         if closely is not self.closely:
             self.closely = closely
             self.take_room()
@@ -180,7 +181,7 @@ class RunPane(RunPlayer):
     # -- evidence --------------------------------------------------------------------------------------------
 
     def mark_evidence(self, evidence: Sequence[Evidence]) -> None:
-        """Marks what answers rest on: steps in the list, regions on the phone."""
+        """Mark the evidence of answers: steps in the list, regions on the phone."""
         self._evidence = [mark for mark in evidence if mark.place.rpartition("@")[0] == self.run]
         self.cover([mark.place for mark in self._evidence])
         self._draw_evidence()
@@ -196,15 +197,15 @@ class RunPane(RunPlayer):
 
     @property
     def has_phone(self) -> bool:
-        """Whether there is a picture, or a tree, to look at."""
+        """True if there is a picture or a tree to show."""
         return not self._bare
 
     @property
     def screen_seen(self) -> Observation | None:
-        """What stands on the phone."""
+        """The screen that the phone shows."""
         return self.seen
 
     @property
     def screen_place(self) -> str:
-        """The place whose screen before it is the one on the phone: a step's, or the next one's where after is seen."""
+        """Place whose screen before the step is on the phone: this step, or the next one for the screen after."""
         return f"{self.run}@{self.number + 1 + (self.after and not self.at_end)}" if self.run is not None else ""

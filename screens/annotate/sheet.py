@@ -1,4 +1,4 @@
-"""The sheet of one unit: items answered by digits and Enter, by a menu, by mouse, and by places beside it."""
+"""The sheet of one unit. Digits, Enter, a menu, the mouse, and places beside it answer its items."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Region = tuple[int, int, int, int]
 
 
 class SheetPane(SheetView):
-    """A rater's sheet with the keys that answer it; used in Annotate, and after a run that was played.
+    """A rater's sheet with the keys that answer it, used in Annotate and after a played run.
 
-    Whoever holds it calls `open` once a rating session has a unit, says by `looked` what is shown beside it, and hears
-    of answers, of what is wanted and of the sheet's being handed in by messages. Without `beside` no run is shown
-    beside it, and no answer rests on a step.
+    Its owner calls `open` once a rating session has a unit, and `looked` when another place is shown beside it.
+    Messages report answers, requests and handing in. Without `beside` no run is shown beside it, and answers have no
+    evidence.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SheetPane(SheetView):
         self._beside = beside
 
     def on_key(self, event: events.Key) -> None:
-        """A digit is a digit in whatever width an input method writes it; letters of options choose them."""
+        """Accept digits of any width, as input methods write them, and the letters of options."""
         self.pace.touch()
         if self.slip.lasts:
             event.stop()
@@ -71,10 +71,10 @@ class SheetPane(SheetView):
             if choices:
                 event.stop()
                 self.keying.touch(self.clock.now())
-                self._choose(self.item, choices[0])
+                self._give_choice(self.item, choices[0])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can be done on this line; nothing while something is typed."""
+        """Offer only what the current line allows; nothing while a line or the menu is open."""
         if self.session is None or self.session.sheet is None or self.typing:
             return False
         if self.menu.display:
@@ -98,19 +98,23 @@ class SheetPane(SheetView):
         return True
 
     def action_digit(self, digit: int, *, composed: bool = False) -> None:
-        """An option, a digit of a scale, or the first of what is typed; 0 shows the other answers elsewhere."""
+        """Handle a digit: an option, a digit of a scale, or the start of typed text.
+
+        For other items 0 opens the menu.
+        """
         item = self.item
         if item is None:
             if digit == 0:
                 self.action_other()
             return
+        # An input method delivers a digit later than its key, so the time of the first key is unknown.
         self.keying.touch(None if composed else self.clock.now())
         flag = next((choice.value for choice in self.way.flags(item) if choice.key == str(digit)), None)
         if flag is not None and not self.keying.digits:
             self.answering.raise_flag(flag)
             return
         if self.clash and self.keying.way(item) not in ("choice", "many"):
-            self._refused(self.next_words)
+            self._reject_input(self.next_words)
             return
         match self.keying.take(item, self.way.choices(item), str(digit)):
             case "menu":
@@ -118,16 +122,19 @@ class SheetPane(SheetView):
             case "type":
                 self.entry.type_answer(str(digit))
             case "wait":
-                self._typed_so_far(self.keying.digits)
+                self._set_digits(self.keying.digits)
             case ("give", value):
                 self.keying.follows = self.answering.give(value) and self.item is not None
             case ("turn", value):
                 self._turn_option(item, value)
             case ("wrong", str(words)):
-                self._refused(words)
+                self._reject_input(words)
 
     def action_on(self) -> None:
-        """Enter: what was begun is given; an open item says what answers it; else on, and at last handed in."""
+        """Handle Enter: give what was begun, else go on, and at the end hand in.
+
+        On an open item show how to answer it.
+        """
         item = self.item
         if item is None:
             self.answering.hand_in()
@@ -145,13 +152,13 @@ class SheetPane(SheetView):
             case ("turn", value):
                 self._turn_option(item, value)
             case ("wrong", str(words)):
-                self._refused(words)
+                self._reject_input(words)
             case "menu" | "open" if self.keying.follows:
                 self.keying.follows = False
                 self.say("The item before is kept; this one is open.")
                 self.post_message(self.Turned())
             case "open":
-                self._refused(self.next_words)
+                self._reject_input(self.next_words)
             case "menu":
                 self._list_others(marked=False)
             case "type":
@@ -163,35 +170,35 @@ class SheetPane(SheetView):
 
     # -- many options ----------------------------------------------------------------------------------------
 
-    def _choose(self, item: SheetItem, choice: AnswerChoice) -> None:
-        """An option is the answer, or one of several of which it is made."""
+    def _give_choice(self, item: SheetItem, choice: AnswerChoice) -> None:
+        """Give an option as the answer, or toggle it if the answer has several."""
         if self.keying.way(item) == "many" and choice.value is not NOT_SEEN:
             self._turn_option(item, choice.value)
         else:
             self.answering.give(choice.value)
 
     def _turn_option(self, item: SheetItem, option: object) -> None:
-        """Chooses an option of several, or leaves it out again; Enter gives what is chosen."""
+        """Toggle an option of several. Enter gives the selection."""
         turn(self.drafts, item, self.sheet.value(item.spot), option)
         self.say("")
         self.keep_soon()
         self.post_message(self.Turned())
 
     def _give_chosen(self, item: SheetItem) -> None:
-        """What is chosen of several options is the answer."""
+        """Give the chosen options as the answer."""
         selection = chosen_in(self.drafts, item, self.sheet.value(item.spot))
         if why := not_enough(item, selection):
-            self._refused(why)
+            self._reject_input(why)
             return
         self.answering.give(selection)
 
-    def _refused(self, words: str) -> None:
-        """What was typed is no answer: it is gone, and what the keys do now is said anew."""
+    def _reject_input(self, words: str) -> None:
+        """Show why the input is not an answer. The input is discarded."""
         self.say(words)
         self.post_message(self.Turned())
 
     def _give_shown(self) -> None:
-        """The step that is shown is the answer."""
+        """Give the step shown as the answer."""
         step = self.place.rpartition("@")[2]
         if step.isdecimal():
             self.keying.touch(self.clock.now())
@@ -200,14 +207,14 @@ class SheetPane(SheetView):
             self.entry.type_answer()
 
     def action_drop(self) -> None:
-        """Takes the last digit back of those that wait for another."""
-        self._typed_so_far(self.keying.digits[:-1])
+        """Delete the last digit of an incomplete number."""
+        self._set_digits(self.keying.digits[:-1])
 
     def drop_digits(self) -> None:
-        """Takes all digits back that wait for another."""
-        self._typed_so_far("")
+        """Delete an incomplete number."""
+        self._set_digits("")
 
-    def _typed_so_far(self, digits: str) -> None:
+    def _set_digits(self, digits: str) -> None:
         self.keying.digits = digits
         self.say("")
         self.keep_soon()
@@ -216,7 +223,7 @@ class SheetPane(SheetView):
     # -- what an answer rests on -----------------------------------------------------------------------------
 
     def action_evidence(self) -> None:
-        """The answer rests on the step that is shown."""
+        """Make the step shown the evidence of the answer."""
         if not self.place:
             self.say("No step is shown here.")
             return
@@ -224,7 +231,7 @@ class SheetPane(SheetView):
         self.answering.again(evidence=self.place, region=None)
 
     def action_to_evidence(self) -> None:
-        """Goes to the step that the answer rests on."""
+        """Go to the step that is the answer's evidence."""
         item = self.item
         if item is None:
             return
@@ -236,12 +243,12 @@ class SheetPane(SheetView):
             self.say("This answer rests on no step.")
 
     def action_region(self) -> None:
-        """What is framed or dragged on the phone next is what the answer rests on."""
+        """Select a region of the phone as the evidence, or as the answer of a box field."""
         item = self.item
         self.draw("answer" if item is not None and item.field.kind == "box" else "region")
 
     def draw(self, what: str) -> None:
-        """Waits for a region."""
+        """Ask the screen for a region, as `answer` or as evidence (`region`)."""
         if not self.place:
             self.say("No step is shown here.")
             return
@@ -249,7 +256,7 @@ class SheetPane(SheetView):
         self.post_message(self.Wanted("region"))
 
     def take_region(self, place: str, region: Region) -> None:
-        """A region was drawn at a place."""
+        """Take a region that was drawn at a place."""
         self.keying.touch(self.clock.now())
         what, self.drawing = self.drawing, ""
         if what == "answer":
@@ -261,48 +268,48 @@ class SheetPane(SheetView):
     # -- what is added, typed, or taken back ------------------------------------------------------------------
 
     def action_missing(self, reason: Missing) -> None:
-        """No answer, for a reason."""
+        """Give no answer, with a reason."""
         self.keying.touch(self.clock.now())
         self.answering.give(missing=reason)
 
     def action_accept(self) -> None:
-        """What the judge says that is shown here is this rater's answer, too."""
+        """Accept the judge's answer that is shown."""
         if self.prelabel is not None:
             self.keying.touch(self.clock.now())
             self.keying.follows = self.answering.give(self.prelabel.value) and self.item is not None
 
     def action_full(self) -> None:
-        """The top of a scale."""
+        """Answer with the top of the scale."""
         self.answering.give_most()
 
     def action_undo(self) -> None:
-        """Takes the newest answer back and goes there; where there is none, the room may know more."""
+        """Take back the newest answer and go to it. If there is none, ask the screen."""
         self.answering.undo()
 
     def action_type(self) -> None:
-        """Opens the line for the answer."""
+        """Open the line for the answer."""
         self.entry.type_answer()
 
     def action_note(self) -> None:
-        """Opens the line for a note."""
+        """Open the line for a note."""
         self.entry.type_note()
 
     def action_cite(self) -> None:
-        """Opens the line for the number of a line of the guide."""
+        """Open the line for a line number of the guide."""
         self.entry.type_cite()
 
     @on(AnswerLine.Ended)
-    def _entered(self, message: AnswerLine.Ended) -> None:
+    def _store_line(self, message: AnswerLine.Ended) -> None:
         message.stop()
         self.entry.enter()
 
     @on(AnswerLine.Left)
-    def _left(self, message: AnswerLine.Left) -> None:
+    def _leave_line(self, message: AnswerLine.Left) -> None:
         message.stop()
         self.entry.leave(message.by)
 
     @on(AnswerLine.Changed)
-    def _typed(self, message: AnswerLine.Changed) -> None:
+    def _keep_line(self, message: AnswerLine.Changed) -> None:
         message.stop()
         if self.typing:
             self.keep_soon()
@@ -310,7 +317,7 @@ class SheetPane(SheetView):
     # -- other answers ---------------------------------------------------------------------------------------
 
     def action_other(self) -> None:
-        """Shows what else may be said of the item."""
+        """Open the menu of other answers."""
         self._list_others()
 
     def _list_others(self, *, marked: bool = True) -> None:
@@ -325,7 +332,7 @@ class SheetPane(SheetView):
         self._open_menu("Other answers", entries, marked=marked)
 
     @on(Menu.Picked)
-    async def _picked(self, message: Menu.Picked) -> None:
+    async def _run_menu_entry(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
         self.options.display = True
@@ -355,18 +362,18 @@ class SheetPane(SheetView):
                 await self.run_action(kind)
 
     def action_confidence(self) -> None:
-        """Asks how sure."""
+        """Ask how sure the rater is."""
         self._open_menu("How sure", sures(self.way))
 
     def _open_menu(self, title: str, entries: list[MenuEntry], *, marked: bool = True) -> None:
-        self.options.display = False  # their place is the menu's now
+        self.options.display = False  # the menu takes their place
         self.menu.open(title, entries, marked=marked)
         self.turned()
 
     # -- by mouse --------------------------------------------------------------------------------------------
 
     @on(AnswerOptions.Picked)
-    def _clicked(self, message: AnswerOptions.Picked) -> None:
+    def _give_clicked(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         item = self.item
         if item is None:
@@ -375,13 +382,13 @@ class SheetPane(SheetView):
         self.keying.touch(self.clock.now())
         for choice in self.way.choices(item):
             if choice.key == message.key:
-                self._choose(item, choice)
+                self._give_choice(item, choice)
                 return
         for flag in self.way.flags(item):
             if flag.key == message.key:
                 self.answering.raise_flag(flag.value)
 
     @on(LineList.Chosen, "#items")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _enter_item(self, message: LineList.Chosen) -> None:
         message.stop()
         self.action_on()

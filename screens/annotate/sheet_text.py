@@ -1,4 +1,4 @@
-"""What the sheet says: its lines, the item under the cursor, the title; plain characters, with spans of our own."""
+"""Texts of the sheet: its lines, the item under the cursor, the titles. All as plain characters with our own spans."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from screens.theme import ACCENT, ERROR, MUTED, PLAIN, SUCCESS, WARNING
 
 
 def answer_words(way: Wording, sheet: Sheet, item: SheetItem) -> str:
-    """What stands at a line, in words: the answer or the reason for none, its step, its flags, a note's sign."""
+    """Return an item's line as text: the answer or why there is none, its step, its flags, a sign for a note."""
     head = sheet.head(item.spot)
     if clash_at(sheet, item):
         return way.sheet("_clash")
     words = []
     if head is not None:
         words.append(way.reason(head.reason_missing) if head.reason_missing else value_words(way, item, head.value))
-        if head.evidence and sheet.unit.runs:  # of a run that was played nothing is seen beside the sheet
+        if head.evidence and sheet.unit.runs:  # no run is beside the sheet of a played one
             words.append(place_words(way, sheet.unit, head.evidence))
     words += [f"+{way.flag(flag)}" for flag in item.flags if sheet.value(FieldReference(item.spot.target, flag.id))]
     if head is not None and head.confidence is not None:
@@ -44,7 +44,7 @@ def answer_words(way: Wording, sheet: Sheet, item: SheetItem) -> str:
 
 
 def line_words(way: Wording, sheet: Sheet, item: SheetItem, width: int, digits: int) -> Content:
-    """A line: its sign, its number, what it is about, and at the right what stands there."""
+    """Return a line: its sign, its number, its title, and on the right its answer."""
     head = sheet.head(item.spot)
     sign, style = ("·", MUTED)
     if clash_at(sheet, item):
@@ -66,7 +66,7 @@ def line_words(way: Wording, sheet: Sheet, item: SheetItem, width: int, digits: 
 
 
 def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> Content:
-    """All that is said of the current item: the item in full, what is asked, and what was added to the answer."""
+    """Return the text of the current item: the item in full, the question, and what was added to the answer."""
     parts: list[Content | tuple[str, str]] = []
     target = item.target
     if target is not None:
@@ -89,7 +89,7 @@ def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> C
 
 
 def _details(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
-    """What goes with an answer: its note, what it cites, how sure, where; `waiting` goes with it once it is given."""
+    """Return what goes with an answer: note, citation, confidence, place. `waiting` holds drafts of them."""
     note = waiting.get("note") or (head.note if head is not None else "")
     cites = waiting.get("cites") or (head.cites if head is not None else "")
     sure = waiting.get("confidence") or (head.confidence if head is not None else None)
@@ -111,7 +111,7 @@ def _details(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[st
 
 
 class RaterProgress(NamedTuple):
-    """How far a rater is: this unit is the `at`-th of `dealt`; `done` are handed in, `today` of them today."""
+    """Progress of a rater: this unit is the `at`-th of `dealt`. `done` are handed in, `today` of them today."""
 
     at: int
     dealt: int
@@ -120,9 +120,9 @@ class RaterProgress(NamedTuple):
 
 
 def title_words(study: Study, stage: str, count: RaterProgress, person: str, seat: str, pace: Pace, width: int) -> str:
-    """The line above, in so many columns: the study, where in it, at what pace, and who sits here.
+    """Return the line above in so many columns: study, progress, pace, and person.
 
-    Where there is less room the study's title is cut, and nothing else.
+    If the room is too small only the study's title is cut.
     """
     each, worked = pace.median, pace.worked
     parts = [f"{count.at} of {count.dealt}"]
@@ -143,7 +143,7 @@ def title_words(study: Study, stage: str, count: RaterProgress, person: str, sea
 
 
 def introduction_title(session: RatingSession, seat: str, reads: bool, width: int) -> str:
-    """The line above while guide and keys are read, or a practice item is open; the study's title is cut first."""
+    """Return the line above during the introduction. The study's title is cut first."""
     where = [] if reads else [translated(session.locale, "practice.title")]
     rest = "   ".join([*where, f"{session.person.id}, {seat}"])
     room = max(8, min(40, width - cell_len(rest) - 3))
@@ -152,7 +152,7 @@ def introduction_title(session: RatingSession, seat: str, reads: bool, width: in
 
 
 def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
-    """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
+    """Return what a rater learns after handing in a unit: derived values, and right answers beside their own."""
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}
     for comparison in handed.compared:
@@ -174,7 +174,7 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
 
 
 def judges_words(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> Content:
-    """What judges say at each place of a sheet that is handed in, below what its rater says there."""
+    """Return the judges' answers at each place of a handed-in sheet, below the rater's own."""
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}
     before: FieldReference | None = None
@@ -185,16 +185,16 @@ def judges_words(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> C
             parts.append((f"{one_line(way.title(item) if item is not None else judgement.spot.field, 120)}\n", "bold"))
             own = sheet.head(judgement.spot)
             if own is not None:
-                parts.append(f"     you: {_answer(way, item, own.value, own.reason_missing)}\n")
+                parts.append(f"     you: {_format_answer(way, item, own.value, own.reason_missing)}\n")
         sign = ("   ", "") if judgement.same is None else ("   = ", SUCCESS) if judgement.same else ("   ≠ ", WARNING)
-        answer = _answer(way, item, judgement.said.value, judgement.said.reason_missing)
+        answer = _format_answer(way, item, judgement.said.value, judgement.said.reason_missing)
         parts += [sign, f"{one_line(judgement.judge, 40)}: {answer}\n"]
         if judgement.note:
             parts.append((f"     {plain(judgement.note, lines=False)}\n", MUTED))
     return Content.assemble(*parts)
 
 
-def _answer(way: Wording, item: SheetItem | None, value: Any, missing: Missing | None) -> str:
+def _format_answer(way: Wording, item: SheetItem | None, value: Any, missing: Missing | None) -> str:
     if missing is not None:
         return way.reason(missing)
     return plain(str(value), lines=False) if item is None else value_words(way, item, value)

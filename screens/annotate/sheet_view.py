@@ -1,4 +1,4 @@
-"""Where a sheet stands: its lines, the item under the cursor, and what waits there for an answer."""
+"""State of a sheet on screen: its lines, the current item, and the drafts that are not answers yet."""
 
 from __future__ import annotations
 
@@ -40,48 +40,48 @@ from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
 
 SEARCH = "search"
-"""What the line is for where words are looked for beside the sheet: they are no answer, and not kept."""
+"""Use of the line for a search beside the sheet. Its text is not an answer, and is not stored."""
 _ITEM, _LEAST = 0.6, 3
-"""The part of the sheet that an item takes at most, and the rows that the list and what is asked keep."""
+"""Maximum part of the sheet for the item, and minimum rows for the list and for the question."""
 _SETTLES = 1.0
-"""Seconds of rest after which it is kept where the rater is, and what they have typed."""
+"""Seconds without a change after which the rater's place and drafts are stored."""
 
 
 class SheetView(TellsRefusals, Vertical):
-    """A rater's sheet as it stands, and where on it they are; what answers it is beside it in `SheetPane`."""
+    """A rater's sheet and their place on it. `SheetPane` adds the keys that answer it."""
 
     BINDING_GROUP_TITLE = "Sheet"
     BINDINGS: ClassVar[list[BindingType]] = SHEET_KEYS
 
     @dataclass
     class Answered(Message):
-        """Something was kept; `label` is it."""
+        """Message: a label was stored."""
 
         label: Label
 
     @dataclass
     class HandedIn(Message):
-        """The unit is handed in."""
+        """Message: the unit is handed in."""
 
         handed: HandedIn
 
     @dataclass
     class Settled(Message):
-        """Of a unit that is handed in, the clashes are settled, or left for later."""
+        """Message: in a handed-in unit the clashes are settled, or left for later."""
 
     @dataclass
     class At(Message):
-        """Another line is the current one; `item` is None on the last."""
+        """Message: another line is the current one. `item` is None on the last."""
 
         item: SheetItem | None
 
     @dataclass
     class Turned(Message):
-        """The keys lead elsewhere: a menu or a line was opened, or left."""
+        """Message: the effect of keys changed, since a menu or line was opened or left, or input was added."""
 
     @dataclass
     class Wanted(Message):
-        """Something that only the room has: `guide`, `region`, `undo` (nothing is left on this sheet), or a place."""
+        """Message: the sheet asks its screen for `guide`, `region`, `search`, `place` or (without answers) `undo`."""
 
         what: str
         place: str = ""
@@ -96,31 +96,31 @@ class SheetView(TellsRefusals, Vertical):
         super().__init__(id="answer-sheet")
         self.session: RatingSession | None = None
         self.title = title
-        """What stands above the lines."""
+        """Title above the lines."""
         self.unseen: frozenset[str] = frozenset()
-        """The fields that are not asked here."""
+        """Fields that are not asked here."""
         self.clock = clock or Clock()
         self.pace = pace or Pace(self.clock)
         self.place = ""
-        """What is shown beside the sheet, as evidence names it; empty where nothing is."""
+        """Place shown beside the sheet, in evidence form (`ID@7`); empty for none."""
         self.drafts: Drafts = {}
         self.times: dict[FieldReference, Times] = {}
         self.seen: set[FieldReference] = set()
-        """The places that were the current one since this sheet was opened."""
+        """Places that have been the current one since this sheet was opened."""
         self.typing = ""
-        """What the line that is open is for: `answer`, `note`; empty while it is not."""
+        """Use of the open line: `answer`, `note`, `cites`, `search`; empty while it is closed."""
         self.keying = KeyedItem()
         self.drawing = ""
-        """What the next region that is drawn beside the sheet is: `answer`, `region`; empty where none is wanted."""
+        """Use of the next region drawn beside the sheet: `answer`, `region`; empty while none is requested."""
         self.items = items or SheetItems()
         self.ask = StatusLine("ask")
         self.options = AnswerOptions()
         self.wrong = StatusLine("wrong")
         self.slip = Slip(self.clock)
-        """The moment after a sheet was handed in, in which no key is taken for the next."""
+        """Pause after handing in, in which no key acts on the next sheet."""
         self.line = AnswerLine(self.clock, self.pace)
         self.menu = Menu()
-        self._kept: tuple[FieldReference | None, str, Drafts] | None = None
+        self._stored_state: tuple[FieldReference | None, str, Drafts] | None = None
 
     def compose(self) -> ComposeResult:
         yield self.items
@@ -138,7 +138,7 @@ class SheetView(TellsRefusals, Vertical):
         for part in (self.asked, self.choices):
             for attribute in ("virtual_size", "scroll_y", "size"):
                 self.watch(part, attribute, self.tell_keys, init=False)
-        self._rest = self.set_interval(_SETTLES, self.keep, pause=True)  # a timer that rests between
+        self._keep_timer = self.set_interval(_SETTLES, self.keep, pause=True)  # `keep_soon` resumes it
 
     # -- which unit ------------------------------------------------------------------------------------------
 
@@ -149,12 +149,12 @@ class SheetView(TellsRefusals, Vertical):
 
     @property
     def clash(self) -> list[Label]:
-        """The answers that clash at the current item."""
+        """Clashing answers of the current item."""
         return clash_at(self.sheet, self.item) if self.item is not None else []
 
     @property
     def prelabel(self) -> Label | None:
-        """A judge's answer at the current item that is shown before this rater's; None where none is, or no longer."""
+        """A judge's answer shown before the rater's own at the current item; None without one, or once answered."""
         item = self.item
         if item is None or self.sheet.committed or item.spot in self.sheet.clashes:
             return None
@@ -162,26 +162,26 @@ class SheetView(TellsRefusals, Vertical):
 
     @property
     def way(self) -> Wording:
-        """The words in which this unit is asked about."""
+        """Wording of this unit's questions."""
         session = self.rating
         swap = session.assignment.swap if session.assignment is not None else False
         return Wording(session.study.protocol, session.locale, swap, self.unseen)
 
     @property
     def rating(self) -> RatingSession:
-        """The rating session whose unit is open."""
+        """Rating session whose unit is open."""
         assert self.session is not None
         return self.session
 
     @property
     def sheet(self) -> Sheet:
-        """What this rater has said of the unit so far."""
+        """This rater's answers to the unit so far."""
         open_sheet = self.rating.sheet
         assert open_sheet is not None
         return open_sheet
 
     def open(self, session: RatingSession) -> str:
-        """Shows the unit that a session has open, where its rater left it; gives the place in the run they were at."""
+        """Show the session's open unit where the rater left it. Return their place in the run."""
         self.session = session
         rest = self.rating.rest()
         self.drafts, self.times, self.seen = dict(rest.drafts), dict(rest.times), set()
@@ -189,8 +189,9 @@ class SheetView(TellsRefusals, Vertical):
         self.items.show(self.sheet, self.way)
         self.items.changed()
         spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
+        # A clash comes first, wherever the rater left.
         spot = next((item.spot for item in items_of(self.sheet) if clash_at(self.sheet, item)), spot)
-        self._kept = (spot, rest.place, dict(self.drafts))
+        self._stored_state = (spot, rest.place, dict(self.drafts))
         self.keying = KeyedItem()
         self.go(spot)
         self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
@@ -198,17 +199,17 @@ class SheetView(TellsRefusals, Vertical):
         return rest.place
 
     def go(self, spot: FieldReference | None) -> None:
-        """Makes a place the current one; None is the line that hands in."""
+        """Make a place the current one. None is the line that hands in."""
         self.items.go(self.items.index_of(spot))
         self.begin_item()
 
     @on(LineList.Highlighted, "#items")
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _begin_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.begin_item()
 
     def begin_item(self) -> None:
-        """The line under the cursor is the current one from now on."""
+        """Make the line under the cursor the current item."""
         item = self.item
         spot = item.spot if item is not None else None
         if spot is not None:
@@ -217,9 +218,10 @@ class SheetView(TellsRefusals, Vertical):
             self.close_line()
         if spot == self.keying.spot and self.keying.shown_at is not None:
             return
-        self.drafts |= self._digits
+        self.drafts |= self._digit_draft
         self._hold_times()
-        self.keying = self._begun(spot)
+        self.keying = self._begin_keying(spot)
+        # Digits typed before the item was left wait for another one again.
         if item is not None and self.drafts.get((item.spot, "answer"), "").isdecimal() and by_digits(item):
             self.keying.digits = self.drafts.pop((item.spot, "answer"))
         self.drawing = ""
@@ -229,8 +231,8 @@ class SheetView(TellsRefusals, Vertical):
         self.say("")
         self.keep_soon()
 
-    def _begun(self, spot: FieldReference | None) -> KeyedItem:
-        """A place is the current one from now on; with what was typed there before goes since when."""
+    def _begin_keying(self, spot: FieldReference | None) -> KeyedItem:
+        """Return the state of a new current item, with the times of an earlier draft there."""
         now = self.clock.now()
         was = self.times.pop(spot, None) if spot is not None else None
         if was is None:
@@ -239,14 +241,14 @@ class SheetView(TellsRefusals, Vertical):
         return KeyedItem(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
 
     def _hold_times(self) -> None:
-        """Since when the item that is left was shown and typed at stays known as long as its answer is a draft."""
+        """Store the times of the item that is left, if it has a draft."""
         spot = self.keying.spot
         if spot is not None and any(at == spot for at, _ in self.drafts):
-            self.times |= self._times
+            self.times |= self._current_times
 
     @property
-    def _times(self) -> dict[FieldReference, Times]:
-        """Since when the current item is shown and typed at."""
+    def _current_times(self) -> dict[FieldReference, Times]:
+        """Times at which the current item was shown and first typed to."""
         keying, spot = self.keying, self.keying.spot
         if spot is None or keying.shown_at is None:
             return {}
@@ -257,24 +259,24 @@ class SheetView(TellsRefusals, Vertical):
 
     @property
     def idle_ms(self) -> float:
-        """Time away since the current item was shown first."""
+        """Milliseconds away since the current item was first shown."""
         return self.keying.idle_ms + max(0.0, self.pace.away - self.keying.away) * 1000
 
     @property
-    def _digits(self) -> Drafts:
-        """The digits that wait at the current item for another, or for Enter."""
+    def _digit_draft(self) -> Drafts:
+        """Incomplete number at the current item, as a draft."""
         spot, digits = self.keying.spot, self.keying.digits
         return {(spot, "answer"): digits} if spot is not None and digits else {}
 
     # -- keeping where one is --------------------------------------------------------------------------------
 
     def keep_soon(self) -> None:
-        """Something is another: it is kept after a rest."""
-        self._rest.reset()
-        self._rest.resume()
+        """Store place and drafts after a pause without further changes."""
+        self._keep_timer.reset()
+        self._keep_timer.resume()
 
     def looked(self, place: str) -> None:
-        """Another place is shown beside the sheet."""
+        """Record the place shown beside the sheet."""
         if place != self.place:
             turned, self.place = bool(place) is not bool(self.place), place
             self.keep_soon()
@@ -282,24 +284,25 @@ class SheetView(TellsRefusals, Vertical):
                 self.refresh_bindings()
 
     def keep(self, *, leaving: bool = False) -> None:
-        """Keeps where the rater is and what they typed, where that is not kept yet; who is `leaving`, until when."""
-        self._rest.pause()
+        """Store place and drafts, if they changed. `leaving` stores them anyway, for the time of leaving."""
+        self._keep_timer.pause()
         session = self.session
         if session is None or session.sheet is None or session.sheet.committed:
             return
-        self._hold()
-        state = (self.keying.spot, self.place, self.drafts | self._digits)
-        if state == self._kept and not (leaving and self.keying.spot):
+        self._hold_line_draft()
+        state = (self.keying.spot, self.place, self.drafts | self._digit_draft)
+        # Nothing changed: another row would only grow the file.
+        if state == self._stored_state and not (leaving and self.keying.spot):
             return
         try:
-            session.look(*state, self.times | self._times)
+            session.look(*state, self.times | self._current_times)
         except LabError as error:
             self.say(error.body)
             return
-        self._kept = state
+        self._stored_state = state
 
-    def _hold(self) -> None:
-        """What stands in the open line is held as a draft."""
+    def _hold_line_draft(self) -> None:
+        """Take the open line's text as a draft."""
         line, spot = self.line, self.keying.spot
         if self.typing in ("", SEARCH) or spot is None or not line.begun:
             return
@@ -308,9 +311,9 @@ class SheetView(TellsRefusals, Vertical):
             self.drafts[spot, self.typing] = line.text
 
     def close_line(self) -> None:
-        """Leaves the line that is open; what was typed there stays a draft."""
+        """Close the open line. Its text stays a draft."""
         if self.typing:
-            self._hold()
+            self._hold_line_draft()
             if self.typing == "answer" and self.line.begun:
                 self.keying.touch(self.line.first_key_at)
             self.typing = ""
@@ -318,19 +321,19 @@ class SheetView(TellsRefusals, Vertical):
             self.refresh_bindings()
 
     def take_pace(self, pace: Pace) -> None:
-        """Another sitting begins."""
+        """Begin another sitting."""
         self.pace = pace
         self.line.pace = pace
 
     # -- painting --------------------------------------------------------------------------------------------
 
     def renew(self) -> None:
-        """Paints the sheet as it stands."""
+        """Paint the sheet's present state."""
         self.items.show(self.sheet, self.way)
         self.say("")
 
     def say(self, wrong: str) -> None:
-        """Paints the current item, and what was refused of it."""
+        """Paint the current item, with a line about what went wrong (empty for nothing)."""
         item = self.item
         answered_count = len([line for line in self.items.items if self.sheet.head(line.spot) is not None])
         self.items.entitle(self.title, f"{answered_count} of {len(self.items.items)}")
@@ -368,12 +371,12 @@ class SheetView(TellsRefusals, Vertical):
         self.take_room()
 
     def evidence(self) -> list[Evidence]:
-        """What the answers of the sheet rest on, each with its item's number."""
+        """Return the evidence of the sheet's answers, each with its item's number."""
         heads = [(item, head) for item in self.items.items if (head := self.sheet.head(item.spot)) is not None]
         return [Evidence(head.evidence, head.region, str(item.number or "")) for item, head in heads if head.evidence]
 
     def pending(self) -> list[Evidence]:
-        """What answers that are not given yet will rest on."""
+        """Return the evidence of answers that are not given yet."""
         items_left = []
         for item in self.items.items:
             place = self.drafts.get((item.spot, "evidence"))
@@ -384,7 +387,7 @@ class SheetView(TellsRefusals, Vertical):
         return items_left
 
     def _open_count(self) -> str:
-        """Whether all is answered, or what is still open."""
+        """Return a text about what is still open, or that everything is answered."""
         if open_count := len(self.sheet.unanswered):
             return self.way.sheet("_some_open", open_count)
         unsaid = {*may_stay_open(self.sheet)}
@@ -392,7 +395,7 @@ class SheetView(TellsRefusals, Vertical):
         return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_all_said")
 
     def go_on(self, spot: FieldReference) -> None:
-        """Goes to what is to be answered after a place: all that must be, and once by what may stay open."""
+        """Go to the next item after a place: all required ones, and each optional one once."""
         self.go(next_open(self.sheet, spot, self.seen))
 
     # -- room ------------------------------------------------------------------------------------------------
@@ -401,7 +404,7 @@ class SheetView(TellsRefusals, Vertical):
         self.take_room()
 
     def take_room(self) -> None:
-        """The answers stay in sight, and what is asked is read above them in the room that is left."""
+        """Divide the room: the options stay in view, and the question scrolls in the rest."""
         height, width = self.size.height, self.size.width - 4
         if height <= 0 or width <= 0:
             return
@@ -417,7 +420,7 @@ class SheetView(TellsRefusals, Vertical):
         self.call_after_refresh(self.tell_keys)
 
     def reading(self, by: int = 1) -> Widget | None:
-        """What of the current item is read on (1) or back (-1) next; None where all of it was."""
+        """Return the part of the current item that scrolls next, on (1) or back (-1); None at its end."""
         for part in (self.asked, self.choices) if by > 0 else (self.choices, self.asked):
             if (part.scroll_offset.y < part.max_scroll_y) if by > 0 else part.scroll_offset.y > 0:
                 return part
@@ -425,11 +428,11 @@ class SheetView(TellsRefusals, Vertical):
 
     @property
     def reads(self) -> bool:
-        """Whether the current item holds more than is seen."""
+        """True if the current item is larger than its view."""
         return any(part.max_scroll_y for part in (self.asked, self.choices))
 
     def read_on(self, by: int) -> bool:
-        """Reads the current item on by a page or back; False where there is no more of it."""
+        """Scroll the current item by a page. Return False at its end."""
         part = self.reading(by)
         if part is not None:
             step = max(1, part.scrollable_content_region.height - 1)
@@ -437,21 +440,21 @@ class SheetView(TellsRefusals, Vertical):
         return part is not None
 
     def tell_keys(self) -> None:
-        """Says on the border of the item which key reads it on."""
+        """Write on the item's border which key scrolls it."""
         write_subtitle(self.query_one("#item"), f"{ActiveKeys(self.screen).paging}: read on" if self.reading() else "")
 
     # -- what the keys do --------------------------------------------------------------------------------------
 
     @property
     def saved(self) -> str:
-        """What is kept, and when."""
+        """Text about the last saved answer."""
         sheet = self.session.sheet if self.session is not None else None
         rows = sheet.rows if sheet is not None else []
         return f"✓ saved {self.clock.time_of_day(rows[-1].at)}" if rows else "Every answer is saved as you give it."
 
     @property
     def next_words(self) -> str:
-        """What Enter does now."""
+        """Text about what Enter does now."""
         return with_keys(self, self._next_words())
 
     def _next_words(self) -> str:
@@ -477,7 +480,7 @@ class SheetView(TellsRefusals, Vertical):
         return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
 
     def turned(self) -> None:
-        """The keys lead elsewhere now."""
+        """Update keys and layout, and post `Turned`."""
         self.refresh_bindings()
         self.take_room()
         self.post_message(self.Turned())

@@ -1,4 +1,4 @@
-"""A rater's course through a study: what comes now, what is learned of a unit, and which unit may be taken back."""
+"""Course of a rater through a study: the next part, results of a unit, and the unit that may be reopened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RELEASE = "Nothing more is asked until its designer releases you; {annotate.bac
 
 
 class CoursePage(NamedTuple):
-    """Something to read in place of a sheet."""
+    """Page in place of a sheet."""
 
     view: View
     title: str
@@ -36,12 +36,12 @@ class CoursePage(NamedTuple):
 
 
 def sentence_page(words: str) -> CoursePage:
-    """One sentence in place of a unit."""
+    """Return a page with one sentence in place of a unit."""
     return CoursePage("over", "Study", Content(words))
 
 
 class StudyCourse:
-    """The study that is open in `owner`: its introduction, what is to be settled, its units, and their end."""
+    """The study open in `owner`: its introduction, clashes to settle, units, and end."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class StudyCourse:
         self._attendance = attendance
         self._introduction = introduction
         self.study: Study | None = None
-        """The study that is open, also where nothing of it is left."""
+        """Open study, also when nothing of it is left."""
         self.held = False
-        """Whether what comes next waits until this person is released after the pilot."""
+        """True if the next unit waits until this person is released after the pilot."""
         self.last: Assignment | None = None
-        """The unit handed in last, which may still be taken back."""
+        """Unit handed in last, which may still be reopened."""
 
     @property
     def _session(self) -> RatingSession:
@@ -73,11 +73,11 @@ class StudyCourse:
     # -- sitting down and leaving ----------------------------------------------------------------------------
 
     def choose(self, study: Study | None) -> None:
-        """Takes up another study, or none; nothing of the one before is taken back any more."""
+        """Choose another study, or none. The last unit can then no longer be reopened."""
         self.study, self.last, self.held = study, None, False
 
     def begin(self) -> str:
-        """Begins a session at the study; why this person cannot rate in it now, empty where they can."""
+        """Begin a session. Return why this person cannot rate in the study now; empty if they can."""
         assert self.study is not None
         session = RatingSession(self._store, self.study, self._person, locale=self._locale)
         if reason := self.why_closed():
@@ -87,17 +87,17 @@ class StudyCourse:
         return ""
 
     def why_closed(self) -> str:
-        """Why this person cannot rate in the study now, in a sentence; empty where they can."""
+        """Return in a sentence why this person cannot rate in the study now; empty if they can."""
         assert self.study is not None
         return why_closed(self._store, self.study, self._person.id)
 
     @property
     def released(self) -> bool:
-        """Whether this person was held when something came next, and may go on by now."""
+        """True if this person was held, and has been released since."""
         return self.held and self.study is not None and not self._store.studies.is_held(self.study, self._person.id)
 
     def leave(self) -> None:
-        """Ends the session, if any; the study is still the one that is open."""
+        """End the session, if any. The study stays open."""
         if self._attendance.session is not None:
             self._attendance.end()
         self._introduction.end()
@@ -105,41 +105,44 @@ class StudyCourse:
     # -- going through it ------------------------------------------------------------------------------------
 
     def next_part(self) -> CoursePage | PracticeItem | None:
-        """What comes now: something to read, or the practice item; None once the session has opened a unit.
+        """Return a page or the practice item; None if the session has opened a unit instead.
 
-        The introduction comes first, then what is to be settled, then the units that are not handed in.
+        The introduction comes first, then clashes to settle, then open units.
         """
         session = self._session
         self._attendance.count()
         self.held = False
         if self._introduction.part is not None:
-            return self._introduce()
+            return self._introduction_part()
         if self._attendance.unsettled:
             session.open(self._attendance.unsettled.pop(0))
             return None
         following = session.next_assignment()
         if following is None:
-            return sentence_page(self._over())
+            return sentence_page(self._all_done_sentence())
         if following.stage != "pilot" and self._store.studies.is_held(session.study, session.person.id):
             self.held = True
             return sentence_page(_HELD + with_keys(self._owner, _RELEASE))
         session.open(following)
         return None
 
-    def _introduce(self) -> CoursePage | PracticeItem:
-        """The part of the introduction that comes now."""
+    def _introduction_part(self) -> CoursePage | PracticeItem:
+        """Return the present part of the introduction."""
         item = self._introduction.practise() if self._introduction.part == "practice" else None
         return item or CoursePage("read", *self._introduction.page())
 
-    def _over(self) -> str:
-        """That all units are handed in."""
+    def _all_done_sentence(self) -> str:
+        """Return the sentence that all units are handed in."""
         count = self._attendance.progress.done
         back = " {annotate.reopen} takes the last one back." if self.takes_back else ""
         words = f"All {count} are handed in. Thank you.{back} {{annotate.back}} leads back to the studies."
         return with_keys(self._owner, words)
 
     def hand_in(self, handed: HandedIn) -> CoursePage | None:
-        """Counts a unit as handed in, or ends the practice; what there is to read of it, None for nothing."""
+        """Count a unit as handed in, or end the practice.
+
+        Return the page about it; None if there is nothing to show.
+        """
         session = self._session
         assert session.sheet is not None
         if session.practice is not None:
@@ -148,6 +151,7 @@ class StudyCourse:
         self._attendance.pace.end_unit()
         self._attendance.count()
         judges = judges_beside(session)
+        # Whoever has seen right answers or judges' answers may no longer change their own.
         final = session.study.protocol.forward or handed.compared or judges
         self.last = None if final else session.assignment
         derived = session.derived(in_words=True)
@@ -159,12 +163,12 @@ class StudyCourse:
 
     @property
     def takes_back(self) -> bool:
-        """Whether the unit that was handed in last may be taken back."""
-        last, study = self.last, self.study  # where all are handed in, nobody sits, and the study is still open
+        """True if the unit handed in last may be reopened."""
+        last, study = self.last, self.study  # without a session the study may still be open
         return last is not None and study is not None and (last.study, last.version) == (study.id, study.version)
 
     def open_last(self) -> bool:
-        """Opens the unit in the session that was handed in last; False where there is none to be taken back."""
+        """Open the unit handed in last. Return False if there is none to reopen."""
         session, last = self._attendance.session, self.last
         if session is None or last is None:
             return False
@@ -174,6 +178,6 @@ class StudyCourse:
         return True
 
     def take_back(self) -> None:
-        """Takes the open unit back; a `LabError` where that cannot be."""
+        """Reopen the open unit. Raise `LabError` if that is not possible."""
         self._session.reopen()
         self._attendance.count()

@@ -1,4 +1,4 @@
-"""The studies in which something is dealt to this person: what is left of each, and Enter to go on."""
+"""The list of studies dealt to this person, with what is left of each."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class DealtStudies(OwnStudies):
-    """Stands where no study is open."""
+    """List of studies, shown while no study is open."""
 
     empty = "Reading ..."
 
     @dataclass
     class Read(Message):
-        """The studies were read; `left` is the one that the rater left last, and `rows` are shown."""
+        """Message: the studies were read. `left` is the one that the rater left last."""
 
         rows: list[StudyRow]
         left: str
@@ -34,9 +34,10 @@ class DealtStudies(OwnStudies):
         self._person = person
 
     def read(self, last_study: str) -> None:
-        """Shows the studies as they stand now; the cursor is put on `last_study` (id and version) at once.
+        """Read and show the studies. Move the cursor to `last_study` (id and version) at once, since Enter may come
+        first.
 
-        Enter may come before they are read. Where that study is done, the cursor then goes to one that is not.
+        If that study turns out to be done, the cursor then moves to one that is not.
         """
         self.go(self._places().get(last_study, self.cursor))
         self._read(last_study)
@@ -56,6 +57,7 @@ class DealtStudies(OwnStudies):
     def _show(self, message: Read) -> None:
         last_study = message.left
         self.empty = f"Nothing is dealt to {self._person} in this file. `hitlab study status` says who has what."
+        # The person may have moved the cursor since `read`.
         before = next((study for study, at in self._places().items() if at == self.cursor), last_study)
         self.set_rows(message.rows)
         at = self._places().get(before, 0)

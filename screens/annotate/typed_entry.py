@@ -1,4 +1,4 @@
-"""The line in which answers, notes and numbers of clauses are typed, and words that are looked for."""
+"""The line for typed answers, notes, citations of the guide, and searches."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from screens.annotate.sheet_view import SEARCH, SheetView
 
 
 class TypedEntry:
-    """Opens a sheet's line for one thing at a time, and gives what was typed there as the answer or beside it."""
+    """Use of a sheet's line for one purpose at a time. Its text becomes the answer or goes with it."""
 
     def __init__(self, view: SheetView, answering: AnswerEditor) -> None:
         self.view = view
         self.answering = answering
 
     def type_answer(self, first_character: str = "") -> None:
-        """Opens the line for the answer, after what was typed there before, beginning with `first_character`."""
+        """Open the line for the answer with `first_character`, or with what was typed or answered before."""
         item = self.view.item
         if item is None:
             return
@@ -28,7 +28,7 @@ class TypedEntry:
         self._open("answer", "Your answer", words, hint_of(item.field), fresh=not first_character)
 
     def type_note(self) -> None:
-        """Opens the line for a note."""
+        """Open the line for a note."""
         item = self.view.item
         if item is None:
             return
@@ -37,7 +37,7 @@ class TypedEntry:
         self._open("note", "Note", words, "a note with this answer")
 
     def type_cite(self) -> None:
-        """Opens the line for the number of a line of the guide."""
+        """Open the line for a line number of the guide."""
         item = self.view.item
         if item is None:
             return
@@ -56,7 +56,7 @@ class TypedEntry:
         return self.view.way.protocol.guided(self.view.way.locale)
 
     def search(self) -> None:
-        """Opens the line for words that are looked for beside the sheet; Enter goes to the next place that has them."""
+        """Open the line for a search beside the sheet. Enter goes to the next match."""
         self._open(SEARCH, "Search", "", "words on a screen, in an action, in the dialogue")
 
     def _open(self, what: str, title: str, words: str, hint: str, *, fresh: bool = True) -> None:
@@ -68,7 +68,7 @@ class TypedEntry:
         self.view.turned()
 
     def enter(self) -> None:
-        """Gives what was typed; where it is no answer, the line stays open and says why."""
+        """Store the line's text for its purpose. If it is not valid, show why and keep the line open."""
         line, item = self.view.line, self.view.item
         if self.view.typing == SEARCH and line.text.strip():
             self.view.post_message(self.view.Wanted(SEARCH, line.text.strip()))
@@ -113,7 +113,7 @@ class TypedEntry:
         return True
 
     def leave(self, by: int = 0) -> None:
-        """Leaves the line; what was typed there stays a draft. `by` is how many items on the rater goes."""
+        """Close the line. Its text stays a draft, and the cursor moves by `by` items."""
         self.view.close_line()
         self.view.items.focus()
         if by:

@@ -1,4 +1,4 @@
-"""What is told of a unit beside its steps: what was asked, where, of whom, by which policy, and how it ended."""
+"""Texts about a unit: instruction, place, persona, policy and outcome above it, and the words of one step."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED
 
 PROACTIVE = "None: in this run nothing was asked for. The agent saw the time, the place and what was done before."
-"""Stands for the instruction of a proactive run; its title does not, because it may say what the right offer is."""
+"""Text in place of a proactive run's instruction. Its title is not shown, since it may give away the right offer."""
 
 
 _LINE = 160
-"""Characters up to which a text stays in sight above longer ones."""
+"""Maximum characters of a text that stays in view above longer ones."""
 _SHORT = 40
-"""Characters of an item up to which a list needs no blank lines between its items."""
+"""Maximum characters of a list's items without blank lines between them."""
 
 
 class ContextSection(NamedTuple):
-    """A heading, what stands under it, and the same in a few words for a line in which it is folded."""
+    """A heading, its text, and a short version for the folded line."""
 
     title: str
     body: tuple[Part, ...]
@@ -43,40 +43,41 @@ class ContextSection(NamedTuple):
 
 
 def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
-    """A task as far as it is shown: instruction, time and place, policy, rubric, golden steps."""
-    task = _blinded(task, shows)
+    """Return the visible sections of a task: instruction, time and place, policy, rubric, golden steps."""
+    task = _blind_task(task, shows)
     sections: list[ContextSection] = []
     if "instruction" in shows:
         text = plain(task.instruction.strip())
         proactive = task.kind == "proactive" and not text
-        sections.append(_text("Instruction", PROACTIVE if proactive else text or "None was recorded."))
+        sections.append(_text_section("Instruction", PROACTIVE if proactive else text or "None was recorded."))
     where = ", ".join(plain(part, lines=False) for part in (moment_words(task.time), task.place) if part)
     if where:
-        sections.append(_text("When and where", where))
+        sections.append(_text_section("When and where", where))
     if task.policy:
-        sections.append(_text("How this person decides", plain(task.policy)))
+        sections.append(_text_section("How this person decides", plain(task.policy)))
     if task.rubric.criteria:
         lines = [
             f"{plain(criterion.ask, lines=False)}  (weight {criterion.weight:g})" for criterion in task.rubric.criteria
         ]
-        sections.append(_lines("Rubric", lines, f"{len(lines)} criteria"))
+        sections.append(_lines_section("Rubric", lines, f"{len(lines)} criteria"))
     if task.golden:
         lines = [f"{number}  {plain(step.do, lines=False)}" for number, step in enumerate(task.golden, 1)]
-        sections.append(_lines("Shortest known way", lines, f"{len(lines)} steps"))
+        sections.append(_lines_section("Shortest known way", lines, f"{len(lines)} steps"))
     elif task.golden_steps is not None:
-        sections.append(_text("Shortest known way", count(task.golden_steps, "step")))
+        sections.append(_text_section("Shortest known way", count(task.golden_steps, "step")))
     return sections
 
 
-def _blinded(task: Task, shows: Collection[Show]) -> Task:
-    """A task that came without a run goes through the same door."""
+def _blind_task(task: Task, shows: Collection[Show]) -> Task:
+    """Return a task without a run, blinded like one in a run."""
+    # Blinding works on events, so wrap the task in one.
     event = blinded(Started(trace="", task=task, agent=NOBODY), shows)
     assert isinstance(event, Started)
     return event.task
 
 
 def persona_sections(persona: Persona | None, locale: str = "en") -> list[ContextSection]:
-    """Who the person is, in sentences, and what was done before, where a blinded run still says so."""
+    """Return the persona's facts in sentences, and the log if the blinded run has one."""
     if persona is None:
         return []
     sections: list[ContextSection] = []
@@ -91,25 +92,25 @@ def persona_sections(persona: Persona | None, locale: str = "en") -> list[Contex
         sections.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
     if persona.log:
         lines = [plain(entry.exposed, lines=False) for entry in persona.log]
-        sections.append(_lines("What was done before", lines, f"{len(lines)} lines"))
+        sections.append(_lines_section("What was done before", lines, f"{len(lines)} lines"))
     return sections
 
 
 def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "") -> list[ContextSection]:
-    """How a run ended, as far as that is shown; a run without an end is open."""
+    """Return how a run ended, as far as the study shows it. A run without an end is open."""
     sections: list[ContextSection] = []
     title = f"Outcome, {side}" if side else "Outcome"
     if "outcome" in shows:
         score = ended.score if ended is not None else None
         status = status_words(ended.status if ended is not None else "open")
-        sections.append(_text(title, status if score is None else f"{status}, score {score_words(score)}"))
+        sections.append(_text_section(title, status if score is None else f"{status}, score {score_words(score)}"))
     if "reason" in shows and ended is not None and ended.reason:
-        sections.append(_text(f"Why, {side}" if side else "Why", plain(ended.reason)))
+        sections.append(_text_section(f"Why, {side}" if side else "Why", plain(ended.reason)))
     return sections
 
 
 def given_section(material: Given, title: str = "") -> ContextSection:
-    """A text or a list that the unit itself lays out."""
+    """Return a text or list that the unit itself provides."""
     parts: list[Part] = [(f"{plain(material.text)}\n", "")] if material.text else []
     gap = "\n\n" if any(len(item) > _SHORT for item in material.items) else "\n"
     parts += [
@@ -120,7 +121,7 @@ def given_section(material: Given, title: str = "") -> ContextSection:
 
 
 def read(sections: Sequence[ContextSection]) -> Content:
-    """All of them to be read, one below the other."""
+    """Return all sections in full, one below the other."""
     parts: list[Part] = []
     for section in sections:
         parts += [("\n" if parts else "", ""), (f"{section.title}\n", HEADING), *section.body]
@@ -128,9 +129,9 @@ def read(sections: Sequence[ContextSection]) -> Content:
 
 
 def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) -> list[Content]:
-    """The first of them whole where it fits in so many rows of `width` columns; in one more row what else there is.
+    """Return the first section in at most `rows` rows of `width` columns, and a row that names the rest.
 
-    That row begins with the `key` that unfolds all of it.
+    That row begins with the `key` that unfolds everything.
     """
     if not sections:
         return []
@@ -146,16 +147,16 @@ def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) 
 
 
 def headed(section: ContextSection, width: int) -> list[Content]:
-    """A section's few words after its title, wrapped."""
+    """Return a section's title and short version, wrapped."""
     words = Content.assemble((f"{section.title}  ", HEADING), (section.brief, ""))
     lines = words.wrap(max(1, width)) if width > 0 else [words]
     if len(lines) > 1 and lines[0].plain.strip() == section.title:
-        return list(words.fold(width))  # a script without blanks is broken anywhere, not after its heading
+        return list(words.fold(width))  # a script without blanks may break anywhere
     return lines
 
 
 def in_a_line(section: ContextSection) -> bool:
-    """Whether a section is so short that it may stand above what is read, and stay there."""
+    """Return True if a section is short enough to stay above the texts."""
     return section.brief == "".join(text for text, _ in section.body).strip() and len(section.brief) <= _LINE
 
 
@@ -163,15 +164,15 @@ def in_a_line(section: ContextSection) -> bool:
 
 
 def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Content:
-    """All that is shown of a place in words: what was thought, done and said, and what the screen says."""
+    """Return the visible words of a place: thought, action and dialogue, and the texts on the screen."""
     if isinstance(view.event, Ended):
         sections = outcome_sections(view.event, shows)
         over = Content.assemble(("The run is over here.\n\n", "bold"), read(sections), "\n\n" if sections else "")
-        return Content.assemble(over, _screen(view.before, shows, "On the last screen"))
+        return Content.assemble(over, _screen_words(view.before, shows, "On the last screen"))
     after = after and view.after is not None
     observation = view.after if after and view.after is not None else view.before
     title = "On the screen after it" if after else "On the screen before it"
-    return Content.assemble(_event_words(view.event, shows), _screen(observation, shows, title))
+    return Content.assemble(_event_words(view.event, shows), _screen_words(observation, shows, title))
 
 
 def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
@@ -184,7 +185,7 @@ def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
 
 
 def _step_sections(event: Step | Asked) -> Iterator[tuple[str, str]]:
-    """What is left to be told of a step whose action is hidden."""
+    """Yield what may be shown of a step whose action is hidden."""
     yield "Instruction", plain(event.proposed.instruction.strip())
     yield "Thought", plain(event.proposed.thought.strip())
     if event.question is not None:
@@ -195,8 +196,8 @@ def _step_sections(event: Step | Asked) -> Iterator[tuple[str, str]]:
         yield "Reply", decision + plain(reply.text)
 
 
-def _screen(observation: Observation, shows: Collection[Show], title: str) -> Content:
-    """The words on a screen in reading order; where its tree is not there, that it is not."""
+def _screen_words(observation: Observation, shows: Collection[Show], title: str) -> Content:
+    """Return the texts on a screen in reading order, or a sentence if none were recorded."""
     if "screens" not in shows:
         return Content("")
     lines = texts(observation)
@@ -213,9 +214,9 @@ def _screen(observation: Observation, shows: Collection[Show], title: str) -> Co
     return Content.assemble((f"{title}\n", HEADING), (text, MUTED))
 
 
-def _text(title: str, text: str) -> ContextSection:
+def _text_section(title: str, text: str) -> ContextSection:
     return ContextSection(title, ((f"{text}\n", ""),), " ".join(text.split()))
 
 
-def _lines(title: str, lines: Sequence[str], brief: str) -> ContextSection:
+def _lines_section(title: str, lines: Sequence[str], brief: str) -> ContextSection:
     return ContextSection(title, (("\n".join(lines) + "\n", ""),), brief)

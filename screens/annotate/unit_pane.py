@@ -1,4 +1,4 @@
-"""What a unit lays before the rater, beside the sheet: a run or two, step by step, or texts; blinded throughout."""
+"""The unit beside the sheet: one or two runs step by step, or texts. Everything is blinded."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "UnitPane"]
 
 _BORDER = 6
-"""Columns of a border that its words cannot have."""
+"""Columns of a border that hold no text."""
 _TWO = (64, 18)
-"""Columns and rows from which two runs stand side by side; with less, one of them, and a key turns to the other."""
+"""Columns and rows from which two runs are side by side. Below that one is shown, and a key switches."""
 
 
 class UnitPane(TellsRefusals, Vertical):
-    """One unit: what was asked above, its runs side by side or its texts in columns.
+    """Pane of one unit: the instruction above, its runs side by side or its texts in columns.
 
-    Its verbs are called by the sheet's keys; focus is its own only while a region is drawn. Of two runs one is the
-    active one, which keys move and which evidence is taken from.
+    The sheet's keys call its methods. It takes the focus only while a region is drawn. Of two runs one is active: keys
+    move it, and evidence refers to it.
     """
 
     DEFAULT_CSS = """
@@ -52,19 +52,19 @@ class UnitPane(TellsRefusals, Vertical):
 
     @dataclass
     class Looked(Message, namespace="beside"):
-        """Another step is shown; `place` is it as evidence names it (`ID@7`), empty where there is none."""
+        """Message: another step is shown. `place` is in evidence form (`ID@7`); empty for none."""
 
         place: str
 
     @dataclass
     class Closely(Message, namespace="beside"):
-        """A picture was opened in full at a place, or another step's is while one is."""
+        """Message: a picture was opened in full at a place, or another step's replaced it."""
 
         place: str
 
     @dataclass
     class Boxed(Message, namespace="beside"):
-        """The rater drew a region (left, top, right, bottom in pixels) on the screen before the step at `place`."""
+        """Message: the rater drew a region (left, top, right, bottom in pixels) on the screen before step `place`."""
 
         place: str
         region: Region
@@ -73,7 +73,7 @@ class UnitPane(TellsRefusals, Vertical):
         super().__init__(id="beside")
         self.store = store
         self.runs_in = store
-        """The file that the runs of the unit are in."""
+        """File with the unit's runs."""
         self.settings = settings
         self.header = UnitHeader()
         self.texts = GivenTexts()
@@ -81,7 +81,7 @@ class UnitPane(TellsRefusals, Vertical):
         self.study: Study | None = None
         self.unit: Unit | None = None
         self.drawing = False
-        """Whether a region is drawn on the phone."""
+        """True while a region is drawn."""
         self._runs: Blinded | None = None
         self._swap = False
         self._count = 0
@@ -97,7 +97,7 @@ class UnitPane(TellsRefusals, Vertical):
         yield self.texts
 
     def on_mount(self) -> None:
-        self._lay(first=True)
+        self._lay_out(first=True)
         for page in self._pages:
             for attribute in ("virtual_size", "scroll_y", "size"):
                 self.watch(page, attribute, self.tell_keys, init=False)
@@ -106,13 +106,13 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def _pages(self) -> list[TextPage]:
-        """All that may be read here."""
+        """All pages that can be scrolled here."""
         return [self.header.page, *self.texts.pages, *(side.page for side in self.sides)]
 
     def reading(self, by: int = 1) -> list[TextPage]:
-        """The pages that the keys turn next, on (1) or back (-1): what is unfolded above to its end, then the rest."""
+        """Return the pages that scroll next, on (1) or back (-1): the unfolded header to its end, then the rest."""
         head = self.header.page
-        below = [self._side.page] if self._side is not None else self.texts.pages
+        below = [self._active_side.page] if self._active_side is not None else self.texts.pages
         if not (self.header.is_open and head.max_scroll_y):
             return below
         if by > 0:
@@ -121,11 +121,11 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def read_on(self) -> bool:
-        """Whether anything here was read on, so that it may be read back."""
+        """True if anything here was scrolled, so that it can be scrolled back."""
         return any(page.scroll_offset.y > 0 for page in self.reading(-1))
 
     def tell_keys(self) -> None:
-        """Says on the border of what is read which key reads on, and of what is unfolded which folds it."""
+        """Write on the borders which key scrolls a page, and which one folds the header."""
         reading, keys = self.reading(), ActiveKeys(self.screen)
         paging = keys.paging
         for page in self._pages:
@@ -139,17 +139,17 @@ class UnitPane(TellsRefusals, Vertical):
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study, unit: Unit, *, swap: bool = False, runs_in: Store | None = None) -> None:
-        """Lays a unit out from its beginning; with `swap` side B stands where A does.
+        """Show a unit from its beginning. With `swap` side B is in A's place.
 
-        `runs_in` is another file than the study's, where the unit's runs are in that.
+        `runs_in` is the file with the unit's runs, if it is not the study's.
         """
         self.runs_in = runs_in or self.store
         first = self.study is None or self.study.protocol.id != study.protocol.id
-        self.study, self.unit, self._swap = study, unit, swap and bool(_sided(study, unit))
+        self.study, self.unit, self._swap = study, unit, swap and bool(_has_sides(study, unit))
         if self.is_mounted:
-            self._lay(first=first)
+            self._lay_out(first=first)
 
-    def _lay(self, *, first: bool) -> None:
+    def _lay_out(self, *, first: bool) -> None:
         study, unit = self.study, self.unit
         if study is None or unit is None:
             return
@@ -167,10 +167,10 @@ class UnitPane(TellsRefusals, Vertical):
         self.texts.display = not self._count
         kind = study.protocol.unit
         unfolded = bool(columns) or kind == "question"
-        self._tell(unfolded if first or unfolded else None)
+        self._update_header(unfolded if first or unfolded else None)
         self._take_room()
 
-    def _tell(self, unfolded: bool | None = None) -> None:
+    def _update_header(self, unfolded: bool | None = None) -> None:
         study, unit, runs = self.study, self.unit, self._runs
         if study is None or unit is None or runs is None:
             return
@@ -181,18 +181,18 @@ class UnitPane(TellsRefusals, Vertical):
         self.header.tell(sections, unfolded=unfolded)
 
     @on(RunPlayer.Opened)
-    def _opened(self, message: RunPlayer.Opened) -> None:
+    def _add_started(self, message: RunPlayer.Opened) -> None:
         side = message.footage
         if side in self._laid and side.run is not None and side.head is not None:
             self._started[side.run] = side.head.started
-            self._tell()
+            self._update_header()
 
     @on(RunPlayer.Listed)
-    def _listed(self, message: RunPlayer.Listed) -> None:
+    def _go_to_question(self, message: RunPlayer.Listed) -> None:
         side = message.footage
         if not side.whole or side not in self._laid or self.unit is None or self._runs is None:
             return
-        self._tell()
+        self._update_header()
         step_index = self._runs.asked.get(self.unit.question)
         if self.unit.step is None and step_index is not None:
             self.go_to(f"{side.run}@{step_index + 1}")
@@ -205,15 +205,15 @@ class UnitPane(TellsRefusals, Vertical):
         return self.sides[: self._count]
 
     @property
-    def _side(self) -> RunPane | None:
-        """The side that the steps' keys move."""
+    def _active_side(self) -> RunPane | None:
+        """The side that the step keys move; None without runs."""
         return self.sides[self._active] if self._active < self._count else None
 
     def on_resize(self, event: Resize) -> None:
         self._take_room()
 
     def _take_room(self) -> None:
-        """Two sides side by side where there is room, else the one that keys move."""
+        """Show two sides if there is room, else the active one."""
         width, height = self.size
         if not width or not height:
             return
@@ -231,21 +231,21 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def place(self) -> str:
-        """What is shown, as evidence names it."""
-        return self._side.place if self._side is not None else ""
+        """Place shown, in evidence form."""
+        return self._active_side.place if self._active_side is not None else ""
 
     @property
     def has_steps(self) -> bool:
-        """Whether a run is laid out, step by step."""
+        """True if the unit shows a run."""
         return bool(self._count)
 
     @property
     def has_two(self) -> bool:
-        """Whether two runs are laid side by side."""
+        """True if the unit shows two runs."""
         return self._count == len(self.sides)
 
     def has_use(self, action: str) -> bool:
-        """Whether a key that belongs to what is laid out does anything for this unit."""
+        """Return True if a key for this pane has an effect on this unit."""
         match action:
             case "step" | "question" | "search":
                 return self.has_steps
@@ -261,53 +261,53 @@ class UnitPane(TellsRefusals, Vertical):
 
     @property
     def has_phone(self) -> bool:
-        """Whether there is a screen to look at, as far as is known."""
+        """True if there is a screen to show, as far as is known."""
         return any(side.has_phone for side in self._laid)
 
     @property
     def step(self) -> int | None:
-        """The step that is shown, from 0; None at a run's end and without a run."""
-        side = self._side
+        """Index of the step shown; None at a run's end and without a run."""
+        side = self._active_side
         return None if side is None or not side.place or side.at_end else side.number
 
     @property
     def words(self) -> str:
-        """Where this is, in a few words; of two sides which one."""
-        side = self._side
+        """Place shown, in a few words, with the side if there are two."""
+        side = self._active_side
         if side is None:
             return ""
         return f"{side.named}, {side.place_words}" if self._count == 2 else side.place_words
 
     @on(RunPlayer.Moved)
-    def _moved(self, message: RunPlayer.Moved) -> None:
+    def _follow_move(self, message: RunPlayer.Moved) -> None:
         message.stop()
-        if message.footage is self._side:
-            self._say_place()
+        if message.footage is self._active_side:
+            self._post_place()
 
-    def _say_place(self) -> None:
+    def _post_place(self) -> None:
         self.post_message(self.Looked(self.place))
         if self._closely:
             self.post_message(self.Closely(self.place))
 
     @on(RunPlayer.Looked)
-    def _read(self, message: RunPlayer.Looked) -> None:
+    def _renew_keys(self, message: RunPlayer.Looked) -> None:
         message.stop()
         self.tell_keys()
 
     def go_to(self, place: str) -> bool:
-        """Goes to a place named as evidence names it; False where it is not in this unit."""
+        """Go to a place in evidence form. Return False if it is not in this unit."""
         for n, side in enumerate(self._laid):
             if side.go_to(place):
-                self._turn_to(n)
+                self._activate(n)
                 return True
         return False
 
-    def _turn_to(self, which: int) -> None:
+    def _activate(self, which: int) -> None:
         if which != self._active:
             self._active = which
             self._take_room()
             self.tell_keys()
-            self._say_place()
+            self._post_place()
 
     def _close(self) -> None:
         self._closely = False
@@ -315,30 +315,30 @@ class UnitPane(TellsRefusals, Vertical):
             side.look_closely(False)
 
     def on_click(self, event: Click) -> None:
-        """A click on one of two runs gives it the steps' keys."""
+        """Give the step keys to a run that is clicked."""
         for n, side in enumerate(self._laid):
             if side.display and side.region.contains(event.screen_x, event.screen_y):
-                self._turn_to(n)
+                self._activate(n)
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def move(self, by: int) -> None:
-        """Steps on or back."""
-        if self._side is not None:
-            self._side.move(by)
+        """Move by steps."""
+        if self._active_side is not None:
+            self._active_side.move(by)
 
     def edge(self, which: int) -> None:
-        """The first step (0) or the end (-1)."""
-        if self._side is not None:
-            self._side.timeline.action_edge(which)
+        """Go to the first step (0) or the end (-1)."""
+        if self._active_side is not None:
+            self._active_side.timeline.action_edge(which)
 
     def question(self, by: int) -> bool:
-        """The next or the previous step with a question; False where there is none."""
-        return self._side is not None and self._side.question(by)
+        """Go to the next or previous step with a question. Return False if there is none."""
+        return self._active_side is not None and self._active_side.question(by)
 
     def search(self, words: str, by: int = 1) -> str:
-        """Goes to the next step that holds these words; what holds them, in words."""
-        side, needle = self._side, words.strip().casefold()
+        """Go to the next step with these words. Return in words which steps hold them."""
+        side, needle = self._active_side, words.strip().casefold()
         if side is None or not needle:
             return ""
         step = side.timeline.next_holding(needle, by)
@@ -347,55 +347,55 @@ class UnitPane(TellsRefusals, Vertical):
         return side.timeline.held_by(needle)
 
     def turn_side(self) -> None:
-        """Of two runs the other one takes the steps' keys."""
+        """Give the step keys to the other run of a pair."""
         if self._count == 2:
-            self._turn_to(1 - self._active)
+            self._activate(1 - self._active)
 
     def turn_view(self) -> None:
-        """Words instead of the phone, or back."""
+        """Switch between texts and phone."""
         for side in self._laid:
             side.turn_view()
 
     def turn_after(self) -> None:
-        """The screen after the step, or before it."""
-        if self._side is not None:
-            self._side.turn()
+        """Switch between the screen after the step and the one before it."""
+        if self._active_side is not None:
+            self._active_side.turn()
 
     def turn_overlay(self) -> None:
-        """The screen's words as characters over the phone, or its pixels alone."""
+        """Switch the screen's texts over the phone on or off."""
         for side in self._laid:
             side.phone.turn_words()
 
     @property
     def enlarged(self) -> bool:
-        """Whether a part of the phone is looked at, enlarged."""
-        return self._side is not None and self._side.phone.mirror.enlarged
+        """True if the view shows only a part of the phone, enlarged."""
+        return self._active_side is not None and self._active_side.phone.mirror.enlarged
 
     def closer(self) -> None:
-        """The phone of the side that keys move larger; it is brought in sight."""
-        if self._side is not None:
-            self._side.show_phone()
-            self._side.phone.closer()
+        """Enlarge the active side's phone, and make it visible."""
+        if self._active_side is not None:
+            self._active_side.show_phone()
+            self._active_side.phone.closer()
 
     def further(self) -> None:
-        """The phone less large."""
-        if self._side is not None:
-            self._side.phone.mirror.further()
+        """Make the phone smaller by one level."""
+        if self._active_side is not None:
+            self._active_side.phone.mirror.further()
 
     def pan(self, across: int, down: int) -> None:
-        """Another part of the enlarged phone."""
-        if self._side is not None:
-            self._side.phone.mirror.action_pan(across, down)
+        """Move the visible part of the enlarged phone."""
+        if self._active_side is not None:
+            self._active_side.phone.mirror.action_pan(across, down)
 
     def turn_header(self) -> None:
-        """Unfolds what is pinned above: instruction, context, persona, policy, rubric; or folds it to a line."""
+        """Unfold or fold the header: instruction, context, persona, policy, rubric."""
         self.header.turn()
         self.call_after_refresh(self.tell_keys)
 
     def back(self) -> bool:
-        """One step back: out of an enlarged phone, the picture in full, what was unfolded; False where none is."""
-        if self.enlarged and self._side is not None:
-            self._side.phone.mirror.whole()
+        """Close an enlarged phone, the picture in full, or the unfolded header. Return False if none is open."""
+        if self.enlarged and self._active_side is not None:
+            self._active_side.phone.mirror.whole()
             return True
         if self._closely:
             return self.look_closely()
@@ -405,13 +405,13 @@ class UnitPane(TellsRefusals, Vertical):
         return False
 
     def scroll(self, pages: int) -> None:
-        """What is read (the words of a step, or what is unfolded above them) goes down so many pages, or up."""
+        """Scroll by pages: the unfolded header, or the words of a step."""
         for page in self.reading(pages):
             page.turn(pages)
 
     def look_closely(self) -> bool:
-        """Opens the picture in full, or closes it; False where there is none."""
-        side = self._side
+        """Open or close the picture in full. Return False if there is none."""
+        side = self._active_side
         if self._closely:
             self._close()
             self._take_room()
@@ -427,18 +427,15 @@ class UnitPane(TellsRefusals, Vertical):
     # -- evidence --------------------------------------------------------------------------------------------
 
     def cover(self, evidence: Sequence[Evidence]) -> None:
-        """Marks what answers rest on: these steps in the list, their regions on the phone."""
+        """Mark the evidence of answers: steps in the list, regions on the phone."""
         if list(evidence) != self._evidence:
             self._evidence = list(evidence)
             for side in self._laid:
                 side.mark_evidence(self._evidence)
 
     def draw_region(self, on: bool = True) -> bool:
-        """The next drag on the phone is a region, or a click the thing that is clicked, or what keys frame; or no more.
-
-        False where there is no picture to draw on.
-        """
-        side = self._side
+        """Begin or end drawing a region: by a drag, a click on a thing, or keys. Return False without a picture."""
+        side = self._active_side
         if on and (side is None or not side.has_phone):
             return False
         self.drawing = on
@@ -451,40 +448,40 @@ class UnitPane(TellsRefusals, Vertical):
         return True
 
     @on(Mirror.Dragged)
-    def _dragged(self, message: Mirror.Dragged) -> None:
+    def _box_drag(self, message: Mirror.Dragged) -> None:
         message.stop()
         (x0, x1), (y0, y1) = sorted((message.at[0], message.to[0])), sorted((message.at[1], message.to[1]))
-        self._boxed(self._of(message.mirror), (x0, y0, x1, y1))
+        self._finish_region(self._side_of(message.mirror), (x0, y0, x1, y1))
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _box_tap(self, message: Mirror.Tapped) -> None:
         message.stop()
-        side = self._of(message.mirror)
+        side = self._side_of(message.mirror)
         tree = side.legible.tree if side is not None and side.legible is not None else None
         under = tree.at(*message.at) if tree is not None else []
         if under:
             left, top, right, bottom = min(under, key=lambda node: node.bounds.area).bounds
-            self._boxed(side, (left, top, right, bottom))
+            self._finish_region(side, (left, top, right, bottom))
 
     @on(PhonePane.Framed)
-    def _framed(self, message: PhonePane.Framed) -> None:
+    def _box_frame(self, message: PhonePane.Framed) -> None:
         message.stop()
-        self._boxed(self._of(message.phone.mirror), message.region)
+        self._finish_region(self._side_of(message.phone.mirror), message.region)
 
-    def _of(self, mirror: Touchscreen) -> RunPane | None:
-        """The run whose phone it is, whichever has the steps' keys."""
+    def _side_of(self, mirror: Touchscreen) -> RunPane | None:
+        """Return the run whose phone it is, active or not."""
         return next((side for side in self._laid if side.phone.mirror is mirror), None)
 
-    def _boxed(self, side: RunPane | None, region: Region) -> None:
+    def _finish_region(self, side: RunPane | None, region: Region) -> None:
         if self.drawing and side is not None and side.view is not None:
             self.draw_region(on=False)
             self.post_message(self.Boxed(side.screen_place, region))
 
     @on(Mirror.Wheeled)
-    def _wheeled(self, message: Mirror.Wheeled) -> None:
+    def _ignore_wheel(self, message: Mirror.Wheeled) -> None:
         message.stop()
 
 
-def _sided(study: Study, unit: Unit) -> bool:
-    """Whether a unit has two sides that may be exchanged."""
+def _has_sides(study: Study, unit: Unit) -> bool:
+    """Return True if a unit has two sides that may be swapped."""
     return study.protocol.unit == "pair of runs" or any(material.side for material in unit.given)

@@ -1,4 +1,4 @@
-"""How a unit is laid out: which runs stand where and what they are called, which texts, what is pinned above."""
+"""Layout plan of a unit: its runs and their titles, its texts, and the sections above."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from screens.annotate.unit_context import (
 
 
 def sides_of(study: Study) -> tuple[str, str]:
-    """What stands left, and what right, is called."""
+    """Return the titles of the left and the right side."""
     left, right = (study.protocol.sheet_said(study.locale, key) for key in ("_left", "_right"))
     return plain(left.capitalize(), lines=False), plain(right.capitalize(), lines=False)
 
 
 def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
-    """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
+    """Return the unit's runs in display order with their titles. A title never names the method."""
     if not shows_runs(study, unit):
         return []
     runs = list(unit.runs[:2])
@@ -40,24 +40,24 @@ def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
 
 
 def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Content]]:
-    """A unit without runs as columns of text: its two sides, or all that it says in one."""
+    """Return the text columns of a unit without runs: its two sides, or one column with everything."""
     if names_of(study, unit, swap=swap):
         return []
-    sides = _sides(unit, swap=swap)
+    sides = _sided_texts(unit, swap=swap)
     if not sides:
         sections = pinned(study, unit, {}, {}, swap=swap)
         above = above_texts(study, unit, swap=swap)
         return [("To be judged", read([section for section in sections if section not in above]))]
-    return [(title, Content.assemble(*given_section(material).body)) for title, material in _titled(study, sides)]
+    return [(title, Content.assemble(*given_section(material).body)) for title, material in _with_titles(study, sides)]
 
 
 def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]:
-    """What stands above the texts of a unit without runs and stays in sight: of one column its short sections.
+    """Return the sections above the texts of a unit without runs: for one column its short sections.
 
-    None where all of them are short.
+    Empty if all sections are short.
     """
     sections = pinned(study, unit, {}, {}, swap=swap)
-    if _sides(unit, swap=swap):
+    if _sided_texts(unit, swap=swap):
         return sections
     short = [section for section in sections if in_a_line(section)]
     return short if len(short) < len(sections) else []
@@ -66,29 +66,31 @@ def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]
 def pinned(
     study: Study, unit: Unit, started: Mapping[str, Started], ends: Mapping[str, Ended], *, swap: bool
 ) -> list[ContextSection]:
-    """All that stands above the runs or texts, what was asked first."""
+    """Return all sections above the runs or texts, the instruction first."""
     shows, names = study.shown, names_of(study, unit, swap=swap)
     section_list: list[ContextSection] = []
     for run, name in names:
         start_event = started.get(run)
         task_parts = task_sections(start_event.task, shows) if start_event is not None else []
         who = persona_sections(start_event.persona, study.locale) if start_event is not None else []
-        # A reply is checked against the person's facts: they come first there.
+        # A reply is checked against the person's facts, so these come first.
         sections = who + task_parts if study.protocol.unit == "question" else task_parts + who
-        _add(section_list, sections, name if len(names) == 2 else "")
+        _add_new_sections(section_list, sections, name if len(names) == 2 else "")
     if unit.task is not None:
-        _add(section_list, task_sections(unit.task, shows), "the task")
+        _add_new_sections(section_list, task_sections(unit.task, shows), "the task")
     section_list += [given_section(material) for material in unit.given if not material.side]
     if names:
-        section_list += [given_section(material, title) for title, material in _titled(study, _sides(unit, swap=swap))]
+        section_list += [
+            given_section(material, title) for title, material in _with_titles(study, _sided_texts(unit, swap=swap))
+        ]
     for run, name in names:
         if run in started:
             section_list += outcome_sections(ends.get(run), shows, name if len(names) == 2 else "")
     return section_list
 
 
-def _add(sections: list[ContextSection], more: list[ContextSection], whose: str) -> None:
-    """Adds what is not said yet; what is said otherwise of the second run is named after it."""
+def _add_new_sections(sections: list[ContextSection], more: list[ContextSection], whose: str) -> None:
+    """Add sections that are not listed yet. One that differs for the second run gets its name."""
     for section in more:
         if any((section.title, section.body) == (other.title, other.body) for other in sections):
             continue
@@ -96,28 +98,29 @@ def _add(sections: list[ContextSection], more: list[ContextSection], whose: str)
         sections.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
 
 
-def _sides(unit: Unit, *, swap: bool) -> list[Given]:
-    """The sided texts in the order in which they are shown."""
+def _sided_texts(unit: Unit, *, swap: bool) -> list[Given]:
+    """Return the sided texts in display order."""
     return sorted(
         (material for material in unit.given if material.side), key=lambda material: material.side, reverse=swap
     )
 
 
-def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
-    """Each with what it is called: where sides are compared, left and right, for their own titles may tell more."""
+def _with_titles(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
+    """Return texts with titles. Compared sides are left and right, since their own titles may reveal more."""
     compared = any(field.sided for field in study.protocol.fields)
     if not compared or len(sides) != 2:
-        return [(_called(study, material), material) for material in sides]
-    same = _what(sides[0]) if sides[0].title == sides[1].title else ""
+        return [(_title_of(study, material), material) for material in sides]
+    # A title that both sides share reveals nothing.
+    same = _own_title(sides[0]) if sides[0].title == sides[1].title else ""
     return [
         (f"{name}: {same}" if same else name, material) for name, material in zip(sides_of(study), sides, strict=True)
     ]
 
 
-def _called(study: Study, material: Given) -> str:
-    """A text's title, in the study's language where its protocol says what it is called."""
+def _title_of(study: Study, material: Given) -> str:
+    """Return a text's title, in the study's language if its protocol translates it."""
     return plain(study.protocol.word(study.locale, f"sides.{material.side}", material.title), lines=False)
 
 
-def _what(material: Given) -> str:
+def _own_title(material: Given) -> str:
     return given_section(material).title

@@ -1,4 +1,4 @@
-"""What a unit lays out that is no run: its texts in columns; and above, folded or open, what was asked and of whom."""
+"""Panes for a unit's texts, and the collapsible task header above it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
 
 _FOLDED, _OPEN, _WANTED = 0.3, 0.5, 0.8
-"""Of the pane's height that what was asked takes at most: folded, unfolded, and unfolded by whoever reads."""
+"""Maximum parts of the pane's height for the header: folded, unfolded by itself, and unfolded by a key."""
 
 
 class UnitHeader(Vertical):
-    """The instruction, whole where it fits, and what else is known in a line; unfolded, all of it to be read."""
+    """Header with the instruction, in full if it fits, and a line about the rest. Unfolded, it shows everything."""
 
     DEFAULT_CSS = """
     UnitHeader { height: auto; }
@@ -38,9 +38,9 @@ class UnitHeader(Vertical):
         self.page.border_title = "What was asked"
         self.sections: list[ContextSection] = []
         self.most = 24
-        """Rows of the pane that it stands in."""
+        """Rows of the pane around the header."""
         self.wanted = False
-        """Whether it was unfolded by a key."""
+        """True if a key unfolded it."""
         self._all = False
 
     def compose(self) -> ComposeResult:
@@ -48,7 +48,7 @@ class UnitHeader(Vertical):
         yield self.page
 
     def tell(self, sections: Sequence[ContextSection], *, unfolded: bool | None = None, all: bool = False) -> None:
-        """Shows other sections; open or folded as before where `unfolded` is None. With `all` none is folded."""
+        """Show other sections. `unfolded` of None keeps the header as it is. With `all` no section is folded."""
         self.sections, self._all = list(sections), all
         self.display = bool(self.sections)
         if unfolded is not None:
@@ -63,11 +63,11 @@ class UnitHeader(Vertical):
 
     @property
     def turns(self) -> bool:
-        """Whether there is anything to fold or unfold."""
+        """True if there is anything to fold or unfold."""
         return bool(self.sections) and not self._all
 
     def turn(self) -> None:
-        """Folds or unfolds it."""
+        """Fold or unfold the header."""
         self.toggle_class("-open")
         self.wanted = self.is_open
         self.take_room()
@@ -76,7 +76,7 @@ class UnitHeader(Vertical):
         self.take_room()
 
     def take_room(self, height: int | None = None) -> None:
-        """Folded it has a part of the pane's rows at most, unfolded a larger one."""
+        """Set the header's height, as a part of the pane's rows."""
         if height is not None:
             self.most = height
         width = self.size.width
@@ -95,7 +95,7 @@ class UnitHeader(Vertical):
 
 
 class GivenTexts(Horizontal):
-    """Texts side by side, or one below the other where they are read as one."""
+    """Texts side by side, or one page if they are read as one."""
 
     DEFAULT_CSS = """
     GivenTexts { height: 1fr; }
@@ -112,7 +112,7 @@ class GivenTexts(Horizontal):
         yield from self.pages
 
     def lay(self, columns: Sequence[tuple[str, Content]]) -> None:
-        """Shows one column or two, each under its title."""
+        """Show one or two columns, each with its title."""
         for n, page in enumerate(self.pages):
             page.display = n < len(columns)
             title, content = columns[n] if n < len(columns) else ("", Content(""))
@@ -121,7 +121,7 @@ class GivenTexts(Horizontal):
 
 
 def more_words(page: TextPage, key: str) -> str:
-    """How to read on, and how far it is read, where a page holds more than is seen; empty where all of it is."""
+    """Return how to scroll a page, and its progress; empty if all of it is visible."""
     rows, height = page.virtual_size.height, page.scrollable_content_region.height
     if not 0 < height < rows:
         return ""

@@ -1,4 +1,4 @@
-"""Answer: what clients ask at the endpoint, as conversations in an inbox, each with its brief and its answer."""
+"""The Answer screen: requests at the endpoint as conversations in an inbox, with the brief and the person's reply."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ from simulators.users.endpoint.tool_arguments import form_tool
 from store.store import Store
 
 _LOOKS = 0.4
-"""Seconds between two looks at the file."""
+"""Seconds between two polls of the file."""
 _PATIENCE = 2.0
-"""Seconds that leaving waits, at most, for the last writes."""
+"""Maximum seconds to wait for the last writes on leaving."""
 
 
 @dataclass
 class Read(Message):
-    """What stands in the file now: the person's conversations, and the one that is open."""
+    """Message: the file's present state, with the person's conversations and the open one."""
 
     lines: list[ConversationLine]
     trace: Trace | None
@@ -72,21 +72,21 @@ class Read(Message):
 
 @dataclass
 class Served(Message):
-    """An endpoint of this app was started."""
+    """Message: this app started an endpoint."""
 
     place: EndpointPlace
 
 
 @dataclass
 class Refused(Message):
-    """An answer could not be committed."""
+    """Message: an answer could not be committed."""
 
     error: LabError
     question: Question | None
 
 
 class ConversationColumn(GivingColumn):
-    """Brief and dialogue above what waits for the person, which stands."""
+    """Column of brief and dialogue above the open question. In a low terminal the question stays in view."""
 
     GIVES = (
         (("question", 0), ("judge", 0), ("tools", 6)),
@@ -95,7 +95,7 @@ class ConversationColumn(GivingColumn):
 
 
 class AnswerScreen(RoomScreen[None]):
-    """The conversations that were dealt to the person of this seat, and the one that is open."""
+    """Screen of the conversations that were dealt to this seat's person, and of the open one."""
 
     CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = "#inbox"
@@ -112,11 +112,11 @@ class AnswerScreen(RoomScreen[None]):
         super().__init__()
         self.store, self.settings = store, settings
         self.run = ""
-        """The run of the conversation that is open."""
+        """Id of the open conversation's run."""
         self.turn: Turn | None = None
-        """The question that is open in it."""
+        """The open question of that conversation."""
         self._run_of: dict[str, str] = {}
-        """By the id of each question that was open here, its run: what was typed to it is kept after it is left."""
+        """Map each question that was open here to its run, so that a draft is saved after the person left it."""
         self._clock = clock or Clock()
         self._stamp: tuple[object, ...] = ()
         self._trace: Trace | None = None
@@ -159,10 +159,10 @@ class AnswerScreen(RoomScreen[None]):
         for pane, key in ((self._brief, "brief"), (self._talk, "dialogue"), (self._picture, "picture")):
             write_title(pane, translated(self._locale, key))
         self._show_endpoint()
-        self._errands = Errands("answers", lambda error: self._refuse(error, None))
-        self.set_interval(_LOOKS, self._look)
-        self._tell()
-        self._look()
+        self._errands = Errands("answers", lambda error: self._post_refusal(error, None))
+        self.set_interval(_LOOKS, self._poll)
+        self._update_status()
+        self._poll()
 
     def on_unmount(self) -> None:
         self._question.keep_draft()
@@ -178,15 +178,16 @@ class AnswerScreen(RoomScreen[None]):
     # -- reading ---------------------------------------------------------------------------------------------
 
     @work(thread=True, exclusive=True, group="look")
-    def _look(self) -> None:
-        """Reads what changed, off the UI thread."""
+    def _poll(self) -> None:
+        """Read what changed and post it as `Read`, off the UI thread."""
         try:
             stamp = (*self.store.conversations.stamp(), *notes_stamp(self.store.path), self.run)
+            # Most polls find nothing new: only the waits grow.
             if stamp == self._stamp:
-                self.app.call_from_thread(self._grow_waits)
+                self.app.call_from_thread(self._update_waits)
                 return
             trace = self._trace_now(self.run) if self.run and self.store.runs.holds(self.run) else None
-            # Read after it: what is seen to be answered there must not be listed as what waits longest.
+            # Read the list after the trace: a question that the trace shows as answered must not be listed as waiting.
             lines = conversations(self.store, self.settings.person)
             picture, draft, draft_times = None, "", None
             if trace is not None and (turn := waiting_turn(trace)) is not None:
@@ -198,16 +199,16 @@ class AnswerScreen(RoomScreen[None]):
             self._stamp = stamp
             self.post_message(Read(lines, trace, picture, draft, draft_times))
         except LabError:
-            return  # the file is busy; the next look finds it
+            return  # the file is busy: the next poll reads it
 
     def _trace_now(self, run: str) -> Trace:
-        """The open conversation; read anew only where something happened in it, and not in another."""
+        """Return the open conversation. Read it again only if its own run has new events."""
         known = self._trace
         if known is not None and known.id == run and known.last == self.store.runs.last_seq(run):
             return known
         return self.store.runs.trace(run)
 
-    def _grow_waits(self) -> None:
+    def _update_waits(self) -> None:
         self._inbox.refresh()
         self._lines.paint_above(self.run, self._trace)
         self._lines.paint_below(self.turn)
@@ -219,9 +220,10 @@ class AnswerScreen(RoomScreen[None]):
         self._ring(message.lines)
         if message.trace is not None and message.trace.id == self.run:
             self._show_conversation(message)
+        # Nothing is open yet: begin with the longest wait.
         elif not self.run and (waiting := self._inbox.waiting()):
             self.open(waiting[0].run)
-        self._tell()
+        self._update_status()
 
     def _show_conversation(self, message: Read) -> None:
         trace = message.trace
@@ -235,20 +237,20 @@ class AnswerScreen(RoomScreen[None]):
         self.set_class(not trace.steps, "-first")
         turn = waiting_turn(trace)
         if turn is None:
-            self._tell_ended(trace)
+            self._notify_ended(trace)
             self._close_question()
         elif self.turn is None or self.turn.question.id != turn.question.id:
-            self._put(turn, message)
+            self._open_question(turn, message)
 
-    def _tell_ended(self, trace: Trace) -> None:
-        """Says why a question is gone that was open and that nobody answered."""
+    def _notify_ended(self, trace: Trace) -> None:
+        """Notify the person of the reason if the open question ended unanswered."""
         turn, ended = self.turn, trace.ended
         if turn is not None and ended is not None and ended.status != "completed":
-            words = self._say("ended", reason=plain(ended.reason, lines=False))
+            words = self._sentence("ended", reason=plain(ended.reason, lines=False))
             self.notify(words, severity="warning", markup=False)
 
-    def _put(self, turn: Turn, message: Read) -> None:
-        """Opens the question that waits, with what was typed to it before."""
+    def _open_question(self, turn: Turn, message: Read) -> None:
+        """Open the waiting question with its saved draft."""
         self._close_question()
         self.turn, self._run_of[turn.question.id] = turn, turn.run
         size = turn.asked.before.size
@@ -262,13 +264,14 @@ class AnswerScreen(RoomScreen[None]):
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
             if (title := _title_key(turn)) is not None:
-                write_title(self._question, self._say(title))
+                write_title(self._question, self._sentence(title))
         if message.begun is None:
-            self._do(partial(self.store.runs.save_draft, turn.run, turn.question.id, ""))
+            # An empty draft commits the time at which the question was shown.
+            self._run_errand(partial(self.store.runs.save_draft, turn.run, turn.question.id, ""))
         self.call_after_refresh(self._focus_answer)
 
     def _close_question(self) -> None:
-        """Takes the question away, and the keys from what is no longer there."""
+        """Close the question, and move the focus away if it was inside."""
         if self.turn is None:
             return
         within = any(pane.has_focus_within for pane in (self._question, self._tools, self._judge))
@@ -279,10 +282,10 @@ class AnswerScreen(RoomScreen[None]):
         self._picture.display = False
         self.remove_class("-picture")
         if within:
-            self._rest_keys()
+            self._focus_reading()
 
-    def _rest_keys(self) -> None:
-        """Gives the keys to the list, or, where that is out of view, to what is read: no key works unseen."""
+    def _focus_reading(self) -> None:
+        """Move the focus to the inbox, or to the text if the inbox is hidden. No key may act on a hidden widget."""
         focus_now(next((pane for pane in (self._inbox, self._talk) if pane.display), self._brief))
 
     def _focus_answer(self) -> None:
@@ -290,14 +293,14 @@ class AnswerScreen(RoomScreen[None]):
             return
         if self.turn is None:
             if self._inbox.has_focus:
-                self._rest_keys()
+                self._focus_reading()
             return
         if self._tools.display:
             return
         (self._judge if self.turn.facts.kind == "judge" else self._question).focus_answer()
 
     def _ring(self, lines: list[ConversationLine]) -> None:
-        """A bell for each question that is new here; a word where another room is looked at."""
+        """Ring the bell for each new question. Notify the person if another screen is in front."""
         new = {line.asked_at + line.run for line in lines if line.unread and line.waits} - self._ringed
         if not new:
             return
@@ -305,23 +308,23 @@ class AnswerScreen(RoomScreen[None]):
         if lab_of(self).settings.bell:
             self.app.bell()
         if not self.is_current:
-            self.notify(self._say("bell"), title=self._say("endpoint"), markup=False)
+            self.notify(self._sentence("bell"), title=self._sentence("endpoint"), markup=False)
 
     # -- conversations ---------------------------------------------------------------------------------------
 
     def open(self, run: str) -> None:
-        """Opens a conversation; what is typed in another stays there."""
+        """Open a conversation. The other one's draft is saved."""
         if run != self.run:
             self._question.keep_draft()
             self._close_question()
             self.run, self._trace = run, None
         self.add_class("-reading")
         self._inbox.shown = run
-        self._look()
+        self._poll()
         self.call_after_refresh(self._focus_answer)
 
     @on(LineList.Chosen, "#inbox")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         if self._inbox.current is not None:
             self.open(self._inbox.current.run)
@@ -329,19 +332,19 @@ class AnswerScreen(RoomScreen[None]):
     @on(Inbox.Closing)
     def _ask_to_close(self, message: Inbox.Closing) -> None:
         line = message.line
-        says = self._say("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
+        says = self._sentence("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
 
         def close(sure: bool | None) -> None:
             if sure:
-                self._do(partial(close_conversation, self.store, line.run, self.person))
+                self._run_errand(partial(close_conversation, self.store, line.run, self.person))
 
-        self.app.push_screen(AskScreen(self._say("end it?"), says, self._say("end it")), close)
+        self.app.push_screen(AskScreen(self._sentence("end it?"), says, self._sentence("end it")), close)
 
     # -- an endpoint of this app -----------------------------------------------------------------------------
 
     @on(Inbox.Starting)
     def _start_endpoint(self) -> None:
-        """Starts an endpoint off the UI thread; where that cannot be, the app says why."""
+        """Start an endpoint off the UI thread. Report the error if that fails."""
         start = lab_of(self).serve_endpoint
         if start is not None and lab_of(self).endpoint is None:
             self._serve(start)
@@ -351,68 +354,72 @@ class AnswerScreen(RoomScreen[None]):
         try:
             place = start(self.settings.person)
         except LabError as error:
-            self._refuse(error, None)
+            self._post_refusal(error, None)
         else:
             self.post_message(Served(place))
 
     @on(Served)
-    def _served(self, message: Served) -> None:
+    def _record_endpoint(self, message: Served) -> None:
         lab_of(self).endpoint = message.place
         self._show_endpoint()
-        self._tell()
+        self._update_status()
 
     def _show_endpoint(self) -> None:
-        """Says where this program is asked, or that it can be started."""
+        """Paint the endpoint's address, or the hint that one can be started."""
         lab, inbox = lab_of(self), self._inbox
         inbox.may_start = lab.endpoint is None and lab.serve_endpoint is not None
         inbox.close_after = lab.endpoint.close_after if lab.endpoint is not None else ""
-        words = self._say("starts" if inbox.may_start else "nothing", person=self.settings.person)
+        words = self._sentence("starts" if inbox.may_start else "nothing", person=self.settings.person)
         inbox.empty = with_keys(inbox, words)
         inbox.put(inbox.lines)
 
     # -- answering -------------------------------------------------------------------------------------------
 
     @on(OpenQuestion.Drafted)
-    def _drafted(self, message: OpenQuestion.Drafted) -> None:
+    def _save_draft(self, message: OpenQuestion.Drafted) -> None:
         run = self._run_of[message.question.id]
-        self._do(partial(self.store.runs.save_draft, run, message.question.id, message.text))
+        self._run_errand(partial(self.store.runs.save_draft, run, message.question.id, message.text))
 
     @on(OpenQuestion.Sent)
-    def _send(self, message: OpenQuestion.Sent) -> None:
-        self._give(message.question, message.reply)
+    def _send_reply(self, message: OpenQuestion.Sent) -> None:
+        self._commit_reply(message.question, message.reply)
 
     @on(ToolForm.Sent)
-    def _call(self, message: ToolForm.Sent) -> None:
-        """Functions are called; of a client that takes JSON its form is filled in, and sent in place of words."""
-        form = self._form(self.turn)
+    def _send_calls(self, message: ToolForm.Sent) -> None:
+        """Send function calls. If the client takes JSON, send the arguments of its form as the reply's text."""
+        form = self._answer_form(self.turn)
+        # `form_tool` presents the client's JSON schema as one more function, but no such function exists at the client.
         if form is not None and [name for name, _ in message.functions] == [form.name]:
-            self._give(message.question, self._bare(message.question, message.functions[0][1]))
+            self._commit_reply(message.question, self._bare_reply(message.question, message.functions[0][1]))
             return
         calls = calls_of(message.question, message.functions)
-        self._give(message.question, self._bare(message.question, "", calls=calls))
+        self._commit_reply(message.question, self._bare_reply(message.question, "", calls=calls))
 
-    def _form(self, turn: Turn | None) -> Tool | None:
-        """The form of the answer that the client takes; None where it takes words."""
+    def _answer_form(self, turn: Turn | None) -> Tool | None:
+        """Return the form for the JSON that the client requires; None if it takes words."""
         if turn is None or turn.facts.form is None:
             return None
-        return form_tool(turn.facts.form, turn.facts.tools, self._say("form"))
+        return form_tool(turn.facts.form, turn.facts.tools, self._sentence("form"))
 
     def _functions(self, turn: Turn) -> tuple[Tool, ...]:
-        form = self._form(turn)
+        form = self._answer_form(turn)
         return (*([form] if form is not None else []), *turn.facts.tools)
 
     @on(JudgeForm.Sent)
-    def _judged(self, message: JudgeForm.Sent) -> None:
-        self._give(message.question, self._bare(message.question, message.text))
+    def _send_judgement(self, message: JudgeForm.Sent) -> None:
+        self._commit_reply(message.question, self._bare_reply(message.question, message.text))
 
-    def _bare(self, question: Question, text: str, **more: object) -> Reply:
+    def _bare_reply(self, question: Question, text: str, **more: object) -> Reply:
         return Reply(question.id, text, self.person, sent_at=self._clock.now(), **more)  # type: ignore[arg-type]
 
-    def _give(self, question: Question, reply: Reply) -> None:
-        """Commits an answer off the UI thread; when it was shown is known from its draft."""
+    def _commit_reply(self, question: Question, reply: Reply) -> None:
+        """Commit an answer off the UI thread.
+
+        Take the time at which it was shown from its draft if the reply has none.
+        """
         turn = self.turn
         if turn is None or turn.question.id != question.id:
-            self.notify(self._say("gone"), severity="warning", markup=False)
+            self.notify(self._sentence("gone"), severity="warning", markup=False)
             return
 
         def commit() -> None:
@@ -421,25 +428,25 @@ class AnswerScreen(RoomScreen[None]):
                 timed_reply = reply if times is None or reply.shown_at else replace(reply, shown_at=times[0])
                 give_reply(self.store, turn, timed_reply)
             except LabError as error:
-                self._refuse(error, question)
+                self._post_refusal(error, question)
 
-        self._do(commit)
+        self._run_errand(commit)
 
-    def _do(self, errand: object) -> None:
+    def _run_errand(self, errand: object) -> None:
         if self._errands is not None and callable(errand):
             self._errands.do(errand)
 
-    def _refuse(self, error: LabError, question: Question | None) -> None:
-        """On the errands' thread: says what could not be done."""
+    def _post_refusal(self, error: LabError, question: Question | None) -> None:
+        """Post `Refused`. Runs on the thread of background writes."""
         self.post_message(Refused(error, question))
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _reopen_refused(self, message: Refused) -> None:
         lab_of(self).report(message.error)
         turn, question = self.turn, message.question
         if turn is not None and question is not None and turn.question.id == question.id:
             if turn.facts.kind == "judge" or self._tools.display:
-                return  # what is typed there stands as it was
+                return  # the forms still hold what the person typed
             unsent = self._question.unsent
             self._question.open(question, unsent[1] if unsent is not None else "")
             self._question.focus_answer()
@@ -447,7 +454,7 @@ class AnswerScreen(RoomScreen[None]):
     # -- keys ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What would do nothing here is not offered."""
+        """Return False for keys that would do nothing now, so that the footer does not offer them."""
         turn = self.turn
         if action == "tool":
             return turn is not None and bool(self._functions(turn))
@@ -465,23 +472,26 @@ class AnswerScreen(RoomScreen[None]):
             self.open(line.run)
 
     def action_tool(self) -> None:
-        """The functions, or the words again."""
+        """Switch between the functions and the text field."""
         if self.turn is None:
             return
-        self.add_class("-reading")  # where the list stands alone, what a key opens comes into view
+        self.add_class("-reading")  # a narrow terminal shows only the list until then
         if self._tools.display:
             self._tools.hide()
             self._question.display = True
-            self._tell()
+            self._update_status()
             self._question.focus_answer()
         else:
             self._question.display = False
-            functions, one = self._functions(self.turn), self.turn.facts.one_call or self._form(self.turn) is not None
+            functions, one = (
+                self._functions(self.turn),
+                self.turn.facts.one_call or self._answer_form(self.turn) is not None,
+            )
             self._tools.open(self.turn.question, functions, one_call=one)
-            self._tell()
+            self._update_status()
 
     def action_stop(self) -> None:
-        """Sends what is typed with the token that ends the conversation; the first, or the next with each press."""
+        """Append the token that ends the conversation. Each further press replaces it with the client's next token."""
         turn = self.turn
         if turn is None or not turn.facts.ended_by:
             return
@@ -512,7 +522,7 @@ class AnswerScreen(RoomScreen[None]):
         self.toggle_class("-picture")
 
     def action_back(self) -> None:
-        """One step back; ends nothing, and loses nothing."""
+        """Go back one step. This never ends a conversation and loses no draft."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-brief"):
@@ -534,22 +544,22 @@ class AnswerScreen(RoomScreen[None]):
     # -- what is said ----------------------------------------------------------------------------------------
 
     @on(TextArea.Changed)
-    def _typed(self) -> None:
+    def _renew_keys(self) -> None:
         self.refresh_bindings()
 
-    def _say(self, key: str, **values: object) -> str:
-        """A sentence in this person's language."""
+    def _sentence(self, key: str, **values: object) -> str:
+        """Return a sentence in this person's language."""
         return translated(self._locale, key, **values)
 
-    def _tell(self) -> None:
-        """The lines above and below."""
+    def _update_status(self) -> None:
+        """Repaint the lines above and below."""
         self._lines.paint_above(self.run, self._trace)
         self._lines.paint_below(self.turn)
         self.refresh_bindings()
 
 
 def _title_key(turn: Turn) -> str | None:
-    """The words above a question that no agent asks: a function's result, or nothing at all; None above others."""
+    """Return the key of a title for a question that an agent did not ask (a function's result, or none); else None."""
     if turn.facts.kind == "tool":
         return "a result"
     return None if turn.question.text.strip() else "you begin"

@@ -1,4 +1,4 @@
-"""The brief of a conversation: it opens at the person's own part, and stays where it was read."""
+"""The brief of a conversation. It opens at the person's own part, and returns to the row where the person left it."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from simulators.users.endpoint.briefs import own_part
 
 
 class BriefPage(TextPage):
-    """The brief of the conversation that is open; each conversation's keeps its place while others are read."""
+    """Page of the open conversation's brief. It remembers the scroll position of each conversation."""
 
     def __init__(self, locale: str) -> None:
         super().__init__("brief", "pane", hint=translated(locale, "all of brief"))
         self._locale = locale
         self._run = ""
         self._start = 0
-        """The offset in the text at which it opens."""
+        """Offset in the text at which the brief opens."""
         self._left_at: dict[str, int] = {}
-        """By their runs the rows at which people left briefs that they had scrolled."""
+        """Map each run to the row at which its person left the scrolled brief."""
         self._opened_in = Size(0, 0)
-        """The size in which it opened; nothing of it while that is still to come."""
+        """Size in which the brief was opened; zero until then."""
         self._row: int | None = None
-        """The row that somebody scrolled to; None where it stands as it opened."""
+        """Row that the person scrolled to; None if they have not scrolled."""
 
     def show_brief(self, trace: Trace) -> None:
-        """Shows a conversation's brief; where it is shown already, it stays where it is."""
-        content, self._start = _brief(trace, self._locale)
+        """Show a conversation's brief. Do not scroll if it is shown already."""
+        content, self._start = _brief_text(trace, self._locale)
         if trace.id != self._run:
             if self._row is not None:
                 self._left_at[self._run] = self._row
             self._run, self._row, self._opened_in = trace.id, self._left_at.get(trace.id), Size(0, 0)
         self.show(content, from_top=False)
-        self.call_after_refresh(self._open)
+        self.call_after_refresh(self._scroll_to_start)
 
     def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self._open)
+        self.call_after_refresh(self._scroll_to_start)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if self._opened_in == self.size and round(new_value) != round(old_value):
             self._row = round(new_value)
 
-    def _open(self) -> None:
-        """Brings the row into view at which it opens, or was left, in each size anew."""
+    def _scroll_to_start(self) -> None:
+        """Scroll to the opening row, or to the row where the person left it. Done once for each size."""
         if self._width <= 0 or self._opened_in == self.size:
             return
         self._opened_in = Size(0, 0)
         row = self._start_row if self._row is None else self._row
         self.scroll_to(y=row, animate=False, immediate=True)
         if self.scroll_offset.y < min(row, len(self._wrapped) - self.scrollable_content_region.height):
-            self.call_after_refresh(self._open)  # it is not laid out yet, and scrolled as far as it could
+            self.call_after_refresh(self._scroll_to_start)  # not laid out in full yet: it scrolled as far as it could
         else:
             self._opened_in = self.size
 
@@ -73,29 +73,30 @@ class BriefPage(TextPage):
         return Content(text).wrap(max(1, self._width - 1))
 
 
-def _brief(trace: Trace, locale: str) -> tuple[Content, int]:
-    """The system prompt, and what a task file says of the task and its persona; and the offset to begin at.
+def _brief_text(trace: Trace, locale: str) -> tuple[Content, int]:
+    """Return the brief's text and the offset at which it opens.
 
-    What a task file says stands first, and is the person's own; else their part of the prompt is.
+    Text of a task file and persona comes first, and then the offset is 0. Otherwise it is where the person's own part
+    of the system prompt begins.
     """
     parts: list[Content | str | tuple[str, str]] = []
     task, system = trace.task, system_of(trace)
     if trace.persona is not None or task.policy != system:
-        parts += _part(translated(locale, "brief.task"), task.shown)
+        parts += _titled_part(translated(locale, "brief.task"), task.shown)
         if task.policy and task.policy != system:
-            parts += _part(translated(locale, "brief.policy"), task.policy)
+            parts += _titled_part(translated(locale, "brief.policy"), task.policy)
     if trace.persona is not None:
         facts = "\n".join(
             f"{'  ' * depth}{name}{': ' if value else ''}{value}" for depth, name, value in outline(trace.persona.facts)
         )
-        parts += _part(trace.persona.name, facts)
+        parts += _titled_part(trace.persona.name, facts)
     if parts:
-        parts += _part(translated(locale, "brief.client"), system) if system else []
+        parts += _titled_part(translated(locale, "brief.client"), system) if system else []
         return Content.assemble(*parts), 0
     if system:
         return Content(plain(system)), own_part(plain(system))
     return Content.assemble((translated(locale, "brief.none"), MUTED)), 0
 
 
-def _part(title: str, text: str) -> list[str | tuple[str, str]]:
+def _titled_part(title: str, text: str) -> list[str | tuple[str, str]]:
     return [(f"{plain(title, lines=False)}\n", HEADING), f"{plain(text.strip())}\n\n"]

@@ -1,4 +1,4 @@
-"""The function calls of an answer that is not sent yet: what was typed into each form, to be changed or taken out."""
+"""Function calls of an answer that is not sent yet. A person can change or remove each of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from screens.widgets.lines import LineList
 from simulators.users.endpoint.chat_request import Tool
 
 _LISTED = 3
-"""Calls that are listed at once."""
+"""Maximum number of calls in view."""
 
 
 class CallDraft(NamedTuple):
-    """A call that is not sent yet: what was typed into its form, and the JSON that this makes."""
+    """A call that is not sent yet: the text of its form, and the resulting JSON arguments."""
 
     tool: Tool
     typed: Mapping[str, str]
@@ -28,7 +28,7 @@ class CallDraft(NamedTuple):
 
 
 class CallList(LineList):
-    """The calls in the order in which they are sent."""
+    """List of calls in the order in which they are sent."""
 
     HELP = """\
 # Calls of this answer
@@ -42,7 +42,7 @@ They are sent together, in this order. **{list.open}** opens a call's form again
 
     @dataclass
     class Removed(Message):
-        """A call was taken out; `count` are left."""
+        """Message: the person removed a call. `count` calls remain."""
 
         count: int
 
@@ -61,7 +61,7 @@ They are sent together, in this order. **{list.open}** opens a call's form again
         return Content.assemble((f"{index + 1:>2}  ", MUTED), (one_line(call.tool.name, 60), "bold"), f"  {arguments}")
 
     def put(self, calls: list[CallDraft]) -> None:
-        """Shows these; with none it is not there."""
+        """Show these calls. Hide the list if there are none."""
         self.calls = calls
         self.display = bool(calls)
         self.styles.height = max(1, min(_LISTED, len(calls)))

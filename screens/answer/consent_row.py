@@ -1,4 +1,4 @@
-"""What a proposal at the endpoint can be answered with: accept or reject, and nothing besides."""
+"""The row of replies to a proposal at the endpoint: accept or reject."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from screens.live.reply import AnswerRow
 
 
 class ConsentRow(AnswerRow):
-    """Accept and reject, each by one key, which sends the tag that the benchmark reads."""
+    """Row of two replies, accept and reject. A key sends the tag that the benchmark parses."""
 
     HELP = """
     The benchmark reads a decision out of your answer. **{consent.accept}** accepts, **{consent.reject}** rejects; the

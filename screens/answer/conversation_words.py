@@ -1,4 +1,4 @@
-"""A conversation as text: what was said in it."""
+"""The dialogue of a conversation as styled text."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from screens.answer.words import translated
 from screens.theme import MUTED, PLAIN
 
 _ROLES = {"user": "agent", "assistant": "you", "tool": "result", "function": "result"}
-"""Who speaks, by the role in the client's messages: it asks a model to be its user; each a key of the words."""
+"""Map roles in a client's messages to keys of `words`.
+
+The client asks a model to act as its user, so `user` is the agent.
+"""
 
 
 def dialogue_content(trace: Trace, clock: Clock, locale: str) -> Content:
-    """What was said so far, without the question that waits."""
+    """Return the dialogue so far, without the waiting question."""
     entries = list(_entries(trace, clock, locale))
     if not entries and trace.ended is None:
         return Content.assemble((translated(locale, "said nothing"), MUTED))
@@ -31,42 +34,47 @@ def dialogue_content(trace: Trace, clock: Clock, locale: str) -> Content:
 
 
 def _entries(trace: Trace, clock: Clock, locale: str) -> Iterator[tuple[str, str, str]]:
-    """Who said what at which time of the day."""
+    """Yield speaker, time of day and text of each turn."""
     for step in trace.steps:
-        yield from _earlier(step.proposed.action.raw, locale)
+        yield from _earlier_entries(step.proposed.action.raw, locale)
         if step.question is not None:
-            yield _asking(step.proposed, locale), clock.time_of_day(step.started), plain(step.question.text)
+            yield _asker(step.proposed, locale), clock.time_of_day(step.started), plain(step.question.text)
         if step.reply is not None:
-            yield _who(step.reply, locale), clock.time_of_day(step.reply.sent_at or ""), reply_words(step.reply, locale)
+            yield (
+                _replier(step.reply, locale),
+                clock.time_of_day(step.reply.sent_at or ""),
+                reply_words(step.reply, locale),
+            )
     if trace.asked is not None:
-        yield from _earlier(trace.asked.proposed.action.raw, locale)
+        yield from _earlier_entries(trace.asked.proposed.action.raw, locale)
         reply = trace.answered.reply if trace.answered is not None else None
         if reply is not None or trace.ended is not None:
-            asking = _asking(trace.asked.proposed, locale)
+            asking = _asker(trace.asked.proposed, locale)
             yield asking, clock.time_of_day(trace.asked.at), plain(trace.asked.question.text)
         if reply is not None:
-            yield _who(reply, locale), clock.time_of_day(reply.sent_at or ""), reply_words(reply, locale)
+            yield _replier(reply, locale), clock.time_of_day(reply.sent_at or ""), reply_words(reply, locale)
 
 
-def _earlier(raw: object, locale: str) -> Iterator[tuple[str, str, str]]:
-    """What the client says was said before this run."""
+def _earlier_entries(raw: object, locale: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the turns that the client sent as history from before this run."""
+    # `raw` holds the facts of the request, with earlier messages as pairs of role and text.
     before = raw.get("before", ()) if isinstance(raw, dict) else ()
     for role, text in before:
         role_key = _ROLES.get(str(role), "")
         yield translated(locale, role_key) if role_key else plain(str(role), lines=False), "", plain(str(text))
 
 
-def _asking(proposed: Proposed, locale: str) -> str:
-    """Whose words a question is: the agent's, or a function's that was called."""
+def _asker(proposed: Proposed, locale: str) -> str:
+    """Return the speaker of a question: the agent, or the function whose result it is."""
     raw = proposed.action.raw
     return translated(locale, "result" if isinstance(raw, dict) and raw.get("kind") == "tool" else "agent")
 
 
-def _who(reply: Reply, locale: str) -> str:
+def _replier(reply: Reply, locale: str) -> str:
     return translated(locale, "you") if reply.by.kind == "human" else plain(reply.by.shown, lines=False)
 
 
 def reply_words(reply: Reply, locale: str) -> str:
-    """An answer as it was given: a decision, and words or functions that were called."""
+    """Return a reply as text: the decision first, then words or function calls."""
     decided = {"accept": "accepted", "reject": "rejected", None: ""}[reply.decision]
     return plain(f"{translated(locale, decided)} {reply.text}" if decided else reply.text)

@@ -1,4 +1,4 @@
-"""The conversations of one person as a list: the longest wait first, what nobody looked at yet marked."""
+"""The inbox: one person's conversations in the order of their wait."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from screens.theme import ACCENT, LOUD_WARNING, MUTED
 from screens.widgets.lines import LineList
 
 _KINDS = {"consent": "proposal", "judge": "judge", "tool": "result"}
-"""Kinds of questions that are told, each a key of the words."""
+"""Map kinds of questions that the list names to keys of `words`."""
 
 
 class Inbox(LineList):
-    """One line for each conversation: its mark, its wait, its client, what it asks."""
+    """List of conversations: mark, wait, kind, text and client of each."""
 
     HELP = """\
 # Conversations
@@ -39,24 +39,24 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
 
     @dataclass
     class Closing(Message):
-        """The conversation under the cursor is to end."""
+        """Message: the person asks to end the conversation under the cursor."""
 
         line: ConversationLine
 
     @dataclass
     class Starting(Message):
-        """An endpoint is to be started here."""
+        """Message: the person asks to start an endpoint."""
 
     def __init__(self, clock: Clock, locale: str) -> None:
         super().__init__(id="inbox", classes="pane")
         self._clock, self._locale = clock, locale
         self.may_start = False
-        """Whether an endpoint can be started from here."""
+        """True if this app can start an endpoint."""
         self.close_after = ""
-        """After which silence conversations are ended, in words."""
+        """Silence after which the endpoint ends a conversation, in words."""
         self.lines: list[ConversationLine] = []
         self.shown = ""
-        """The run of the conversation that is open beside."""
+        """Id of the run that is open beside the list."""
 
     @property
     def count(self) -> int:
@@ -64,14 +64,15 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
 
     @property
     def current(self) -> ConversationLine | None:
-        """The conversation under the cursor."""
+        """Conversation under the cursor."""
         return self.lines[self.cursor] if self.lines else None
 
     def put(self, lines: list[ConversationLine]) -> None:
-        """Shows these; the cursor stays on the conversation it was on."""
+        """Show these conversations. The cursor follows the conversation it was on."""
         at, before = (self.current.run if self.current else ""), self.lines
         self.lines = lines
         places = {line.run: place for place, line in enumerate(lines)}
+        # Set without the watcher: `changed` below paints the list once.
         if lines != before:
             self.set_reactive(LineList.cursor, places.get(at, min(self.cursor, max(0, len(lines) - 1))))
         self.changed()
@@ -80,17 +81,20 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         self.entitle(translated(self._locale, "conversations"), f"{waits} · {closing}" if closing else waits)
 
     def longest(self, but: str = "") -> ConversationLine | None:
-        """The conversation that waits longest, other than one; where none does, one whose client left its question."""
+        """Return the conversation that waits longest, except `but`.
+
+        If none waits, return one whose client left its question.
+        """
         forsaken = (line for line in self.lines if line.left_at and line.run != but)
         return next(iter([*self.waiting(but), *forsaken]), None)
 
     def left_ago(self, run: str) -> str:
-        """For how long the client of a conversation's question is gone; empty where it is not."""
+        """Return how long ago the client of a question left, in words; empty if it did not leave."""
         line = next((line for line in self.lines if line.run == run), None)
         return span(seconds_passed(line.left_at, self._clock.now())) if line is not None and line.left_at else ""
 
     def waiting(self, but: str = "") -> list[ConversationLine]:
-        """The conversations that wait, other than one, the longest wait first."""
+        """Return the waiting conversations except `but`, in the list's order."""
         return [line for line in self.lines if line.waits and line.run != but]
 
     def paint(self, index: int, width: int) -> Content:

@@ -1,4 +1,4 @@
-"""A judge's request as a small sheet: a score from 0 to 1, and why."""
+"""The form for a judge's request: a score from 0 to 1, and a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 
 class JudgeForm(Card):
-    """What is to be judged, the score and the reason; sent in the shape that the benchmark's parser reads."""
+    """Card of what to judge, score and reason. `Sent` carries the text that the benchmark's parser reads."""
 
     HELP = """
     A judge's request. Type a **score** from 0 to 1, then a **reason**; Enter in the reason sends both, as
@@ -35,7 +35,7 @@ class JudgeForm(Card):
 
     @dataclass
     class Sent(Message):
-        """A score and why, as they are sent."""
+        """Message: score and reason as one text."""
 
         question: Question
         text: str
@@ -44,63 +44,63 @@ class JudgeForm(Card):
         super().__init__(id="judge")
         self._locale = locale
         self.question: Question | None = None
-        self._left: dict[str, tuple[str, str]] = {}
-        """What was typed to questions that were left for another one, by their ids."""
+        self._drafts: dict[str, tuple[str, str]] = {}
+        """Unsent score and reason by question, for questions that the person left."""
         self._judged = CardText(id="judged")
         self._score = TextLine(id="judge-score", placeholder=translated(locale, "judge.score"), compact=True)
         self._reason = TextLine(id="judge-reason", placeholder=translated(locale, "judge.why"), compact=True)
-        self._says = Static("", id="judge-says", markup=False)
+        self._hint = Static("", id="judge-says", markup=False)
 
     def compose(self) -> ComposeResult:
         yield self._judged
         yield self._score
         yield self._reason
-        yield self._says
+        yield self._hint
 
     def open(self, question: Question) -> None:
-        """Puts a request before the person, with what they had typed before they left it for another one."""
+        """Open a request, with the unsent text if the person left it before."""
         self.question = question
         write_title(self, translated(self._locale, "judge.title"))
         self.display = True
         self._judged.show(Text(plain(question.text)))
-        self._score.value, self._reason.value = self._left.pop(question.id, ("", ""))
-        self._tell()
+        self._score.value, self._reason.value = self._drafts.pop(question.id, ("", ""))
+        self._show_hint()
 
     def close(self) -> None:
-        """Takes it away."""
+        """Close the form. Store the unsent text."""
         if self.question is not None:
-            self._left[self.question.id] = self._score.value, self._reason.value
+            self._drafts[self.question.id] = self._score.value, self._reason.value
         self.question, self.display = None, False
 
     def focus_answer(self) -> None:
         focus_now(self._score)
 
     @on(Input.Submitted, "#judge-score")
-    def _scored(self) -> None:
-        if self._number() is None:
-            self._tell("judge.number")
+    def _check_score(self) -> None:
+        if self._score_value() is None:
+            self._show_hint("judge.number")
         else:
             focus_now(self._reason)
-            self._tell()
+            self._show_hint()
 
     @on(Input.Submitted, "#judge-reason")
-    def _reasoned(self) -> None:
-        score = self._number()
+    def _send_judgement(self) -> None:
+        score = self._score_value()
         if score is None:
             focus_now(self._score)
-            self._tell("judge.number")
+            self._show_hint("judge.number")
         elif holds_tag(self._reason.value):
-            self._tell("judge.tag")
+            self._show_hint("judge.tag")
         elif self.question is not None:
-            self._tell("sending")
+            self._show_hint("sending")
             self.post_message(self.Sent(self.question, score_text(score, self._reason.value)))
 
-    def _number(self) -> float | None:
+    def _score_value(self) -> float | None:
         try:
             score = float(self._score.value.strip().replace(",", "."))
         except ValueError:
             return None
         return score if 0 <= score <= 1 else None
 
-    def _tell(self, key: str = "judge.hint") -> None:
-        self._says.update(translated(self._locale, key))
+    def _show_hint(self, key: str = "judge.hint") -> None:
+        self._hint.update(translated(self._locale, key))

@@ -1,4 +1,4 @@
-"""The keys of the room Answer; all of them work while an answer is typed."""
+"""The keys of the Answer screen. All of them work while the person types."""
 
 from __future__ import annotations
 

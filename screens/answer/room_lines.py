@@ -1,4 +1,4 @@
-"""The lines above and below the room Answer: who answers where and who waits, and what an answer can be."""
+"""The status lines of the Answer screen: person, address and wait above, possible kinds of answer below."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simulators.users.endpoint.tool_arguments import form_tool
 
 
 class RoomLines:
-    """Both lines, painted from the room's parts as they are."""
+    """The two status lines, painted from the screen's widgets."""
 
     def __init__(self, person: str, locale: str, clock: Clock, inbox: Inbox, tools: ToolForm) -> None:
         self.above, self.below = StatusLine("answer-title"), StatusLine("answer-next")
@@ -27,12 +27,12 @@ class RoomLines:
         self._inbox, self._tools = inbox, tools
 
     def paint_above(self, run: str, trace: Trace | None) -> None:
-        """Who answers where, how many others wait, and what the open conversation is."""
+        """Paint the person and endpoint, how many others wait, and the open conversation's agent."""
         place = lab_of(self._inbox).endpoint
         if place is None:
-            served = self._say("serves nothing", person=self._person)
+            served = self._sentence("serves nothing", person=self._person)
         else:
-            served = self._say("serves", person=self._person, base=place.base)
+            served = self._sentence("serves", person=self._person, base=place.base)
         others = self._inbox.waiting(run)
         parts = []
         if others:
@@ -44,24 +44,27 @@ class RoomLines:
         self.above.say(Content("   ".join(plain(part, lines=False) for part in parts)))
 
     def paint_below(self, turn: Turn | None) -> None:
-        """What the question that waits can be answered with besides words."""
+        """Paint the kinds of answer that the client takes besides words."""
         self.below.say(Content(self._offers(turn)))
 
     def _offers(self, turn: Turn | None) -> str:
         if turn is None:
-            return with_keys(self._inbox, self._say("longest")) if self._inbox.longest() is not None else ""
+            return with_keys(self._inbox, self._sentence("longest")) if self._inbox.longest() is not None else ""
         left_ago = self._inbox.left_ago(turn.run)
-        parts = [self._say("may come back", ago=left_ago)] if left_ago else []
+        parts = [self._sentence("may come back", ago=left_ago)] if left_ago else []
         if turn.facts.form is not None:
-            parts.append(self._say("takes a form" if form_tool(turn.facts.form, (), "") is not None else "takes JSON"))
+            parts.append(
+                self._sentence("takes a form" if form_tool(turn.facts.form, (), "") is not None else "takes JSON")
+            )
         if turn.facts.tools:
             parts.append(counted(self._locale, "function", "functions", len(turn.facts.tools)))
             calls = 0 if self._tools.display else self._tools.calls
             parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
+        # A judge or a consent takes one fixed form of answer, without an end token.
         if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
-            parts.append(self._say("end", tokens=self._say("then").join(turn.facts.ended_by[:4])))
+            parts.append(self._sentence("end", tokens=self._sentence("then").join(turn.facts.ended_by[:4])))
         return plain(with_keys(self._inbox, " · ".join(parts)), lines=False)
 
-    def _say(self, key: str, **values: object) -> str:
-        """A sentence in this person's language."""
+    def _sentence(self, key: str, **values: object) -> str:
+        """Return a sentence in this person's language."""
         return translated(self._locale, key, **values)

@@ -1,4 +1,4 @@
-"""The functions that a client offers, and a form for the arguments of the one that is called."""
+"""The form for function calls: a list of the client's functions, and fields for the arguments of one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from simulators.users.endpoint.chat_request import Tool
 from simulators.users.endpoint.tool_arguments import ToolField, arguments_of, fields_of
 
 _LISTED = 6
-"""Functions that are listed at once."""
+"""Maximum number of functions in view."""
 
 
 class ToolList(LineList):
-    """The functions by name, with what they are for."""
+    """List of functions: name and description of each."""
 
     HELP = """\
 # Functions
@@ -64,7 +64,7 @@ What the client can do for you, such as looking at your phone's settings. **{lis
 
 
 class ToolForm(Vertical):
-    """The list of functions, then the form of one; `Sent` brings all calls of the answer."""
+    """Pane with the list of functions, or the form of one. `Sent` carries all calls of the answer."""
 
     HELP = """
     The arguments of the function; those with a star are required. **{tool.send}** has the client call it, and what it
@@ -84,7 +84,7 @@ class ToolForm(Vertical):
 
     @dataclass
     class Sent(Message):
-        """Functions are to be called in answer to a question: their names and JSON arguments."""
+        """Message: names and JSON arguments of the functions to call in reply to a question."""
 
         question: Question
         functions: tuple[tuple[str, str], ...]
@@ -94,62 +94,62 @@ class ToolForm(Vertical):
         self._locale = locale
         self.question: Question | None = None
         self.tool: Tool | None = None
-        """The function whose form is open; None while they are listed."""
+        """Function of the open form; None while the list is shown."""
         self._one_call = False
         self._place: int | None = None
-        """Which of the calls the form changes; None for a new one."""
+        """Index of the call that the form changes; None for a new one."""
         self._calls = CallList()
-        self._left: dict[str, list[CallDraft]] = {}
-        """Calls of questions that were left for another one, by their ids."""
+        self._drafts: dict[str, list[CallDraft]] = {}
+        """Unsent calls by question, for questions that the person left."""
         self._list = ToolList(locale)
         self._fields = VerticalScroll(id="tool-fields")
-        self._says = Static("", id="tool-says", markup=False)
+        self._hint = Static("", id="tool-says", markup=False)
         self._entries: list[tuple[ToolField, Input | Select[str]]] = []
 
     def compose(self) -> ComposeResult:
         yield self._calls
         yield self._list
         yield self._fields
-        yield self._says
+        yield self._hint
 
     @property
     def calls(self) -> int:
-        """How many calls are filled in and not sent."""
+        """Number of calls that are filled in but not sent."""
         return self._calls.count
 
     def open(self, question: Question, tools: tuple[Tool, ...], *, one_call: bool = False) -> None:
-        """Lists the functions; a single one opens its form at once. Calls that wait to be sent are there again.
+        """Show the list of functions with the unsent calls. Open the form at once if there is only one function.
 
-        `one_call` is whether the client takes no more than one.
+        `one_call`: the client takes one call at most.
         """
         if self.question is None or self.question.id != question.id:
             self.put(question)
         self.question, self.tool, self.display, self._one_call = question, None, True, one_call
         self._list.put(tools)
         if len(tools) == 1 and not self._calls.count:
-            self._open(tools[0])
+            self._open_in_worker(tools[0])
         else:
             self._show_list()
 
     def put(self, question: Question) -> None:
-        """Holds the calls of a question, unseen: those that were filled in before it was left for another one."""
+        """Load the unsent calls of a question without showing the form."""
         self.question = question
-        self._calls.put(self._left.pop(question.id, []))
+        self._calls.put(self._drafts.pop(question.id, []))
 
     def hide(self) -> None:
-        """Makes room for words; the calls stay for as long as the question waits."""
+        """Hide the form to make room for the text field. The calls remain until the question ends."""
         self.tool, self.display = None, False
 
     def close(self) -> None:
-        """Takes it away, and the calls with it, which are there again with their question."""
+        """Close the form. Store the unsent calls for when their question is opened again."""
         self.hide()
         if self.question is not None:
-            self._left[self.question.id] = self._calls.calls
+            self._drafts[self.question.id] = self._calls.calls
         self.question = None
         self._calls.put([])
 
     def back(self) -> bool:
-        """From a form to the list; False where that is shown, or would hold no choice."""
+        """Return from a form to the list. Return False if the list is open or has nothing to choose from."""
         if self.tool is None or (self._list.count < 2 and not self._calls.count):
             return False
         self._show_list()
@@ -161,41 +161,41 @@ class ToolForm(Vertical):
         self._calls.put(self._calls.calls)
         write_title(self, translated(self._locale, "tools"))
         focus_now(self._calls if self._calls.count and self._list.count == 1 else self._list)
-        self._tell()
+        self._update_hint()
 
     @on(LineList.Chosen, "#tool-list")
-    def _choose(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        self._open(self._list.tools[message.index])
+        self._open_in_worker(self._list.tools[message.index])
 
     @on(LineList.Chosen, "#call-list")
-    def _change(self, message: LineList.Chosen) -> None:
+    def _open_call(self, message: LineList.Chosen) -> None:
         message.stop()
-        self._open(self._calls.calls[message.index].tool, message.index)
+        self._open_in_worker(self._calls.calls[message.index].tool, message.index)
 
     @on(CallList.Removed)
-    def _removed(self, message: CallList.Removed) -> None:
+    def _update_after_removal(self, message: CallList.Removed) -> None:
         if not message.count:
             focus_now(self._list)
-        self._tell()
+        self._update_hint()
 
-    def _open(self, tool: Tool, place: int | None = None) -> None:
+    def _open_in_worker(self, tool: Tool, place: int | None = None) -> None:
         self.run_worker(self._open_form(tool, place), exclusive=True, group="form")
 
     async def _open_form(self, tool: Tool, place: int | None) -> None:
-        """The form of a function, empty; or as it was filled in for the call at that place."""
+        """Open the form of a function: empty, or filled in with the call at that index."""
         values = {} if place is None else self._calls.calls[place].typed
         self.tool, self._place = tool, place
-        self._entries = [(field, self._entry(field, values.get(field.name, ""))) for field in fields_of(tool)]
+        self._entries = [(field, self._make_entry(field, values.get(field.name, ""))) for field in fields_of(tool)]
         await self._fields.remove_children()
-        await self._fields.mount_all(self._rows(tool))
+        await self._fields.mount_all(self._form_rows(tool))
         self._fields.display, self._list.display, self._calls.display = True, False, False
         write_title(self, one_line(tool.name, 60))
-        self._tell()
+        self._update_hint()
         first: Widget = self._entries[0][1] if self._entries else self._fields
         focus_now(first)
 
-    def _rows(self, tool: Tool) -> Sequence[Widget]:
+    def _form_rows(self, tool: Tool) -> Sequence[Widget]:
         about = Static(plain(tool.description or translated(self._locale, "tools.no arguments")), markup=False)
         rows: list[Widget] = [about]
         for field, entry in self._entries:
@@ -204,11 +204,11 @@ class ToolForm(Vertical):
             rows += [Static(words, classes="ask", markup=False), entry]
         return rows
 
-    def _entry(self, field: ToolField, value: str) -> Input | Select[str]:
+    def _make_entry(self, field: ToolField, value: str) -> Input | Select[str]:
         options = ("true", "false") if field.kind == "boolean" else field.options
         if not options:
             return TextLine(value, placeholder=field.words, compact=True)
-        # Text, not Content: typing a letter in the open list looks for a `str` or a `Text` alone.
+        # Text, not Content: Textual's type-to-search in an open Select accepts only `str` and `Text`.
         rows: list[tuple[Any, str]] = [(Text(plain(option, lines=False)[:100]), option) for option in options]
         entry = Select(rows, prompt=translated(self._locale, "tools.choose"), compact=True)
         if value in options:
@@ -216,37 +216,37 @@ class ToolForm(Vertical):
         return entry
 
     def action_send(self) -> None:
-        calls = self._with_form()
+        calls = self._calls_with_form()
         if not calls or self.question is None:
             return
-        self._tell(translated(self._locale, "sending"))
+        self._update_hint(translated(self._locale, "sending"))
         self.post_message(self.Sent(self.question, tuple((call.tool.name, call.arguments) for call in calls)))
 
     def action_another(self) -> None:
-        """Keeps the call of the open form, and lists the functions again."""
-        calls = self._with_form()
+        """Add the open form's call to the list and choose another function."""
+        calls = self._calls_with_form()
         if calls:
             self._calls.put(calls)
             self._show_list()
             focus_now(self._list)
 
-    def _with_form(self) -> list[CallDraft]:
-        """The calls of the answer with the one of the open form; none, and why is said, where that cannot be sent."""
+    def _calls_with_form(self) -> list[CallDraft]:
+        """Return the calls with that of the open form; empty if the form has an error, which is shown."""
         calls = [*self._calls.calls]
         if self.tool is None:
             return calls
-        values = {field.name: _typed(entry) for field, entry in self._entries}
+        values = {field.name: _entry_text(entry) for field, entry in self._entries}
         try:
             draft = CallDraft(self.tool, values, arguments_of(self.tool, values))
         except LabError as error:
-            self._tell(f"! {plain(error.message)}")
+            self._update_hint(f"! {plain(error.message)}")
             return []
         place = len(calls) if self._place is None else self._place
         calls[place : place + 1] = [draft]
         return calls
 
     @on(Input.Submitted)
-    def _entered(self) -> None:
+    def _focus_next(self) -> None:
         self.screen.focus_next()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -256,11 +256,11 @@ class ToolForm(Vertical):
             return self.tool is not None and not self._one_call
         return super().check_action(action, parameters)
 
-    def _tell(self, words: str = "") -> None:
-        self._says.update(words or with_keys(self, self._hint()))
+    def _update_hint(self, words: str = "") -> None:
+        self._hint.update(words or with_keys(self, self._hint_words()))
         self.refresh_bindings()
 
-    def _hint(self) -> str:
+    def _hint_words(self) -> str:
         count = self._calls.count
         if self.tool is not None:
             hint = translated(self._locale, "tools.send all" if count else "tools.send")
@@ -272,7 +272,7 @@ class ToolForm(Vertical):
         )
 
 
-def _typed(entry: Input | Select[str]) -> str:
+def _entry_text(entry: Input | Select[str]) -> str:
     if isinstance(entry, Input):
         return entry.value
     return entry.value if isinstance(entry.value, str) else ""

@@ -1,4 +1,4 @@
-"""What the room Answer says to whoever answers there, by locale."""
+"""The texts of the Answer screen, by locale."""
 
 from __future__ import annotations
 
@@ -148,10 +148,10 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
 def translated(locale: str, key: str, **values: object) -> str:
-    """A sentence of Answer in that locale."""
+    """Return a sentence of the Answer screen in that locale."""
     return phrase(_BY_LOCALE, locale, key, **values)
 
 
 def counted(locale: str, one: str, many: str, count: int, **values: object) -> str:
-    """A sentence about so many: by the key `one` for a single one, by `many` for more."""
+    """Return a sentence with a number: key `one` for a count of 1, `many` otherwise."""
     return translated(locale, one if count == 1 else many, count=count, **values)

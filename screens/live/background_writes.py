@@ -1,4 +1,4 @@
-"""What a screen has done for it off the UI thread, one thing after another: writes that may wait for a disk."""
+"""A queue for work that a screen does off the UI thread in order, such as writes that wait for the disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Errand = Callable[[], object]
 
 
 class Errands:
-    """One daemon thread with a queue. `refused` is called, on that thread, with the `LabError` of an errand."""
+    """One daemon thread with a queue. It calls `refused`, on that thread, with the `LabError` of an errand."""
 
     def __init__(self, name: str, refused: Callable[[LabError], None]) -> None:
         self._refused = refused
@@ -21,11 +21,11 @@ class Errands:
         self._thread.start()
 
     def do(self, errand: Errand) -> None:
-        """Does it after all that was asked for before; returns at once."""
+        """Queue an errand after all earlier ones. Returns at once."""
         self._queue.put(errand)
 
     def finish(self, seconds: float) -> bool:
-        """Waits at most so long until all is done; True when it is. Nothing may be asked for afterwards."""
+        """Wait at most `seconds` until all errands are done. Return True if they are. Queue nothing afterwards."""
         self._queue.put(None)
         self._thread.join(seconds)
         return not self._thread.is_alive()

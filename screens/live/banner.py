@@ -1,4 +1,4 @@
-"""The line above a live run: how it stands, what ends it, and for how long it has been going."""
+"""The line above a live run: its state, the keys that end it, and its duration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textual.widget import Widget
 
 
 class Banner(Widget):
-    """`left` is what matters now and is never cut before `right`."""
+    """One line of two texts. `right` disappears before `left` is cut."""
 
     DEFAULT_CSS = """
     Banner { height: 1; width: 1fr; padding: 0 1; }

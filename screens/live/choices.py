@@ -1,4 +1,4 @@
-"""A few choices, each on a digit and a letter of its own; the one under the cursor is marked."""
+"""A row of a few choices, each with a digit and a letter as keys. The one under the cursor is marked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOO_EARLY = "That key came before this was read, and did nothing: press it again
 
 
 class Choice(NamedTuple):
-    """`key` is the letter that picks it, beside its digit."""
+    """One choice. `key` is the letter that picks it, in addition to its digit."""
 
     id: str
     key: str
@@ -32,7 +32,7 @@ class Choice(NamedTuple):
 
 
 def picks(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
-    """The bindings of a row of choices: digit and letter, with ids such as `reply.accept`."""
+    """Return the bindings of a row of choices: digit and letter, with ids such as `reply.accept`."""
     return [
         Binding(
             f"{number + 1},{choice.key}",
@@ -47,10 +47,10 @@ def picks(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
 
 
 class Choices(Widget, can_focus=True):
-    """Side by side where they fit, else one below the other. Keys and clicks pick; arrows move the cursor.
+    """Choices side by side, or stacked if they do not fit. Keys and clicks pick, arrows move the cursor.
 
-    A row of its own is a subclass with a GROUP, CHOICES and the bindings that `picks` makes of them. Letters count
-    only while these choices have the focus, so that typing never picks one.
+    A concrete row is a subclass with a GROUP, CHOICES and the bindings that `picks` returns for them. Letters act only
+    while these choices have the focus, so that typing never picks one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -65,47 +65,49 @@ class Choices(Widget, can_focus=True):
 
     @dataclass
     class Picked(Message):
-        """One was picked by its key or by a click."""
+        """Message: a key or click picked a choice."""
 
         choice: str
 
     @dataclass
     class Early(Message):
-        """A key or click came too soon to be meant for these choices, and picked nothing."""
+        """Message: a key or click came too soon after these choices appeared, and picked nothing."""
 
     GROUP: ClassVar[str] = ""
     CHOICES: ClassVar[tuple[Choice, ...]] = ()
 
     cursor: reactive[int] = reactive(-1)
-    """Which one is marked; -1 is none."""
+    """Index of the marked choice; -1 for none."""
 
     def __init__(self, clock: Clock, *, id: str) -> None:
         super().__init__(id=id)
         self._clock = clock
         self.seen_at = -inf
-        """When these choices were first painted; infinite before."""
+        """Clock seconds of the present choices' first paint: `inf` until then, `-inf` before any `appear`.
+        """
 
     # -- appearing -------------------------------------------------------------------------------------------
 
     def appear(self) -> None:
-        """New choices stand here: until they were seen for a moment, no key picks one."""
+        """Show new choices. No key picks one until they have been visible for a moment."""
         self.seen_at = inf
         self.call_after_refresh(self.seen)
 
     def seen(self) -> None:
-        """They are painted now, if their screen is the one that is shown; a screen that was taken down shows none."""
+        """Record that the choices are visible, if their screen is the current one."""
         if self.seen_at == inf and self.is_attached and self.screen.is_current:
             self.seen_at = self._clock.seconds()
 
     @property
     def ready(self) -> bool:
-        """Whether a key can be meant for these choices."""
+        """True if the choices have been visible long enough for a key to be meant for them."""
         return self._clock.seconds() - self.seen_at >= SLIP
 
     # -- picking ---------------------------------------------------------------------------------------------
 
     def pick(self, number: int) -> None:
-        """Marks one, counted from 0, and says so."""
+        """Mark the choice with this index and post `Picked`; post `Early` if it is too soon."""
+        # A key typed a moment before these choices appeared was meant for something else.
         if not self.ready:
             self.post_message(self.Early())
             return
@@ -114,11 +116,11 @@ class Choices(Widget, can_focus=True):
 
     @property
     def chosen(self) -> str | None:
-        """The marked one."""
+        """Id of the marked choice; None if none is."""
         return self.CHOICES[self.cursor].id if self.cursor >= 0 else None
 
     def key(self, number: int) -> str:
-        """The first key that picks it now."""
+        """Return the first key that picks a choice under the present key map."""
         return (self._keys(number) or [""])[0]
 
     def _keys(self, number: int) -> list[str]:
@@ -131,7 +133,7 @@ class Choices(Widget, can_focus=True):
             self.cursor = (self.cursor + by) % len(self.CHOICES)
 
     def action_line(self, by: int) -> None:
-        if self._stacked and (0 <= self.cursor + by < len(self.CHOICES)):
+        if self._is_stacked and (0 <= self.cursor + by < len(self.CHOICES)):
             self.cursor += by
         elif by > 0:
             self.screen.focus_next()
@@ -142,7 +144,8 @@ class Choices(Widget, can_focus=True):
         self.pick(number)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit is a digit in whatever width an input method writes it."""
+        """Accept fullwidth and other non-ASCII digits, which input methods write."""
+        # Plain digits are bindings, which can be mapped to other keys.
         wide = event.character is not None and len(event.character) == 1 and not event.character.isascii()
         number = unicodedata.decimal(event.character, 0) if wide and event.character else 0
         if 1 <= number <= len(self.CHOICES):
@@ -161,11 +164,11 @@ class Choices(Widget, can_focus=True):
         return [self._cell(number, choice) for number, choice in enumerate(self.CHOICES)]
 
     def label(self, choice: Choice) -> str:
-        """How it is called here."""
+        """Return the label of a choice here."""
         return choice.label
 
     def _cell(self, number: int, choice: Choice) -> Text:
-        """Its mark, its first key and its word, the letter that picks it underlined there or named after it."""
+        """Return a choice as text: mark, first key, label. The letter that picks it is underlined, or in brackets."""
         keys, marked = self._keys(number), number == self.cursor
         cell = Text(f"{'●' if marked else '○'} ")
         cell.append((keys or [""])[0], style="bold underline")
@@ -178,11 +181,11 @@ class Choices(Widget, can_focus=True):
         return cell
 
     @property
-    def _stacked(self) -> bool:
+    def _is_stacked(self) -> bool:
         return self._places(self.size.width)[-1][1] > 0
 
     def _places(self, width: int) -> list[tuple[int, int, int]]:
-        """Left, row and width of each in so many columns."""
+        """Return left, row and width of each choice in so many columns."""
         widths = [cell.cell_len for cell in self._cells()]
         if sum(widths) + 3 * (len(widths) - 1) > width:
             return [(0, row, size) for row, size in enumerate(widths)]
@@ -190,7 +193,7 @@ class Choices(Widget, can_focus=True):
         return [(left, 0, size) for left, size in zip(lefts, widths, strict=True)]
 
     def render(self) -> Text:
-        return Text("\n" if self._stacked else "   ").join(self._cells())
+        return Text("\n" if self._is_stacked else "   ").join(self._cells())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._places(width)[-1][1] + 1

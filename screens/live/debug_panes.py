@@ -1,4 +1,4 @@
-"""What a developer opens beneath a run: its breakpoints, and its steps to go back to."""
+"""Panes that a developer opens below a run: its breakpoints, and its steps to rewind to."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from screens.widgets.table import RowList
 from screens.widgets.text_fields import TextLine
 
 _MOST = 6
-"""Lines of a list that stand open at once; the rest scrolls."""
+"""Maximum number of rows of a list in view."""
 
 
 class BreakpointList(RowList[Breakpoint]):
-    """Breakpoints, each on or off."""
+    """List of breakpoints, each on or off."""
 
     HELP = f"""\
 # Breakpoints
@@ -46,13 +46,13 @@ on; the gate's keys approve, edit or reject what waits.
 
     @dataclass
     class Removed(Message):
-        """The one under the cursor is to go."""
+        """Message: remove the breakpoint under the cursor."""
 
         spec: str
 
     @dataclass
     class Adding(Message):
-        """Another is to be written."""
+        """Message: write another breakpoint."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id, classes="")
@@ -76,7 +76,7 @@ on; the gate's keys approve, edit or reject what waits.
 
 
 class BreaksPanel(Vertical):
-    """The breakpoints of the run, listed, added, switched and taken away while it goes on."""
+    """Pane to list, add, switch and remove the run's breakpoints while it continues."""
 
     DEFAULT_CSS = """
     BreaksPanel { height: auto; display: none; }
@@ -97,67 +97,69 @@ class BreaksPanel(Vertical):
         yield self._hint
 
     def open(self) -> None:
-        """Shows the list and takes the keys."""
+        """Show the list and focus it, or the field if there are no breakpoints."""
         self.display = True
-        self._list()
+        self._refresh_list()
         give_keys(self._points if self._breakpoints.all else self._field)
 
     def close(self) -> None:
         self.display = False
 
     def back(self) -> bool:
-        """One step back: from the line that is written to the list; False where there is none."""
+        """Go back from the field to the list. Return False if that is not possible."""
         if not self._field.has_focus or not self._breakpoints.all:
             return False
         give_keys(self._points)
         return True
 
-    def _list(self) -> None:
+    def _refresh_list(self) -> None:
         self._points.show(self._breakpoints.all)
-        self._tell()
+        self._update_hint()
 
-    def _tell(self, problem: str = "") -> None:
+    def _update_hint(self, problem: str = "") -> None:
         writing = self._field.has_focus
         keys = "{breaks.add} adds · {list.open} on or off · {breaks.remove} removes · {run.back} closes"
         line = with_keys(self, "Enter adds it; {run.back} goes back." if writing else keys)
         self._hint.update(Text(problem or line))
 
     def on_descendant_focus(self) -> None:
-        self._tell()
+        self._update_hint()
 
     @on(BreakpointList.Adding)
-    def _adding(self, message: BreakpointList.Adding) -> None:
+    def _focus_field(self, message: BreakpointList.Adding) -> None:
         message.stop()
         give_keys(self._field)
 
     @on(BreakpointList.Removed)
-    def _removed(self, message: BreakpointList.Removed) -> None:
+    def _remove_breakpoint(self, message: BreakpointList.Removed) -> None:
         message.stop()
         self._breakpoints.remove(message.spec)
-        self._list()
+        self._refresh_list()
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _toggle_breakpoint(self, message: LineList.Chosen) -> None:
         message.stop()
         self._breakpoints.toggle(self._breakpoints.all[message.index].spec)
-        self._list()
+        self._refresh_list()
 
     @on(Input.Submitted)
-    def _submitted(self, message: Input.Submitted) -> None:
+    def _add_breakpoint(self, message: Input.Submitted) -> None:
         message.stop()
         try:
             self._breakpoints.add(message.value)
         except LabError as error:
-            self._tell(f"! {plain(message.value, lines=False)!r} {plain(error.message, lines=False)}. {error.hint}")
+            self._update_hint(
+                f"! {plain(message.value, lines=False)!r} {plain(error.message, lines=False)}. {error.hint}"
+            )
             return
         message.input.clear()
-        self._list()
+        self._refresh_list()
         self._points.go(self._points.count - 1)
         give_keys(self._points)
 
 
 class StepsDone(RowList[str]):
-    """The steps that were done, to go back to."""
+    """List of the run's steps."""
 
     HELP = """\
 # Rewind
@@ -177,7 +179,7 @@ closes the list; nothing happens.
 
 
 class RewindPanel(Vertical):
-    """Asks before which step the run is to go on."""
+    """Pane to choose the step before which the run continues."""
 
     DEFAULT_CSS = """
     RewindPanel { height: auto; display: none; }
@@ -186,23 +188,23 @@ class RewindPanel(Vertical):
 
     @dataclass
     class Wanted(Message):
-        """The run is to go on from before step `index` (from 0)."""
+        """Message: rewind the run to before step `index` (from 0)."""
 
         index: int
 
     def __init__(self) -> None:
         super().__init__(id="rewind")
-        self._been = StepsDone(id="been")
+        self._step_list = StepsDone(id="been")
         self.border_title = "Rewind to before ..."
 
     def compose(self) -> ComposeResult:
-        yield self._been
+        yield self._step_list
         does = "{list.open}: a new run from before this step, which stands still. {run.back} closes."
         yield Static(with_keys(self, does), markup=False)
 
     def open(self, steps: list[str]) -> None:
-        """Shows the steps, the last under the cursor."""
-        been = self._been
+        """Show the steps, with the last under the cursor."""
+        been = self._step_list
         been.styles.height = min(_MOST, len(steps))
         self.display = True
         been.set_rows(steps)
@@ -213,7 +215,7 @@ class RewindPanel(Vertical):
         self.display = False
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _post_wanted(self, message: LineList.Chosen) -> None:
         message.stop()
         self.close()
         self.post_message(self.Wanted(message.index))

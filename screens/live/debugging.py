@@ -1,4 +1,4 @@
-"""What a developer does to a live run: sets its breakpoints, and goes back in it."""
+"""A developer's tools in a live run: breakpoints and rewinding."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from screens.live.session_messages import Watch
 
 
 class Debugging:
-    """Opens the lists of a developer's bench in a live run, and rewinds the run; `room` hears what became of it."""
+    """Breakpoints and rewinding of a live run. `room` receives `Rewound`."""
 
     @dataclass
     class Rewound(Message):
-        """The run was ended, and this one goes on from before one of its steps."""
+        """Message: the run ended, and this session continues from before one of its steps."""
 
         session: Session
 
@@ -31,34 +31,34 @@ class Debugging:
         self._bench = bench
         self._watch = watch
         self.steps: list[str] = []
-        """The steps so far, in words."""
+        """Descriptions of the steps so far."""
 
     def add(self, step: Step) -> None:
-        """Takes in a step that was done."""
+        """Record a step."""
         self.steps.append(action_words(step.action or step.proposed.action, step.before.tree))
 
     @property
     def breaks(self) -> bool:
-        """Whether breakpoints can be set here."""
+        """True if breakpoints can be set: the seat may debug, and the run is not over."""
         return may_debug(self._session.spec.seat) and not self._session.over
 
     @property
     def rewinds(self) -> bool:
-        """Whether there is a step to go back to."""
+        """True if the run can be rewound, that is, has a step."""
         return self.breaks and bool(self.steps)
 
     def open_breaks(self) -> None:
-        """Lists where the run is to stand still."""
+        """Show the list of breakpoints."""
         if self._bench is not None:
             self._bench.open_breaks()
 
     def open_rewind(self) -> None:
-        """Lists the steps before which the run can go back."""
+        """Show the list of steps to rewind to."""
         if self._bench is not None:
             self._bench.open_rewind(self.steps)
 
     def rewind(self, index: int) -> None:
-        """Goes back to before a step (from 0), as a new run; where it cannot be done, the run goes on."""
+        """Rewind to before a step (from 0), as a new run. If that fails, this run continues."""
         self._watch.do(partial(self._rewind, index))
 
     def _rewind(self, index: int) -> None:

@@ -1,4 +1,4 @@
-"""A developer's bench: the gate and the hands, and what they do to the session."""
+"""The developer's pane: the gate and the take-over, and their effect on the session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from screens.widgets.card import GivingColumn
 
 
 class DeveloperPane(TellsRefusals, GivingColumn):
-    """Stands beneath the dialogue of those who may act on a run; empty while nothing waits for them."""
+    """Pane below the dialogue for those who may act on a run. Empty while nothing waits for them."""
 
     DEFAULT_CSS = """
     DeveloperPane { height: auto; }
@@ -32,20 +32,20 @@ class DeveloperPane(TellsRefusals, GivingColumn):
 
     @dataclass
     class Touchable(Message):
-        """Whether a touch of the mirror now means something, and whether letters over it are the phone's."""
+        """Message: `on` if a touch of the mirror has an effect now, `typing` if keys over it go to the phone."""
 
         on: bool
         typing: bool
 
     @dataclass
     class Aimed(Message):
-        """Where the waiting action would now go."""
+        """Message: the waiting action, moved to its present target."""
 
         action: Action
 
     @dataclass
     class Left(Message):
-        """A list was closed, and nothing here needs the keys."""
+        """Message: a list was closed, and no part of the pane needs the focus."""
 
     def __init__(self, session: Session, clock: Clock) -> None:
         super().__init__(id="bench")
@@ -60,13 +60,13 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         yield self._rewind
 
     def close(self) -> None:
-        """Nothing waits any more."""
+        """Close all parts."""
         self._gate.close()
         self._hands.close()
         self._close_lists()
 
     def back(self) -> bool:
-        """One step back inside; False where there is none."""
+        """Go back one step inside the pane. Return False if there is none."""
         if self._breaks.back():
             return True
         if self._close_lists():
@@ -75,39 +75,39 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         return self._gate.back() or self._hands.back()
 
     def seen(self) -> None:
-        """What waits is painted now."""
+        """Record that the waiting action is visible."""
         self._gate.seen()
 
     def return_to(self, why: str) -> None:
-        """Puts the keys where the waiting action is decided; where they are there already, says why they stay."""
+        """Focus the waiting action's choices. If they have the focus already, show `why` it stays there."""
         self._gate.return_to(why)
 
     def focus_keys(self) -> None:
-        """Puts the keys to the phone's own, in the agent's place."""
+        """Focus the phone's keys of the take-over."""
         self._hands.focus_keys()
 
     @property
     def deciding(self) -> bool:
-        """Whether the keys are where a decision is given."""
+        """True if the gate has the focus."""
         return self._gate.has_focus_within
 
     # -- a developer's lists ---------------------------------------------------------------------------------
 
     def open_breaks(self) -> None:
-        """Lists the breakpoints, or takes their list away."""
+        """Show the list of breakpoints, or close it if it is open."""
         if self._close_lists(RewindPanel):
             return self._give_keys()
         self._make_room()
         self._breaks.open()
 
     def open_rewind(self, steps: list[str]) -> None:
-        """Lists the steps to go back to."""
+        """Show the list of steps to rewind to."""
         self._close_lists()
         self._make_room()
         self._rewind.open(steps)
 
     def _close_lists(self, *but: type[Widget]) -> bool:
-        """Takes away what stands open; whether there was something."""
+        """Close the open lists. Return True if any was open, those of type `but` excepted."""
         panels: list[BreaksPanel | RewindPanel] = [self._breaks, self._rewind]
         open_panels = [panel for panel in panels if panel.display]
         for panel in open_panels:
@@ -116,12 +116,12 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         return any(not isinstance(panel, but) for panel in open_panels)
 
     def _make_room(self) -> None:
-        """In a low terminal the gate makes way for a list; what waits there still waits."""
+        """Hide the gate in a low terminal to make room for a list. Its action continues to wait."""
         if self.screen.has_class("-short"):
             self._gate.display = False
 
     def _give_keys(self) -> None:
-        """Puts the keys where something waits, else where nothing is typed."""
+        """Focus the gate if an action waits; else post `Left`."""
         if self._gate.proposed is not None:
             self._gate.focus_choices()
         else:
@@ -130,17 +130,18 @@ class DeveloperPane(TellsRefusals, GivingColumn):
     # -- the gate --------------------------------------------------------------------------------------------
 
     def gated(self, proposed: Proposed | None, tree: UiTree | None) -> None:
-        """This action waits to be let through; None: none does."""
+        """Open the gate for a waiting action, or close it for None."""
         if proposed is None:
             self._gate.close()
             return
+        # The lists close first: opening the gate moves the focus to it.
         self._close_lists()
         stop = self._session.stopped_at
         title = f"Breakpoint {plain(stop.words)}" if stop is not None else "The agent waits for you"
         self._gate.open(proposed, tree, title)
 
     def toggle_gate(self) -> None:
-        """Asks before each action from now on, or lets all pass, the waiting one too."""
+        """Switch the gate on or off. Switching it off lets the waiting action pass."""
         gate = self._session.gate
         gate.asking = not gate.asking
         if not gate.asking and self._session.decisions.waiting is not None:
@@ -148,7 +149,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         self.notify("You are asked before each action." if gate.asking else "Every action passes.", markup=False)
 
     @on(GatePanel.Decided)
-    def _decided(self, message: GatePanel.Decided) -> None:
+    def _carry_decision(self, message: GatePanel.Decided) -> None:
         message.stop()
         if not message.carry(self._session.gate):
             self.notify("That action no longer waits.", severity="warning", markup=False)
@@ -157,7 +158,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
 
     @on(HandsPanel.GaveBack)
     def take(self) -> None:
-        """Takes the agent's place, or gives it back."""
+        """Take the agent's place, or give it back."""
         takes_over = not self._session.control.taken_over
         self._session.take_over(takes_over)
         if takes_over:
@@ -167,31 +168,31 @@ class DeveloperPane(TellsRefusals, GivingColumn):
             self.notify("The agent goes on.", markup=False)
 
     @on(GatePanel.Aiming)
-    def _aims(self, message: GatePanel.Aiming) -> None:
+    def _follow_aim(self, message: GatePanel.Aiming) -> None:
         self.turn()
         if message.action is not None:
             self.post_message(self.Aimed(message.action))
 
     def turn(self) -> None:
-        """What may be touched has changed."""
+        """Update the take-over, and post what a touch now does."""
         waits = self._session.turns.waiting is not None
         if self._session.control.taken_over and not self._session.over:
-            self._hands.open(waits, self._awaited())
+            self._hands.open(waits, self._awaited_words())
         self.post_message(self.Touchable(waits or self._gate.aiming, waits))
 
-    def _awaited(self) -> str:
-        """What comes before the phone is the person's: the end of a turn, or, in a run that stands still, their key."""
+    def _awaited_words(self) -> str:
+        """Return what must happen before the person may act: the turn ends, or (paused) the person presses a key."""
         if self._session.control.paused:
             return f"the run goes on: {keys_of(self.screen, 'run.resume')[0]}."
         return "this turn ends ..."
 
     @property
     def taps(self) -> bool:
-        """Whether a tap of the phone means something now."""
+        """True if a tap of the phone has an effect now."""
         return self._session.turns.waiting is not None or self._gate.aiming
 
     def list_nodes(self, tree: UiTree | None) -> None:
-        """Lists what can be tapped, for those who have no mouse; `tree` is of what the phone shows now."""
+        """List the tappable nodes, for use without a mouse. `tree` is that of the phone's newest picture."""
         screen = self._session.turns.waiting
         if screen is not None:
             self._hands.list_nodes(tree or screen.tree)
@@ -199,26 +200,26 @@ class DeveloperPane(TellsRefusals, GivingColumn):
             self._gate.list_nodes(tree)
 
     def key(self, name: str) -> None:
-        """A key over the phone that is no character."""
+        """Handle a key without a character that was pressed over the phone."""
         if self._session.turns.waiting is not None:
             self._hands.key(name)
 
     def touched(self, action: Action, tree: UiTree | None) -> None:
-        """The mirror was touched: the waiting action's place, or an act of the person's own."""
+        """Handle a touch of the mirror: the waiting action's new place, or an action of the person."""
         if not self._gate.aiming:
             self._act(action)
         elif action.at is not None:
             self._gate.aim(action.at, tree)
 
     def type(self, text: str) -> bool:
-        """Letters meant for the phone; False where it is not the person's."""
+        """Type text into the phone's line. Return False if the phone does not wait for the person."""
         if self._session.turns.waiting is None:
             return False
         self._hands.type(text)
         return True
 
     @on(HandsPanel.Acted)
-    def _acted(self, message: HandsPanel.Acted) -> None:
+    def _act_by_hands(self, message: HandsPanel.Acted) -> None:
         message.stop()
         self._act(message.action)
 

@@ -1,4 +1,4 @@
-"""What was said in a run, and, for those who may know, what was thought and done."""
+"""The dialogue of a run: questions and answers, and, for a developer, thoughts and actions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SILENCE = "Nothing was said yet. A question of the agent will stand here."
 
 
 class Transcript(VerticalScroll, can_focus=True):
-    """Every entry in its order, the newest in sight."""
+    """All entries in order, scrolled to the newest."""
 
     HELP = "What was said so far. Arrows and PgUp, PgDn scroll; **{run.back}** goes back to the question."
     DEFAULT_CSS = """
@@ -34,9 +34,9 @@ class Transcript(VerticalScroll, can_focus=True):
 
 
 class Dialogue(Vertical):
-    """The transcript and one line of what goes on.
+    """The transcript, and one line about the present.
 
-    `knows` is whether thoughts, actions and decisions are shown. What is not to be known is never put in.
+    `knows` is True if thoughts, actions and decisions are shown. Entries that a seat may not know are never added.
     """
 
     DEFAULT_CSS = """
@@ -52,19 +52,19 @@ class Dialogue(Vertical):
         self._silence = Static(_SILENCE, id="silence", markup=False)
         self._transcript = Transcript(self._silence, id="transcript")
         self._doing = Static("", id="doing", markup=False)
-        self._asked: Static | None = None
-        """The newest question of the agent."""
+        self._newest_question: Static | None = None
+        """Entry of the newest question."""
 
     def compose(self) -> ComposeResult:
         yield self._transcript
         yield self._doing
 
     def focus_transcript(self) -> None:
-        """Puts the keys where nothing is typed."""
+        """Focus the transcript, where no key types."""
         focus_now(self._transcript)
 
     def say(self, line: str) -> None:
-        """What goes on now, in one line."""
+        """Show one line about what happens now."""
         if line == self._line:
             return
         self._line = line
@@ -72,20 +72,20 @@ class Dialogue(Vertical):
         self._doing.display = bool(line)
 
     def show(self, event: AnyEvent) -> None:
-        """Adds what one event means to the person who looks."""
+        """Add an event's entry, if it has one for this seat."""
         match event:
             case Asked():
                 kind = "says" if event.question.kind == "propose" else "asks"
-                self._add(self._utterance("agent", kind, event.at, event.question.text), "-agent")
+                self._add_entry(self._utterance("agent", kind, event.at, event.question.text), "-agent")
                 if self._knows and event.proposed.thought:
-                    self._add(_thought(event.proposed.thought), "-thought")
+                    self._add_entry(_thought_words(event.proposed.thought), "-thought")
             case Answered():
                 self.question_open(False)
-                self._add(self._utterance("you", _verb(event.reply), event.at, event.reply.text), "-person")
+                self._add_entry(self._utterance("you", _reply_verb(event.reply), event.at, event.reply.text), "-person")
             case Step() if self._knows and event.question is None:
-                self._add(_step(event), "-step")
+                self._add_entry(_step_entry(event), "-step")
             case Paused() | Resumed() if self._knows or event.by.kind == "human":
-                self._add(self._note(event), "-note")
+                self._add_entry(self._state_note(event), "-note")
             case Ended():
                 self.question_open(False)
                 self._silence.update("Nothing was said.")
@@ -93,14 +93,14 @@ class Dialogue(Vertical):
                 self.question_open(False)
 
     def question_open(self, is_open: bool) -> None:
-        """Hides the last question while it stands open below, and shows it in its place afterwards."""
-        if self._asked is not None:
-            self._asked.set_class(is_open, "-now")
+        """Hide the newest question's entry while the question is open below, and show it afterwards."""
+        if self._newest_question is not None:
+            self._newest_question.set_class(is_open, "-now")
 
-    def _add(self, text: Text, kind: str) -> None:
+    def _add_entry(self, text: Text, kind: str) -> None:
         entry = Static(text, classes=kind, markup=False)
-        self._asked = entry if kind == "-agent" else self._asked
-        if self._transcript.is_attached:  # the last event of all comes while the screen is taken down
+        self._newest_question = entry if kind == "-agent" else self._newest_question
+        if self._transcript.is_attached:  # the last event arrives while Textual removes the screen
             self._silence.display = False
             self._transcript.mount(entry)
 
@@ -112,26 +112,26 @@ class Dialogue(Vertical):
             text.append("\n" + plain(words))
         return text
 
-    def _note(self, event: Paused | Resumed) -> Text:
+    def _state_note(self, event: Paused | Resumed) -> Text:
         what = f"paused ({plain(event.reason)})" if isinstance(event, Paused) and event.reason else ""
         what = plain(event.reason) if event.state in POSTURES else what
         what = what or ("paused" if isinstance(event, Paused) else "goes on")
         return Text(f"-- {what}  {self._clock.time_of_day(event.at)}", style="dim")
 
 
-def _verb(reply: Reply) -> str:
+def _reply_verb(reply: Reply) -> str:
     verb = {"accept": "accepted", "reject": "rejected", None: "answered"}[reply.decision]
     return verb if reply.by.kind == "human" else f"({plain(reply.by.shown)}) {verb}"
 
 
-def _step(step: Step) -> Text:
+def _step_entry(step: Step) -> Text:
     tree = step.before.tree
     text = Text()
     text.append(f"{step.index + 1}  ", style="bold")
     text.append(action_words(step.action or step.proposed.action, tree))
     if step.decision is not None and _worth_saying(step.decision):
         note = f": {plain(step.decision.note)}" if step.decision.note else ""
-        text.append(f"\n{_verdict(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
+        text.append(f"\n{_decision_words(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
     elif step.proposed.by is not None:
         text.append(f"\nby {plain(step.proposed.by.shown)}, in the agent's place")
     if step.typed_by:
@@ -139,7 +139,7 @@ def _step(step: Step) -> Text:
     if step.error:
         text.append(f"\n! {plain(step.error)}")
     if step.proposed.thought:
-        text.append("\n").append_text(_thought(step.proposed.thought))
+        text.append("\n").append_text(_thought_words(step.proposed.thought))
     return text
 
 
@@ -147,19 +147,19 @@ def _worth_saying(decision: Decision) -> bool:
     return decision.verdict != "approve" or bool(decision.note)
 
 
-def _verdict(step: Step, decision: Decision) -> str:
+def _decision_words(step: Step, decision: Decision) -> str:
     who = plain(decision.by.shown)
     if decision.verdict == "amend":
         return f"amended by {who}; the agent wanted: {action_words(step.proposed.action, step.before.tree)}"
     return f"{decision.verdict}d by {who}" if decision.verdict == "approve" else f"rejected by {who}, not done"
 
 
-def _thought(thought: str) -> Text:
+def _thought_words(thought: str) -> Text:
     return Text(f"thinks: {plain(thought)}", style="italic dim")
 
 
 class DialogueColumn(GivingColumn):
-    """The dialogue with whatever waits for the person beneath it."""
+    """Column of the dialogue, with whatever waits for the person below it."""
 
     ALLOW_MAXIMIZE = True
     GIVES = (

@@ -1,4 +1,4 @@
-"""Where an answer or a remark is typed."""
+"""The field in which a person types an answer or a remark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from screens.widgets.text_fields import TextBox
 
 
 class ReplyText(TextBox):
-    """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
+    """Field of an answer. Enter sends, ctrl+j starts a new line."""
 
     HELP = """
     Your answer. **{reply.enter}** sends it, **{reply.newline}** begins a new line, **{run.back:escape}** leaves the
@@ -32,27 +32,27 @@ class ReplyText(TextBox):
 
     @dataclass
     class Entered(Message):
-        """Enter was pressed."""
+        """Message: Enter was pressed."""
 
     @dataclass
     class Digit(Message):
-        """A digit was pressed while the field was empty."""
+        """Message: a digit was pressed while the field was empty."""
 
         number: int
 
     digits = 0
-    """How many digits choose something while the field is empty."""
+    """Number of digits that choose an option while the field is empty."""
     is_remark = False
-    """Whether what is typed goes with a choice, and is not sent from here."""
+    """True if the text accompanies a choice and is not sent from here."""
 
     @property
     def verbs(self) -> dict[str, str]:
-        """What the footer calls a key here, by its binding's id, where that is not its usual name."""
+        """Footer words for keys with another meaning than usual, by binding id."""
         return {"reply.enter": "Choices"} if self.is_remark else {}
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
-            event.prevent_default()  # else a new line; the binding sends
+            event.prevent_default()  # a TextArea would insert a line break: the binding sends
         elif not self.text and event.key.isdecimal() and 1 <= int(event.key) <= self.digits:
             event.stop()
             event.prevent_default()
@@ -61,7 +61,7 @@ class ReplyText(TextBox):
             await super()._on_key(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The keys that move by a page read on in the text that is answered; here arrows reach all that is typed."""
+        """Leave the page keys to the card, which scrolls the question. Arrows reach all of the typed text."""
         return not action.startswith("cursor_page")
 
     def action_send(self) -> None:

@@ -1,4 +1,4 @@
-"""The gate: an action that waits, and a person who lets it through, changes it or rejects it."""
+"""The gate: an action waits until a person approves, edits or rejects it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from simulators.users.human import HumanGate
 _TEXT_KINDS = {"input_text", "ask_user", "answer"}
 _AIMED = {"click", "double_tap", "long_press", "scroll", "swipe", "drag"}
 _LINE_END = "⏎"
-"""What a line end of an action's text is edited as, in a field of one line."""
+"""Character for a line break when a text is edited in a field of one line."""
 _POINT = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*")
 
 
 class GateRow(Choices):
-    """What can be done with an action that waits."""
+    """Row of decisions on a waiting action."""
 
     HELP = """
     The agent waits for you. The key before a choice, or the letter underlined in it, takes it at once: the action is
@@ -62,7 +62,7 @@ class GateRow(Choices):
 
 
 class GatePanel(Card):
-    """The action that waits at the gate, and the person's decision on it."""
+    """Card with the action that waits at the gate, and the person's decision on it."""
 
     DEFAULT_CSS = """
     GatePanel { height: auto; display: none; }
@@ -73,7 +73,7 @@ class GatePanel(Card):
 
     @dataclass
     class Decided(Message):
-        """Approve (`action` as proposed), amend (another), or reject (None), with a note."""
+        """Message: approve (`action` as proposed), amend (another one) or reject (None), with a note."""
 
         proposed: Proposed
         decision: str
@@ -81,7 +81,7 @@ class GatePanel(Card):
         note: str = ""
 
         def carry(self, gate: HumanGate) -> bool:
-            """Hands the decision to the gate; False where the action no longer waits."""
+            """Pass the decision to the gate. Return False if the action no longer waits."""
             if self.action is None:
                 return gate.reject(self.proposed, self.note)
             if self.decision == "approve":
@@ -90,7 +90,7 @@ class GatePanel(Card):
 
     @dataclass
     class Aiming(Message):
-        """Whether a tap on the mirror now says where the action should go; `action` is what would be done now."""
+        """Message: `on` if a tap on the mirror sets the action's place. `action` is what would be done now."""
 
         on: bool
         action: Action | None = None
@@ -119,7 +119,7 @@ class GatePanel(Card):
         yield self._hint
 
     def open(self, proposed: Proposed, tree: UiTree | None, title: str = "The agent waits for you") -> None:
-        """Puts an action before the person; `tree` is None where the phone's first picture is not read yet."""
+        """Open the gate for an action. `tree` is None if the phone's first picture is not read yet."""
         self.proposed, self._tree, self.border_title = proposed, tree, title
         text = Text(whole_action(proposed.action, tree), style="bold")
         if proposed.thought:
@@ -127,101 +127,101 @@ class GatePanel(Card):
         self._waits.show(text)
         self._row.cursor = 0
         self._note.clear()
-        self._amend(False)
+        self._set_amending(False)
         self.add_class("-open")
         self.display = True
         give_keys(self._row)
         self._row.appear()
 
     def seen(self) -> None:
-        """The choices are painted now, if their screen is the one that is shown."""
+        """Record that the choices are visible, if their screen is the current one."""
         self._row.seen()
 
     def return_to(self, why: str) -> None:
-        """Puts the keys where a decision is given; where they are there already, says why they stay."""
+        """Focus the choices. If the gate has the focus already, show `why` it stays there."""
         if self.has_focus_within:
-            self._tell(why)
+            self._update_hint(why)
         self.focus_choices()
 
     def focus_choices(self) -> None:
-        """Puts the keys where a decision is given."""
+        """Focus the choices."""
         give_keys(self._row)
 
     def close(self) -> None:
-        """Takes the action away."""
+        """Close the gate."""
         self.proposed = None
         self.remove_class("-open")
         self.display = False
-        self._amend(False)
+        self._set_amending(False)
 
     def back(self) -> bool:
-        """One step back: from a field to the choices; False where there is none."""
+        """Go back from a field or list to the choices. Return False if the focus is there already."""
         inside = self.has_class("-amend") or self._note.has_focus or self._picker.display
         if not self.has_class("-open") or not inside:
             return False
-        self._amend(False)
-        give_keys(self._row)  # at once: later they would be taken from a list that the next key opened
+        self._set_amending(False)
+        give_keys(self._row)  # at once: a deferred focus would take it from a list that the next key opens
         return True
 
     def list_nodes(self, tree: UiTree | None) -> None:
-        """Lists what can be tapped, in the place of a tap on the phone; `tree` is of what the phone shows now."""
+        """List the tappable nodes, in place of a tap on the phone. `tree` is that of the phone's newest picture."""
         self._tree = tree or self._tree
         if self._tree is None:
-            self._tell("What can be tapped is not read yet.")
+            self._update_hint("What can be tapped is not read yet.")
         elif self.proposed is not None:
-            self._amend(True)
+            self._set_amending(True)
             self._text.display = self._row.display = self._note.display = False
             self._picker.open(self._tree)
-            self._tell()
+            self._update_hint()
 
     @on(NodePicker.Aimed)
-    def _looked_at(self, event: NodePicker.Aimed) -> None:
+    def _preview_node(self, event: NodePicker.Aimed) -> None:
         event.stop()
         if self._picker.display and self.proposed is not None and event.node is not None:
             self.post_message(self.Aiming(True, moved(self.proposed.action, event.node.bounds.center)))
 
     @on(NodePicker.Taken)
-    def _taken(self, event: NodePicker.Taken) -> None:
+    def _move_to_node(self, event: NodePicker.Taken) -> None:
         event.stop()
         if self.proposed is not None:
             self._decide("amend", moved(self.proposed.action, event.node.bounds.center))
 
     def aim(self, at: Point, tree: UiTree | None) -> None:
-        """The place that was tapped on the mirror: what was hit there and what was missed, to choose from."""
+        """Set the place that was tapped on the mirror. List the nodes hit and those near it."""
         self._tree = tree or self._tree
         self._picker.close()
         self._note.display = True
         self.set_class(True, "-amend")
-        self._text.display = self._row.display = False  # the digits are the list's now
+        self._text.display = self._row.display = False  # digits now pick in the list
         self._near.look(self._tree, at)
         give_keys(self._near)
-        self._aim()
+        self._post_aim()
 
-    def _aim(self) -> None:
+    def _post_aim(self) -> None:
         if self.proposed is not None:
             self.post_message(self.Aiming(True, moved(self.proposed.action, self._near.at)))
 
     @property
     def aiming(self) -> bool:
-        """Whether a tap says where the waiting action should go."""
+        """True if a tap sets the waiting action's place."""
         return self.proposed is not None
 
     @property
-    def _worded(self) -> bool:
+    def _edits_text(self) -> bool:
         return self.proposed is not None and self.proposed.action.kind in _TEXT_KINDS
 
-    def _amend(self, amending: bool) -> None:
+    def _set_amending(self, amending: bool) -> None:
         self.set_class(amending, "-amend")
         self._text.display = amending
         self._near.close()
         self._picker.close()
         self._row.display = self._note.display = True
         self.post_message(self.Aiming(self.aiming, self.proposed.action if self.proposed else None))
-        self._tell()
+        self._update_hint()
 
-    def _tell(self, problem: str = "") -> None:
-        """The line that says what Enter does from here."""
-        aim = "" if self._worded else "Tap the phone, or type x, y; "
+    def _update_hint(self, problem: str = "") -> None:
+        """Show a line about what Enter does from here, or a problem."""
+        aim = "" if self._edits_text else "Tap the phone, or type x, y; "
         if self._note.has_focus:
             there = "what you edit" if self.has_class("-amend") else "the choices"
             line = f"{{reply.enter}} goes back to {there}; the note goes with your decision."
@@ -239,15 +239,15 @@ class GatePanel(Card):
         self._hint.update(Text(problem or with_keys(self, line), style="dim"))
 
     def on_descendant_focus(self) -> None:
-        self._tell()
+        self._update_hint()
 
     @on(Choices.Early)
-    def _early(self, event: Choices.Early) -> None:
+    def _warn_early(self, event: Choices.Early) -> None:
         event.stop()
-        self._tell(TOO_EARLY)
+        self._update_hint(TOO_EARLY)
 
     @on(Choices.Picked)
-    def _picked(self, event: Choices.Picked) -> None:
+    def _take_choice(self, event: Choices.Picked) -> None:
         event.stop()
         if self.proposed is None:
             return
@@ -255,70 +255,74 @@ class GatePanel(Card):
         if event.choice != "amend":
             self._decide(event.choice, action if event.choice == "approve" else None)
             return
-        self._amend(True)
-        self._text.placeholder = "its text" if self._worded else "x, y"
+        self._set_amending(True)
+        self._text.placeholder = "its text" if self._edits_text else "x, y"
         place = f"{action.at[0]}, {action.at[1]}" if action.at else ""
-        self._text.value = (action.text or "").replace("\n", _LINE_END) if self._worded else place
-        self._text.cursor_position = len(self._text.value)  # and not where it stood in what was changed before
+        self._text.value = (action.text or "").replace("\n", _LINE_END) if self._edits_text else place
+        self._text.cursor_position = len(self._text.value)  # not where it was in the last text
         give_keys(self._text)
 
     @on(Input.Submitted, "#gate-note")
-    def _noted(self, event: Input.Submitted) -> None:
+    def _leave_note(self, event: Input.Submitted) -> None:
         event.stop()
         give_keys(self._near if self._near.display else self._text if self.has_class("-amend") else self._row)
 
     @on(Input.Submitted, "#gate-text")
-    def _submitted(self, event: Input.Submitted) -> None:
+    def _decide_amended(self, event: Input.Submitted) -> None:
         event.stop()
         if self.proposed is None:
             return
-        action = _amended(self.proposed.action, event.value)
+        action = _amended_action(self.proposed.action, event.value)
         if action is None:
-            self._tell("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
+            self._update_hint("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
             return
         size = screen_box(self._tree)[2:] if self._tree is not None else None
         wrong = lacking(action, size)
         if wrong:
-            self._tell(f"! This {wrong}.")
+            self._update_hint(f"! This {wrong}.")
             return
         self._decide("amend", action)
 
     @on(NearList.Highlighted, "#gate-near")
-    def _chosen(self, event: NearList.Highlighted) -> None:
+    def _aim_at_highlighted(self, event: NearList.Highlighted) -> None:
         event.stop()
         if self._near.display:
-            self._aim()
+            self._post_aim()
 
     @on(NearList.Meant)
-    def _meant(self, event: NearList.Meant) -> None:
+    def _decide_at_meant(self, event: NearList.Meant) -> None:
         event.stop()
         if self.proposed is not None:
             self._decide("amend", moved(self.proposed.action, event.at))
 
     def _decide(self, decision: str, action: Action | None) -> None:
-        """Says it once: what waits next is another action. An edit that changes nothing approves."""
+        """Post the decision once, since the next action to wait is another one.
+
+        An edit that changes nothing approves.
+        """
+        # Cleared first: a second key must not decide again.
         proposed, self.proposed = self.proposed, None
-        if proposed is not None and action is not None and _bare(action) == _bare(proposed.action):
+        if proposed is not None and action is not None and _bare_action(action) == _bare_action(proposed.action):
             decision, action = "approve", proposed.action
         if proposed is not None:
             self.post_message(self.Decided(proposed, decision, action, self._note.value))
 
 
-def _amended(action: Action, value: str) -> Action | None:
-    """The action with its text, or its place, as the person put it; None where that is no place."""
+def _amended_action(action: Action, value: str) -> Action | None:
+    """Return the action with its text or place from the field; None if the field is not a place."""
     if action.kind in _TEXT_KINDS:
-        return msgspec.structs.replace(_bare(action), text=value.replace(_LINE_END, "\n"))
+        return msgspec.structs.replace(_bare_action(action), text=value.replace(_LINE_END, "\n"))
     match = _POINT.fullmatch(value)
     return None if match is None else moved(action, (int(match[1]), int(match[2])))
 
 
 def moved(action: Action, at: Point) -> Action:
-    """The action at another place; one that has no place becomes a tap there."""
+    """Return the action at another place. An action without a place becomes a tap there."""
     if action.kind not in _AIMED:
         return Action("click", at=at)
-    return msgspec.structs.replace(_bare(action), at=at)
+    return msgspec.structs.replace(_bare_action(action), at=at)
 
 
-def _bare(action: Action) -> Action:
-    """What is done, without the words and boxes that it came in."""
+def _bare_action(action: Action) -> Action:
+    """Return the action without raw data, space and boxes, for comparison."""
     return msgspec.structs.replace(action, raw=None, space=None, boxes=())

@@ -1,4 +1,4 @@
-"""The keys of Live."""
+"""Keys of the Live screen."""
 
 from __future__ import annotations
 

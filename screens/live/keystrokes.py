@@ -1,10 +1,10 @@
-"""How an answer came about, beside what it says."""
+"""Record of how an answer was typed."""
 
 from __future__ import annotations
 
 
 class ReplyTyping:
-    """How an answer was typed: the first key, the deletions, the longest text that was taken back."""
+    """First key, number of deletions, and longest deleted text of an answer."""
 
     def __init__(self, text: str = "") -> None:
         self.text = text
@@ -13,11 +13,11 @@ class ReplyTyping:
         self.draft = ""
 
     def touch(self, at: str) -> None:
-        """A key was pressed."""
+        """Record the time of a key, if it is the first."""
         self.first_key_at = self.first_key_at or at
 
     def change(self, text: str, at: str) -> None:
-        """The text is now this."""
+        """Record that the text changed."""
         if text == self.text:
             return
         self.touch(at)
@@ -28,7 +28,8 @@ class ReplyTyping:
 
 
 def _removes(before: str, after: str) -> bool:
-    """Whether any character of `before` is gone, and not only new ones put in."""
+    """Return True if the change removed characters, and did not only insert some."""
+    # Compare the common start and end: everything of `before` between them was removed.
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1

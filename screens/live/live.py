@@ -1,4 +1,4 @@
-"""Live: a run while it happens: the phone, what is said, the open question, and the seat of whoever looks on."""
+"""The Live screen: a run in progress, with phone, dialogue, open question and the seat's pane."""
 
 from __future__ import annotations
 
@@ -48,13 +48,16 @@ from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
 
 _TICK = 0.5
-"""Seconds between two looks at the clock."""
+"""Seconds between two updates of the clock."""
 _PATIENCE = 2.0
-"""Seconds that leaving waits, at most, for the last writes."""
+"""Maximum seconds to wait for the last writes on leaving."""
 
 
 class LiveScreen(RoomScreen[None]):
-    """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
+    """Screen of one session, which it starts after its first paint.
+
+    A seat's widgets never hold what it may not know.
+    """
 
     CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = "#transcript"
@@ -69,11 +72,12 @@ class LiveScreen(RoomScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self, session: Session, *, clock: Clock | None = None, reads: bool = False) -> None:
-        """`reads` is whether the person reads their part first, and begins the run themself."""
+        """Create the screen. With `reads` the person reads their part first, and begins the run themselves."""
         super().__init__()
         self.session = session
         self.knows = sees_outcomes(session.spec.seat)
-        """Whether this seat may see outcomes."""
+        """True if this seat may see outcomes."""
+        # A gate shows proposed actions, which this seat may not see.
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
         self._clock = clock or Clock()
@@ -91,15 +95,15 @@ class LiveScreen(RoomScreen[None]):
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
         self._trouble: Trouble | None = None
-        """What is told of a phone that is away: the run stands still before the word of that has come."""
-        self._bound: tuple[bool, ...] = ()
+        """Trouble of a disconnected phone. The device reports it before the run's `Paused` event arrives."""
+        self._footer_state: tuple[bool, ...] = ()
         self._steps = 0
         self._acting: Action | None = None
         self._ended: Ended | None = None
         self._album = LiveAlbum(session.picture)
         self._kept_draft: tuple[Question, str] | None = None
         self._seen = Observation()
-        """What the agent saw at the newest step."""
+        """Observation of the newest step."""
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
@@ -118,12 +122,13 @@ class LiveScreen(RoomScreen[None]):
     def on_mount(self) -> None:
         self.set_class(self._phone.mirror is None, "-blind")
         self._phone.touchable(False, typing=False)
-        self._unfold()
-        self._tell()
-        self.call_after_refresh(self._read if self._reading else self._begin)
+        self._unfold_seat()
+        self._update_status()
+        # After the first paint: the person sees the screen before the run starts.
+        self.call_after_refresh(self._start_reading if self._reading else self._begin)
 
-    def _unfold(self) -> None:
-        """Opens as much of the seat as this terminal has room for; from here on the person folds."""
+    def _unfold_seat(self) -> None:
+        """Unfold as much of the seat's pane as fits in this terminal. Afterwards the person decides."""
         width, height = self.app.size
         seat = self._seat
         if width >= 160:
@@ -131,13 +136,13 @@ class LiveScreen(RoomScreen[None]):
         elif height >= 32:
             seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
 
-    def _read(self) -> None:
-        """All of the person's part is open, and nothing goes on until they begin."""
+    def _start_reading(self) -> None:
+        """Unfold all of the person's part, and wait until they begin."""
         self.add_class("-reading")
         self._seat.unfold("task", "policy", "persona", "facts")
         self._began = self._clock.seconds()
         self._before.open(lab_of(self).run_locale)
-        self._tell()
+        self._update_status()
 
     def _begin(self) -> None:
         if self._reading:
@@ -148,29 +153,30 @@ class LiveScreen(RoomScreen[None]):
             self._dialogue.focus_transcript()
         self._began = self._clock.seconds()
         if self._bench is not None and self.session.left_in_takeover:
+            # The agent must not act before the person gives the phone back.
             self.session.begins_paused = "left in take-over"
         self._phone.follow(windows_of(self))
         if lab_of(self).reads_words:
             self._phone.read_words(lambda: self.session.words.reader)
         self._watch.begin(self._phone.show if self._phone.mirror is not None else None)
-        self.set_interval(_TICK, self._tell)
+        self.set_interval(_TICK, self._update_status)
 
     def on_resize(self, event: events.Resize) -> None:
         self._phone.fit(event.size)
 
     def on_screen_resume(self) -> None:
-        """What came up while another room was looked at is seen only now."""
+        """Mark what appeared behind another screen as visible now."""
         self.call_after_refresh(self._question.seen)
         if self._bench is not None:
             self.call_after_refresh(self._bench.seen)
 
     def on_descendant_focus(self) -> None:
-        """The line above says where the keys are, and how they come to what waits."""
-        self._banner.left = self._state()
+        """Update the banner, which says how to reach what waits from the present focus."""
+        self._banner.left = self._state_words()
 
     def on_unmount(self) -> None:
         unsent = self._question.unsent
-        if unsent is not None and unsent != self._kept_draft:  # a word that it be kept may not arrive any more
+        if unsent is not None and unsent != self._kept_draft:  # `Drafted` may not arrive any more
             self._watch.do(partial(self.session.save_draft, *unsent))
         self._phone.close()
         self._watch.close(_PATIENCE)
@@ -187,31 +193,31 @@ class LiveScreen(RoomScreen[None]):
                 if self._bench is not None:
                     self._bench.turn()
             case Asked():
-                self._sent(event.index, event.proposed, event.before)
+                self._record_sent(event.index, event.proposed, event.before)
             case Acting():
                 self._acting = event.action
                 self._phone.mark(event.action)
             case Step():
                 self._acting, self._steps, self._seen = None, event.index + 1, event.before
                 self._debugging.add(event)
-                self._sent(event.index, event.proposed, event.before)
+                self._record_sent(event.index, event.proposed, event.before)
             case Ended():
-                self._end(event)
+                self._show_end(event)
             case Started():
                 self._paused = False
                 self._album.first = event.forked.index if event.forked else 0
-        self._tell()
+        self._update_status()
 
-    def _end(self, event: Ended) -> None:
+    def _show_end(self, event: Ended) -> None:
         self._ended = event
-        self._close(self._question, self._bench)
+        self._close_panels(self._question, self._bench)
         observation = self._seen
         self._phone.rest(observation, self.session.picture(observation.image) if observation.image else None)
         after = lab_of(self).after_run
         self._result.ended(event, self.session.spec.task, knows=self.knows, spent=self._album.spent, after=after)
 
-    def _close(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
-        """Takes panels away, and the keys from what is no longer there."""
+    def _close_panels(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
+        """Close panels. Move the focus away if it is inside one."""
         for panel in panels:
             if panel is None:
                 continue
@@ -219,24 +225,24 @@ class LiveScreen(RoomScreen[None]):
                 self._dialogue.focus_transcript()
             panel.close()
 
-    def _sent(self, index: int, proposed: Proposed, observation: Observation | None = None) -> None:
+    def _record_sent(self, index: int, proposed: Proposed, observation: Observation | None = None) -> None:
         if self.knows and proposed.by is None:
             self._seat.sent(index, proposed)
             self._album.add(index, proposed, observation)
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _report_refusal(self, message: Refused) -> None:
         if message.last:
-            self._close(self._question, self._bench)
+            self._close_panels(self._question, self._bench)
             self._phone.rest()
             self._result.failed(message.error, has_home=self._has_home)
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
-        self._tell()
+        self._update_status()
 
     @on(LiveWords.Lacking)
-    def _lacks_engine(self) -> None:
+    def _report_missing_engine(self) -> None:
         lab_of(self).tell_lack()
 
     # -- the question ----------------------------------------------------------------------------------------
@@ -247,12 +253,12 @@ class LiveScreen(RoomScreen[None]):
         self._dialogue.question_open(question is not None)
         self._banner.set_class(question is not None, "-asked")
         if question is None:
-            self._close(panel)
+            self._close_panels(panel)
         else:
             self._asked_since = self._clock.seconds()
             panel.open(question, "")
             self._ring()
-        self._tell()
+        self._update_status()
 
     def _ring(self) -> None:
         settings = lab_of(self).settings
@@ -263,16 +269,16 @@ class LiveScreen(RoomScreen[None]):
             self.notify(f"A question waits in the live run: {there} goes there.", markup=False)
 
     @on(Kept)
-    def _kept(self, message: Kept) -> None:
+    def _restore_draft(self, message: Kept) -> None:
         self._question.restore(message.question, message.draft, message.begun)
 
     @on(OpenQuestion.Drafted)
-    def _drafted(self, message: OpenQuestion.Drafted) -> None:
+    def _save_draft(self, message: OpenQuestion.Drafted) -> None:
         self._kept_draft = message.question, message.text
         self._watch.do(partial(self.session.save_draft, *self._kept_draft))
 
     @on(OpenQuestion.Sent)
-    def _send(self, message: OpenQuestion.Sent) -> None:
+    def _send_reply(self, message: OpenQuestion.Sent) -> None:
         if not self.session.questions.answer(message.question, message.reply):
             self.notify("The question was taken back before; nothing was sent.", severity="warning", markup=False)
 
@@ -286,20 +292,20 @@ class LiveScreen(RoomScreen[None]):
             if was_deciding:
                 self._dialogue.focus_transcript()
         if message.proposed is not None:
-            self._sent(self._steps, message.proposed)
+            self._record_sent(self._steps, message.proposed)
         self._phone.mark(message.proposed.action if message.proposed else None)
-        self._tell()
+        self._update_status()
 
     @on(Turn)
-    def _turn(self) -> None:
+    def _update_turn(self) -> None:
         if self._bench is not None:
             self._bench.turn()
-        self._tell()
+        self._update_status()
 
     def action_take(self) -> None:
         if self._bench is not None:
             self._bench.take()
-        self._tell()
+        self._update_status()
 
     def action_gate(self) -> None:
         if self._bench is not None:
@@ -316,12 +322,12 @@ class LiveScreen(RoomScreen[None]):
         self._debugging.open_rewind()
 
     @on(RewindPanel.Wanted)
-    def _rewind(self, message: RewindPanel.Wanted) -> None:
+    def _rewind_run(self, message: RewindPanel.Wanted) -> None:
         message.stop()
         self._debugging.rewind(message.index)
 
     @on(Debugging.Rewound)
-    def _rewound(self, message: Debugging.Rewound) -> None:
+    def _enter_rewound_run(self, message: Debugging.Rewound) -> None:
         message.stop()
         lab_of(self).enter_live(message.session)
 
@@ -329,7 +335,7 @@ class LiveScreen(RoomScreen[None]):
         self._watch.do(self.session.one_turn)
 
     def action_sent(self) -> None:
-        """A page with exactly what the agent was sent and said, the newest first looked at."""
+        """Show exactly what the agent was sent and answered, the newest step first."""
         if not self._album.count():
             self.notify("Nothing was sent to the agent yet.", markup=False)
             return
@@ -340,32 +346,32 @@ class LiveScreen(RoomScreen[None]):
     # -- touching the phone -------------------------------------------------------------------------------------
 
     @on(DeveloperPane.Touchable)
-    def _touchable(self, message: DeveloperPane.Touchable) -> None:
+    def _set_touchable(self, message: DeveloperPane.Touchable) -> None:
         self._phone.touchable(message.on, typing=message.typing)
 
     @on(DeveloperPane.Left)
-    def _bench_left(self) -> None:
+    def _leave_bench(self) -> None:
         self._dialogue.focus_transcript()
 
     @on(DeveloperPane.Aimed)
-    def _aimed(self, message: DeveloperPane.Aimed) -> None:
+    def _mark_aimed(self, message: DeveloperPane.Aimed) -> None:
         self._phone.mark(message.action)
 
     @on(Mirror.Tapped)
     @on(Mirror.Dragged)
     @on(Mirror.Wheeled)
-    def _touched(self, message: Touch) -> None:
+    def _forward_touch(self, message: Touch) -> None:
         if self._bench is not None:
             self._bench.touched(touched(message), self._watch.tree)
 
     @on(Mirror.Typed)
-    def _typed(self, message: Mirror.Typed) -> None:
-        """Letters typed over the mirror begin the line that is typed into the phone."""
+    def _forward_text(self, message: Mirror.Typed) -> None:
+        """Send letters typed over the mirror to the line that is typed into the phone."""
         if self._bench is not None:
             self._bench.type(message.text)
 
     @on(Mirror.Key)
-    def _key(self, message: Mirror.Key) -> None:
+    def _forward_key(self, message: Mirror.Key) -> None:
         if self._bench is not None:
             self._bench.key(message.name)
 
@@ -409,21 +415,26 @@ class LiveScreen(RoomScreen[None]):
         self._watch.do(self.session.go_on)
 
     def action_end(self) -> None:
-        """Ends the run; the key that paused it, held, does not, and who has no way back into it is asked first."""
+        """End the run.
+
+        The key that paused it does not end it while held down. A seat without Home is asked first, since it cannot open
+        the run again.
+        """
+        # The same key pauses and then ends.
         if self._slip.lasts:
             return
         if self._has_home:
             self._watch.do(self.session.stop)
             return
         title, says, verb = (translated(lab_of(self).run_locale, key) for key in ("end it?", "ends", "end it"))
-        self.app.push_screen(AskScreen(title, says, verb), self._stop)
+        self.app.push_screen(AskScreen(title, says, verb), self._stop_if_sure)
 
-    def _stop(self, sure: bool | None) -> None:
+    def _stop_if_sure(self, sure: bool | None) -> None:
         if sure and not self.session.over:
             self._watch.do(self.session.stop)
 
     def action_next(self) -> None:
-        """To the open question; after the end to the replay, or for a participant back."""
+        """Begin the run, go to the open question, or after the end to the replay (for a participant: back)."""
         app = lab_of(self)
         if self._reading:
             self._begin()
@@ -435,10 +446,9 @@ class LiveScreen(RoomScreen[None]):
             self.app.switch_mode(app.came_from.get("live", "home"))
 
     def action_back(self) -> None:
-        """From a field to what holds it, from there to no field, from there out of the room; the run goes on.
+        """Go back one step: from a field to its parent, then out of every field, then to Home while the run continues.
 
-        What waits for the person is not left by it: from elsewhere it leads there. Nor is a run by those who have no
-        Home.
+        If something waits for the person, go there instead. A seat without Home never leaves a run this way.
         """
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
@@ -447,11 +457,11 @@ class LiveScreen(RoomScreen[None]):
         elif isinstance(self.focused, TextArea | Input):
             self._question.keep_draft()
             self._dialogue.focus_transcript()
-        elif not self._to_what_waits() and (self.session.over or self._has_home):
-            raise SkipAction  # the app's own: to Home, with the run going on
+        elif not self._focus_waiting() and (self.session.over or self._has_home):
+            raise SkipAction  # the app's own key: Home, and the run continues
 
-    def _to_what_waits(self) -> bool:
-        """Puts the keys where the person is waited for; False where they are not."""
+    def _focus_waiting(self) -> bool:
+        """Focus what waits for the person. Return False if nothing does."""
         if self._reading:
             focus_now(self._before)
             return True
@@ -472,8 +482,8 @@ class LiveScreen(RoomScreen[None]):
         return may_replay(self.session.spec.seat)
 
     @property
-    def _way(self) -> str:
-        """How the keys come to where the person is waited for, from wherever they are."""
+    def _way_hint(self) -> str:
+        """Hint at the key that leads to what waits."""
         return f": {keys_of(self, 'run.back')[0]} goes there"
 
     def action_copy_id(self) -> None:
@@ -482,35 +492,35 @@ class LiveScreen(RoomScreen[None]):
 
     # -- what stands above and beside ------------------------------------------------------------------------
 
-    def _tell(self) -> None:
-        """The banner, the line under the dialogue, the age of the picture."""
+    def _update_status(self) -> None:
+        """Update banner, line under the dialogue, and age of the picture."""
         self._trouble = None if self.session.over else self.session.device.trouble
         self._banner.set_class(self._paused and not self.session.over, "-paused")
         banner, now = self._banner, self._clock.seconds()
-        banner.left = self._state()
-        banner.right = self._times(now)
-        self._dialogue.say(self._doing())
+        banner.left = self._state_words()
+        banner.right = self._times_words(now)
+        self._dialogue.say(self._doing_words())
         self._phone.tell(via=self.session.device.via, trouble=self._trouble.state if self._trouble is not None else "")
         taps = self._bench is not None and self._bench.taps
         footer = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
-        if footer != self._bound:  # the footer is built anew each time
-            self._bound = footer
+        if footer != self._footer_state:  # each refresh builds the footer again
+            self._footer_state = footer
             self.refresh_bindings()
 
-    def _times(self, now: float) -> str:
+    def _times_words(self, now: float) -> str:
         steps = f"{self._steps} of {self.session.spec.task.budget} steps   " if self.knows else ""
         question_time = ""
         if self._question.question is not None:
             question_time = f"question {span(now - self._asked_since)}   "
         return f"{steps}{question_time}run {span(self.session.spent / 1000 + now - self._began)}"
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if self.session.failure is not None:
             return "■ stopped: nothing more can be kept"
         if self._ended is not None:
             return "■ this run is over"
         if self._reading:
-            return f"○ not begun yet{'' if self._before.has_focus else self._way}"
+            return f"○ not begun yet{'' if self._before.has_focus else self._way_hint}"
         trouble = self._trouble
         if trouble is not None:
             return f"‖ {plain(f'{trouble.title}: {trouble.message}', lines=False)}"
@@ -522,14 +532,14 @@ class LiveScreen(RoomScreen[None]):
             end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
             return f"‖ paused: {end} {'again ' if end in keys_of(self, 'run.pause') else ''}ends the run, {on} goes on"
         if self._question.question is not None:
-            return f"? the agent waits for your answer{'' if self._question.has_focus_within else self._way}"
+            return f"? the agent waits for your answer{'' if self._question.has_focus_within else self._way_hint}"
         if self.session.decisions.waiting is not None:
-            there = "" if self._bench is not None and self._bench.has_focus_within else self._way
+            there = "" if self._bench is not None and self._bench.has_focus_within else self._way_hint
             return f"? the agent waits for your decision{there}"
         return "● you act" if self.session.control.taken_over else "● the agent works"
 
-    def _doing(self) -> str:
-        """In one line what goes on; one and the same for those who may not know."""
+    def _doing_words(self) -> str:
+        """Return a line about what happens now. A seat that may not know always gets the same one."""
         if self._trouble is not None:
             first = f"{plain(self._trouble.hint, lines=False)} It" if self._trouble.state else ""
             well = "goes on by itself" if first else "goes on by itself when the phone is well"

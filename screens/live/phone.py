@@ -1,4 +1,4 @@
-"""The phone in Live: its picture and how that comes, and marks of what is done there."""
+"""The phone on the Live screen: picture, its source, and marks of actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LivePhone:
-    """The phone of a run as it is seen. `mirror` is None for those who do not see it; every verb then does nothing."""
+    """The phone of a run. `mirror` is None if the seat does not see it, and then every method does nothing."""
 
     def __init__(self, *, seen: bool) -> None:
         self.mirror = Mirror(id="phone") if seen else None
@@ -32,35 +32,38 @@ class LivePhone:
         self._via: str | None = None
 
     def fit(self, size: Size) -> None:
-        """Give the phone its width in a screen of that size."""
+        """Set the phone's width for a screen of that size."""
         if self.mirror is not None:
             self.mirror.take_room(size)
 
     def read_words(self, reader: Callable[[], TextReader | None]) -> None:
-        """Words are read from pictures whose phone tells none; `reader` gives what reads, on a thread of its own."""
+        """Read words by OCR from pictures of a phone without UI text. `reader` is called on a thread of its own."""
         if self.mirror is not None:
             self._words = LiveWords(self.mirror, reader)
 
     def close(self) -> None:
-        """Nothing is read any more."""
+        """Stop reading words."""
         if self._words is not None:
             self._words.close()
 
     def follow(self, page: Callable[[], PictureWindow | None]) -> None:
-        """What is shown here is shown on this page, too, while one is open; where it is not seen, nothing is."""
+        """Show the same pictures in a browser page while one is open.
+
+        Hide that page if the seat does not see the phone.
+        """
         self._page = page
         if self.mirror is None and (window := page()) is not None:
             window.hide()
 
     def show(self, frame: Frame) -> None:
-        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
+        """Show a picture. Called on the thread that took it, possibly after the app ended."""
         if self.mirror is not None:
             (self._words.show if self._words is not None else self.mirror.post_frame)(frame)
             if (page := self._page()) is not None:
                 page.show_frame(frame)
 
     def mark(self, action: Action | None) -> None:
-        """Marks where an action touches; None takes the marks away."""
+        """Mark where an action touches; None removes the marks."""
         if self.mirror is not None:
             marks = marks_of(action)
             self.mirror.mark(marks)
@@ -68,7 +71,7 @@ class LivePhone:
                 page.mark(marks)
 
     def tell(self, *, via: str, trouble: str) -> None:
-        """Says on the border how pictures come, where there are several ways, and in what trouble the phone is."""
+        """Show on the border how pictures arrive (`via`, if there are several ways), and the phone's trouble."""
         if self.mirror is None:
             return
         self.mirror.spoiled_by = trouble
@@ -79,12 +82,12 @@ class LivePhone:
             self.mirror.tooltip = Content(plain(via, lines=False)) if via else None
 
     def touchable(self, on: bool, *, typing: bool) -> None:
-        """Whether touches go to the phone, and letters too."""
+        """Set whether touches, and letters, go to the phone."""
         if self.mirror is not None:
             self.mirror.interactive, self.mirror.typing = on, typing
 
     def rest(self, observation: Observation | None = None, image: bytes | None = None) -> None:
-        """No picture comes any more; where none came at all, `observation`, the last screen, stands."""
+        """Report that no more pictures come. If none ever came, show `observation`, the last screen."""
         if self.mirror is not None:
             if observation is not None:
                 self.mirror.show_instead(image, observation.size, observation.tree)

@@ -1,4 +1,4 @@
-"""The open question and the answer to it: what is typed, how it came about, and what exactly will be sent."""
+"""The open question and its answer: the text, how it was typed, and what will be sent."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
 
 _SETTLE = 0.4
-"""Seconds without a key after which a draft is kept."""
+"""Seconds without a key after which a draft is saved."""
 
 
 class AnswerRow(Choices):
-    """What a question can be answered with by one key; a row of its own says what that is."""
+    """Row of replies to a proposal, each on one key. A subclass defines them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "send", "Send", show=False, id="reply.send", tooltip="Send the marked decision"),
@@ -41,7 +41,7 @@ class AnswerRow(Choices):
 
     @dataclass
     class Unmarked(Message):
-        """Enter was pressed while nothing was marked."""
+        """Message: Enter was pressed while no reply was marked."""
 
     def label(self, choice: Choice) -> str:
         return translated(self.locale, choice.id)
@@ -54,7 +54,7 @@ class AnswerRow(Choices):
 
 
 class DecisionRow(AnswerRow):
-    """What a proposal can be answered with: one key sends it."""
+    """Row of replies to a proposal in a live run. One key sends."""
 
     HELP = """
     The agent says something of its own accord. If it offers to do something, accept or reject the offer; if it offers
@@ -72,7 +72,7 @@ class DecisionRow(AnswerRow):
 
 
 class OpenQuestion(Card):
-    """The question that waits for the person, with the field or the choices that answer it."""
+    """Card of the question that waits for the person, with the field or the choices to answer it."""
 
     DEFAULT_CSS = """
     OpenQuestion { height: auto; display: none; }
@@ -85,20 +85,20 @@ class OpenQuestion(Card):
 
     @dataclass
     class Sent(Message):
-        """The person answers."""
+        """Message: the person answers."""
 
         question: Question
         reply: Reply
 
     @dataclass
     class Drafted(Message):
-        """What stands in the field, unsent."""
+        """Message: the unsent text changed."""
 
         question: Question
         text: str
 
     def __init__(self, person: Actor, clock: Clock, row: AnswerRow | None = None) -> None:
-        """`row` is what proposals are answered with, where that is not a live run's three choices."""
+        """Create the card. `row` replaces a live run's three choices for proposals."""
         super().__init__(id="question")
         self.question: Question | None = None
         self.locale = "en"
@@ -107,16 +107,16 @@ class OpenQuestion(Card):
         self._typing = ReplyTyping()
         self._shown_at: str | None = None
         self._shown_before = ""
-        """When it was shown in an earlier sitting."""
-        self._kept = ""
-        self._settling: Timer | None = None
+        """Time at which an earlier sitting showed the question; empty if none did."""
+        self._saved_text = ""
+        self._save_timer: Timer | None = None
         self._wordless = False
         self._asked, self._options = CardText(id="asked"), CardText(id="options")
         self._row = row or DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
         self._sends = Static(id="sends", markup=False)
         self._hint_line = ""
-        """What the line below says: each key asks for it, and to paint it lays out the whole screen."""
+        """Present text of the line below. Each key asks for an update, which would lay out the whole screen."""
 
     def compose(self) -> ComposeResult:
         yield self._asked
@@ -128,14 +128,14 @@ class OpenQuestion(Card):
     # -- opening and closing ---------------------------------------------------------------------------------
 
     def open(self, question: Question, draft: str) -> None:
-        """Puts a question before the person, with what they had typed to it before."""
+        """Open a question with its draft."""
         proposal, row, field = question.kind == "propose", self._row, self._field
         draft = clean(draft)
-        self.question, self._kept, self._shown_at, self._shown_before = question, draft, None, ""
+        self.question, self._saved_text, self._shown_at, self._shown_before = question, draft, None, ""
         self._typing = ReplyTyping(draft)
         self.set_class(proposal, "-proposal")
         self.add_class("-open")
-        # At once, and not with the next styles: what is not displayed cannot be given the focus.
+        # At once, not by the style sheet's next update: a hidden widget cannot take the focus.
         self.display, self._row.display = True, proposal
         self.locale = row.locale = getattr(self.app, "run_locale", "en")
         write_title(self, translated(self.locale, "says" if proposal else "asks"))
@@ -150,133 +150,138 @@ class OpenQuestion(Card):
         field.placeholder = translated(self.locale, "remark" if proposal else "answer")
         give_keys(row if proposal else field)
         row.appear()
-        self._tell()
+        self._update_hint()
         self.call_after_refresh(self.seen)
 
     def close(self) -> None:
-        """Takes the question away."""
+        """Close the question. Post its draft."""
         self.keep_draft()
         self.question = None
         self.remove_class("-open")
         self.display = False
 
     def restore(self, question: Question, draft: str, draft_times: tuple[str, str] | None = None) -> None:
-        """Puts back what was typed in an earlier sitting, unless something is typed already; and since when."""
+        """Restore the draft and times of an earlier sitting, unless the person has typed already."""
         if self.question == question and draft_times is not None:
             self._shown_before, first_key = draft_times
             self._typing.first_key_at = first_key or self._typing.first_key_at
         if self.question == question and draft and not self._field.text:
             draft = clean(draft)
-            self._kept = self._typing.text = draft
+            self._saved_text = self._typing.text = draft
             self._field.load_text(draft)
             self._field.move_cursor(self._field.document.end)
 
     def keep_draft(self) -> None:
-        """Says what is typed and unsent, if it is not yet kept."""
-        if self._settling is not None:
-            self._settling.stop()
-        if self.question is not None and self._field.text != self._kept:
-            self._kept = self._field.text
-            self.post_message(self.Drafted(self.question, self._kept))
+        """Post the unsent text as `Drafted` if it changed."""
+        if self._save_timer is not None:
+            self._save_timer.stop()
+        if self.question is not None and self._field.text != self._saved_text:
+            self._saved_text = self._field.text
+            self.post_message(self.Drafted(self.question, self._saved_text))
 
     @property
     def unsent(self) -> tuple[Question, str] | None:
-        """What is typed to the question that stands open, said to be kept or not."""
-        if self.question is None or not (self._field.text or self._kept):
+        """The open question and its unsent text; None if neither text nor a saved draft exists."""
+        if self.question is None or not (self._field.text or self._saved_text):
             return None
         return self.question, self._field.text
 
     def focus_answer(self) -> None:
-        """Puts the keys where the answer is given."""
-        focus_now(self._row if self._proposal else self._field)
+        """Focus the field or the choices."""
+        focus_now(self._row if self._is_proposal else self._field)
 
     def return_to(self, away: str) -> None:
-        """Puts the keys where the answer is given; where they are there already, says why, and what leads `away`."""
+        """Focus the field or the choices.
+
+        If one has the focus already, show why it stays there, and what leads `away`.
+        """
         if self.has_focus_within:
-            self._tell(translated(self.locale, "waits") + away)
+            self._update_hint(translated(self.locale, "waits") + away)
         self.focus_answer()
 
     def seen(self) -> None:
-        """The question is painted now, if its screen is the one that is shown."""
+        """Record the time at which the question is visible, if its screen is the current one."""
         self._row.seen()
         if self.question is not None and self._shown_at is None and self.is_attached and self.screen.is_current:
             self._shown_at = self._clock.now()
 
     def back(self) -> bool:
-        """One step back: from a remark to the choices; False where there is none."""
-        if not (self._proposal and self._field.has_focus):
+        """Go back from a remark to the choices. Return False if that is not possible."""
+        if not (self._is_proposal and self._field.has_focus):
             return False
         self.keep_draft()
         focus_now(self._row)
         return True
 
     @property
-    def _proposal(self) -> bool:
+    def _is_proposal(self) -> bool:
         return self.has_class("-proposal")
 
     # -- typing and deciding ---------------------------------------------------------------------------------
 
     @on(TextArea.Changed)
-    def _typed(self, event: TextArea.Changed) -> None:
+    def _record_typing(self, event: TextArea.Changed) -> None:
         event.stop()
         if self.question is None:
             return
         first = self._typing.first_key_at is None
         self._typing.change(self._field.text, self._clock.now())
-        self._tell()
+        self._update_hint()
         if first and self._typing.first_key_at is not None:
-            self.keep_draft()  # at once: its time is that of the first key, should this program end
+            self.keep_draft()  # at once: it stores the time of the first key, even if this program ends
             return
-        if self._settling is not None:
-            self._settling.stop()
-        self._settling = self.set_timer(_SETTLE, self.keep_draft)
+        if self._save_timer is not None:
+            self._save_timer.stop()
+        self._save_timer = self.set_timer(_SETTLE, self.keep_draft)
 
     @on(ReplyText.Digit)
-    def _chosen(self, event: ReplyText.Digit) -> None:
+    def _insert_option(self, event: ReplyText.Digit) -> None:
         event.stop()
         if self.question is not None:
             self._field.insert(self.question.options[event.number - 1])
 
     @on(Choices.Early)
-    def _early(self, event: Choices.Early) -> None:
+    def _warn_early(self, event: Choices.Early) -> None:
         event.stop()
-        self._tell(translated(self.locale, "early"))
+        self._update_hint(translated(self.locale, "early"))
 
     @on(AnswerRow.Unmarked)
-    def _unmarked(self, event: AnswerRow.Unmarked) -> None:
+    def _warn_undecided(self, event: AnswerRow.Unmarked) -> None:
         event.stop()
-        self._tell(translated(self.locale, "undecided", keys=self._keys))
+        self._update_hint(translated(self.locale, "undecided", keys=self._key_words))
 
     @on(Choices.Picked)
-    def _picked(self, event: Choices.Picked) -> None:
+    def _take_choice(self, event: Choices.Picked) -> None:
         event.stop()
         if self.question is None or self._row.disabled:
             return
+        # A key that picks a reply counts as the first key of the answer.
         self._typing.touch(self._clock.now())
         self._wordless = event.choice == "question" and not self._field.text.strip()
         if self._wordless:
             focus_now(self._field)
-            self._tell()
+            self._update_hint()
         else:
             self._send(self.question)
 
     @on(ReplyText.Entered)
-    def _entered(self, event: ReplyText.Entered) -> None:
-        """A remark decides nothing: only an answer in words is sent from the field."""
+    def _send_words(self, event: ReplyText.Entered) -> None:
+        """Send an answer in words. A remark is not sent from the field, since it decides nothing."""
         event.stop()
         if self.question is None or self._field.disabled:
             return
-        if self._proposal and not self._answers:
+        if self._is_proposal and not self._takes_words:
             focus_now(self._row)
         elif self._field.text.strip():
             self._send(self.question)
         else:
-            self._tell(translated(self.locale, "untyped"))
+            self._update_hint(translated(self.locale, "untyped"))
 
     def _send(self, question: Question) -> None:
         reply = self._reply(question)
+        # Until the answer is committed or refused, a second key must not send again.
         self._row.disabled = self._field.disabled = True
-        self._tell(translated(self.locale, "sending"))
+        self._update_hint(translated(self.locale, "sending"))
         self.post_message(self.Sent(question, reply))
 
     def _reply(self, question: Question) -> Reply:
@@ -295,40 +300,40 @@ class OpenQuestion(Card):
 
     @property
     def _decision(self) -> Literal["accept", "reject"] | None:
-        choice = self._row.chosen if self._proposal else None
+        choice = self._row.chosen if self._is_proposal else None
         if choice == "accept":
             return "accept"
         return "reject" if choice == "reject" else None
 
     @property
-    def _answers(self) -> bool:
-        """Whether the field holds an answer in words and no remark: *only a question* was picked, and needs them."""
+    def _takes_words(self) -> bool:
+        """True if the field holds an answer in words, not a remark: the choice *only a question* needs words."""
         return self._wordless and self._row.chosen == "question"
 
     @property
-    def _keys(self) -> str:
+    def _key_words(self) -> str:
         row = self._row
         return " · ".join(f"{row.key(n)} {row.label(choice)}" for n, choice in enumerate(row.CHOICES))
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
-    def _moved(self) -> None:
+    def _renew_hint(self) -> None:
         if self.question is not None and not self._field.disabled:
-            self._tell()
+            self._update_hint()
 
-    def _tell(self, problem: str = "") -> None:
-        """The line that says what the next key does."""
-        if self._field.is_remark != (remark := self._proposal and not self._answers):
+    def _update_hint(self, problem: str = "") -> None:
+        """Show what the next key does, or a problem."""
+        if self._field.is_remark != (remark := self._is_proposal and not self._takes_words):
             self._field.is_remark = remark
             self.refresh_bindings()
-        if (line := with_keys(self, problem or self._hint())) != self._hint_line:
+        if (line := with_keys(self, problem or self._hint_words())) != self._hint_line:
             self._hint_line = line
             self._sends.update(Text(line))
 
-    def _hint(self) -> str:
-        if not self._proposal:
+    def _hint_words(self) -> str:
+        if not self._is_proposal:
             return translated(self.locale, "sends answer")
-        if self._answers and self._field.has_focus:
+        if self._takes_words and self._field.has_focus:
             return translated(self.locale, "in words")
         if self._field.has_focus:
             return translated(self.locale, "a remark")

@@ -1,4 +1,4 @@
-"""What stands in the place of a question before a run and after it: what to read first; how it ended, what is next."""
+"""The cards in the question's place: instructions before a run, outcome and next step after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ THANKS = "Thank you, this run is over."
 
 
 class ReadFirstCard(Card, can_focus=True):
-    """Stands in place of the question until the person begins: they read first who they are and what they want."""
+    """Card shown until the person begins: they read first who they are and what they want."""
 
     HELP = """
     Nothing happens yet: read who you are, what you asked for and how you decide. **tab** goes there, **arrows** and
@@ -44,7 +44,7 @@ class ReadFirstCard(Card, can_focus=True):
         yield self._next
 
     def open(self, locale: str) -> None:
-        """Says, in that language, what is to be read, and takes the keys."""
+        """Show in that language what to read first, and take the focus."""
         write_title(self, translated(locale, "before"))
         self._words.show(Text(with_keys(self, translated(locale, "read first"))))
         self._next.update(with_keys(self, translated(locale, "begins")))
@@ -52,12 +52,12 @@ class ReadFirstCard(Card, can_focus=True):
         give_keys(self)
 
     def close(self) -> None:
-        """Takes it away."""
+        """Close the card."""
         self.display = False
 
 
 class Result(Card, can_focus=True):
-    """Stands in place of the question once nothing more will happen; what the next key does stands below it."""
+    """Card shown after the end: the outcome, and below it what the next key does."""
 
     HELP = """
     The run is over; every event of it is in the file. **{run.next}** goes on from here, **{run.back}** goes back to
@@ -79,20 +79,20 @@ class Result(Card, can_focus=True):
         yield self._next
 
     def ended(self, event: Ended, task: Task, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
-        """Says how it ended, and what a model's answers cost; to whom `knows` is false only that it is over.
+        """Show how the run ended and what the model cost; only that it is over if `knows` is False.
 
-        `after` is what comes next, where something does.
+        `after` says what comes next, if anything does.
         """
         self.border_title = "The run is over"
         if knows:
-            self._open(_outcome(event, task, spent), "{run.next} replays it step by step; {run.back} goes back.")
+            self._open(_outcome_text(event, task, spent), "{run.next} replays it step by step; {run.back} goes back.")
         elif after:
             self._open(Text(with_keys(self, after)), "")
         else:
             self._open(Text(THANKS), "{run.next} closes this run: nothing more is to be done in it.")
 
     def failed(self, error: LabError, *, has_home: bool) -> None:
-        """Says why nothing more could be kept, and where the run is resumed: not to whom `has_home` is false."""
+        """Show why nothing more could be stored, and, if the seat has Home, that the run can be resumed there."""
         self.border_title = "The run was stopped"
         self.add_class("-failed")
         resumed = ", and it can be resumed from Home" if has_home else ""
@@ -108,7 +108,7 @@ class Result(Card, can_focus=True):
         give_keys(self)
 
 
-def _outcome(event: Ended, task: Task, spent: Spent | None) -> Text:
+def _outcome_text(event: Ended, task: Task, spent: Spent | None) -> Text:
     text = Text(status_words(event.status), style="bold")
     text.append(f"   score {score_words(event.score)}")
     if event.scored_by:

@@ -1,4 +1,4 @@
-"""What is pinned beside a run: whom the person plays, what they were asked, how they decide; more for a developer."""
+"""The pane beside a run: persona, instruction and decision policy, and more for a developer."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from screens.widgets.fold import Fold
 _PROACTIVE = (
     "Nothing was asked for. The agent looks at the time, the place and what was done before, and may offer help."
 )
-"""Shown in place of an instruction; the task's title is not, because it may say what the right offer is."""
+"""Text in place of a missing instruction. The task's title is not shown, since it may give away the right offer."""
 
 
 class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
     """The persona's facts, the context and the decision policy, each folded or open.
 
-    `knows` adds what only a developer may see: the task's name, the agent's, what was done before, and what the agent
-    was sent last. Who plays the user is told what a model in that chair is.
+    `knows` adds what only a developer may see: names of task and agent, the persona's log, and what the agent was sent
+    last. A person who plays the user gets the same information as a model in that role.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,14 +58,14 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         self._agent = agent
         self._knows = knows
         self.locale = "en"
-        """The language in which the person is told who they are."""
+        """Locale of the persona's description."""
         self.border_title = "Your part" if not knows else "Seat"
 
     def compose(self) -> ComposeResult:
         write_subtitle(self, "" if self._knows else with_keys(self, "tab, then {fold.toggle}: open a part"))
         task, persona = self._spec.task, self._spec.persona
         instruction = plain(task.instruction) or _PROACTIVE
-        yield Fold("Task", instruction, self._asked(instruction), id="seat-task")
+        yield Fold("Task", instruction, self._instruction_text(instruction), id="seat-task")
         if task.policy:
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
@@ -77,7 +77,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
 
-    def _asked(self, instruction: str) -> Text:
+    def _instruction_text(self, instruction: str) -> Text:
         text = Text(instruction)
         if self._knows:
             task, agent = self._spec.task, self._agent
@@ -86,7 +86,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         return text
 
     def action_part(self, by: int) -> None:
-        """To the next part; a part that goes on out of sight is read first, line by line."""
+        """Move to the next part. Scroll first, line by line, if the present part continues out of view."""
         parts = [fold for fold in self.query(Fold) if fold.display]
         here = next((at for at, fold in enumerate(parts) if fold.has_focus), None)
         if here is None:
@@ -98,25 +98,25 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
             parts[here + by].focus()
 
     def unfold(self, *names: str) -> None:
-        """Opens these parts; `facts` are the persona's, all of them."""
+        """Open these parts. `facts` are all of the persona's."""
         for name in names:
             for fold in self.query(".facts" if name == "facts" else f"#seat-{name}").results(Fold):
                 fold.folded = False
 
     @on(Fold.Turned)
-    def _turned(self, message: Fold.Turned) -> None:
-        """The facts come and go with the heading above them."""
+    def _show_facts(self, message: Fold.Turned) -> None:
+        """Show the facts only while the heading above them is open."""
         if message.fold.id == "seat-persona":
             self.set_class(not message.fold.folded, "-persona")
 
     def sent(self, index: int, proposed: Proposed) -> None:
-        """Shows exactly what the agent was sent before it proposed this."""
+        """Show exactly what the agent was sent before it proposed this action."""
         for fold in self.query("#seat-sent").results(Fold):
             head = f"for step {index + 1}"
             usage = f"  {usage_words(proposed.usage)}" if proposed.usage else ""
-            fold.set_body(head + usage, self._prompt(head + usage, proposed))
+            fold.set_body(head + usage, self._prompt_text(head + usage, proposed))
 
-    def _prompt(self, head: str, proposed: Proposed) -> Text:
+    def _prompt_text(self, head: str, proposed: Proposed) -> Text:
         text = Text(head + "\n", style="dim")
         if proposed.prompt is not None:
             text.append(plain(proposed.prompt.text), style="not dim")
@@ -134,7 +134,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
         return text
 
     def brief_words(self) -> str:
-        """What an agent that is no model was told."""
+        """Return the input of an agent without a model."""
         brief = msgspec.json.format(encode(brief_of(self._spec.task, self._spec.persona)), indent=2).decode()
         return f"No model: the agent read the screen's tree, what was done so far, and this brief:\n{plain(brief)}"
 
@@ -149,7 +149,7 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
 
 
 def prose(sections: Sequence[ProseSection], *, titled: bool = True) -> Group:
-    """A persona's facts as paragraphs, section by section."""
+    """Return a persona's facts as paragraphs, section by section."""
     lines: list[Text | Padding] = []
     for section in sections:
         if titled:

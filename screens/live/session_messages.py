@@ -1,4 +1,4 @@
-"""What a session says on its own threads, brought to a screen as messages; what a screen asks, off its thread."""
+"""Messages from a session's threads to a screen, and the screen's requests to the session."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from screens.live.background_writes import Errand, Errands
 
 @dataclass
 class Happened(Message):
-    """One event is durable; `stored` where it was in the file before this sitting."""
+    """Message: an event is committed. `stored` if it was in the file before this sitting."""
 
     event: AnyEvent
     stored: bool = False
@@ -30,80 +30,85 @@ class Happened(Message):
 
 @dataclass
 class Waits(Message):
-    """This question waits for the person; None: none does."""
+    """Message: this question waits for the person; None if none does."""
 
     question: Question | None
 
 
 @dataclass
 class Gated(Message):
-    """This action waits to be let through; None: none does."""
+    """Message: this action waits at the gate; None if none does."""
 
     proposed: Proposed | None
 
 
 @dataclass
 class Turn(Message):
-    """The phone waits for the person's hands, or no longer."""
+    """Message: the phone waits for the person to act, or (None) no longer."""
 
     screen: PhoneScreen | None
 
 
 @dataclass
 class Kept(Message):
-    """What was typed to a question in an earlier sitting."""
+    """Message: the draft of a question from an earlier sitting."""
 
     question: Question
     draft: str
     begun: tuple[str, str] | None = None
-    """When it was shown then, and when typing began (empty: it did not)."""
+    """Times at which it was shown and first typed to (empty if it was not)."""
 
 
 @dataclass
 class Refused(Message):
-    """Something could not be done; `last` where the run cannot go on."""
+    """Message: an operation failed. `last` if the run cannot continue."""
 
     error: LabError
     last: bool
 
 
 class Watch:
-    """Listens to one session for one screen. After `close` nothing is said any more, and nobody is waited for."""
+    """Listener to one session for one screen. After `close` it posts nothing and waits for nobody."""
 
     def __init__(self, session: Session, to: MessagePump) -> None:
         self.session = session
         self.tree: UiTree | None = None
-        """The newest tree: it came with a picture, or a waiting action or a turn of the person began with it."""
+        """Newest tree: from a picture, or from the screen of a waiting action or a turn of the person."""
         self._tree_since = 0.0
-        """From when that is (monotonic seconds): pictures taken before, which may come after, say nothing newer."""
-        self._to = to
+        """Monotonic seconds at which that screen's tree was taken.
+
+        Pictures taken earlier may arrive later, and are older.
+        """
+        self._target = to
         self._closed = threading.Event()
-        self._began = False
-        self._errands = Errands("screen errands", self._refused)
+        self._has_begun = False
+        self._errands = Errands("screen errands", self._post_refusal)
 
     @property
     def proposed_on(self) -> UiTree | None:
-        """What the newest action was proposed on: the tree of its screen, or the newest where that has none."""
+        """Tree on which the newest action was proposed; the newest tree if its screen has none."""
         screen = self.session.gate.screen
         return screen.tree if screen is not None and screen.tree.roots else self.tree
 
     def begin(self, picture: Callable[[Frame], None] | None) -> None:
-        """Tells all that the file knows of this run, then starts it; pictures go to `picture`, on their own thread."""
+        """Post all stored events of this run, then start it. Pictures go to `picture`, on a thread of their own."""
         session = self.session
-        session.on_event = self._happened
-        session.questions.on_change = self._asks
+        session.on_event = self._post_event
+        session.questions.on_change = self._post_question
         session.decisions.on_change = self._gated
         session.turns.on_change = self._turned
+        # Stored events are posted before the run starts: the screen must see them in order.
         self.do(self._start)
         if picture is not None:
             threading.Thread(target=self._feed, args=(picture,), name="frames", daemon=True).start()
 
     def do(self, errand: Errand) -> None:
-        """Does something that may block, in its turn, on a thread of its own."""
+        """Do something that may block, after earlier errands, on a thread of its own."""
         self._errands.do(errand)
 
     def close(self, seconds: float) -> None:
-        """Leaves the run, open if it is not over, and waits at most so long for what is still to be written."""
+        """Leave the run (open if it is not over), and wait at most `seconds` for the last writes."""
+        # In the queue, so that drafts queued before are written first.
         self._closed.set()
         self._errands.do(self._leave)
         self._errands.finish(seconds)
@@ -112,60 +117,62 @@ class Watch:
         store, run = self.session.store, self.session.trace_id
         if store.runs.holds(run):
             for event in store.runs.events(run):
-                self._say(Happened(event, stored=True))
+                self._post(Happened(event, stored=True))
         self.session.start()
-        self._began = True
+        self._has_begun = True
 
     def _leave(self) -> None:
-        if self._began:
+        if self._has_begun:
             self.session.leave()
 
     def _feed(self, picture: Callable[[Frame], None]) -> None:
         try:
             for frame in self.session.device.frames(self._closed):
+                # A picture may arrive late: it must not replace the newer tree of a waiting action.
                 if frame.tree is not None and frame.at >= self._tree_since:
                     self.tree = frame.tree
                 picture(frame)
         except LabError as error:
-            self._refused(error)
+            self._post_refusal(error)
 
     def _gated(self, proposed: Proposed | None) -> None:
         if proposed is not None:
             self._begin_with(self.session.gate.screen)
-        self._say(Gated(proposed))
+        self._post(Gated(proposed))
 
     def _turned(self, screen: PhoneScreen | None) -> None:
         self._begin_with(screen)
-        self._say(Turn(screen))
+        self._post(Turn(screen))
 
     def _begin_with(self, screen: PhoneScreen | None) -> None:
-        """Takes the tree of this screen, if it has one, for the newest."""
+        """Use this screen's tree as the newest, if it has one."""
         if screen is not None and screen.tree.roots:
             self.tree, self._tree_since = screen.tree, time.monotonic()
 
-    def _happened(self, event: AnyEvent | None) -> None:
+    def _post_event(self, event: AnyEvent | None) -> None:
         if event is not None:
-            self._say(Happened(event))
+            self._post(Happened(event))
         elif self.session.failure is not None:
-            self._say(Refused(self.session.failure, last=True))
+            self._post(Refused(self.session.failure, last=True))
 
-    def _asks(self, question: Question | None) -> None:
-        self._say(Waits(question))
+    def _post_question(self, question: Question | None) -> None:
+        self._post(Waits(question))
         if question is not None:
-            self.do(lambda: self._say(self._kept(question)))
+            self.do(lambda: self._post(self._kept_draft(question)))
 
-    def _kept(self, question: Question) -> Kept:
+    def _kept_draft(self, question: Question) -> Kept:
         draft = self.session.draft(question)
         return Kept(question, draft, self.session.begun(question))
 
-    def _refused(self, error: LabError) -> None:
+    def _post_refusal(self, error: LabError) -> None:
+        # The session reports its own failure once, as `Refused(last=True)`.
         if error is not self.session.failure:
-            self._say(Refused(error, last=False))
+            self._post(Refused(error, last=False))
 
-    def _say(self, message: Message) -> None:
+    def _post(self, message: Message) -> None:
         if self._closed.is_set():
             return
         try:
-            self._to.post_message(message)
-        except RuntimeError:  # the app's loop closed between the look and the word: nobody is there to hear
+            self._target.post_message(message)
+        except RuntimeError:  # the app's loop closed after the check above
             self._closed.set()

@@ -1,4 +1,4 @@
-"""Take-over: acting in the agent's place, by the keys of the phone and a line to type into it."""
+"""Take-over: a person acts in the agent's place, by the phone's keys and a line of text to type."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from screens.widgets.text_fields import TextLine
 
 
 class HandsRow(Choices):
-    """The keys of a phone."""
+    """Row of the phone's keys."""
 
     HELP = """
     You act in the agent's place: tap, hold, drag and scroll on the phone with the mouse, or find by **{run.nodes}**
@@ -45,7 +45,7 @@ class HandsRow(Choices):
 
 
 class HandsPanel(Vertical):
-    """What a person who took over can do beside touching the mirror."""
+    """Pane of what a person who took over can do besides touching the mirror."""
 
     DEFAULT_CSS = """
     HandsPanel { height: auto; display: none; }
@@ -54,13 +54,13 @@ class HandsPanel(Vertical):
 
     @dataclass
     class Acted(Message):
-        """The person does this."""
+        """Message: the person does this action."""
 
         action: Action
 
     @dataclass
     class GaveBack(Message):
-        """The agent may go on."""
+        """Message: the person gives the phone back to the agent."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(id="hands")
@@ -81,11 +81,11 @@ class HandsPanel(Vertical):
         yield self._picker
 
     def open(self, ready: bool, awaited: str) -> None:
-        """Shows the keys; `ready` is whether the phone waits for the person now, `awaited` what comes before that."""
+        """Show the keys. `ready`: the phone waits for the person now. `awaited`: what must happen first."""
         self._ready, self._awaited = ready, awaited
         if not ready:
             self._picker.close()
-        self._tell()
+        self._update_state()
         first = not self.has_class("-open")
         self.add_class("-open")
         self.display = True
@@ -99,11 +99,11 @@ class HandsPanel(Vertical):
         self.display = False
 
     def focus_keys(self) -> None:
-        """Puts the keys where nothing is typed."""
+        """Focus the phone's keys, where no key types."""
         give_keys(self._row)
 
     def back(self) -> bool:
-        """One step back: from the line, or the list of what can be tapped, to the keys; False where there is none."""
+        """Go back from the line or the list of nodes to the keys. Return False if the focus is there already."""
         if not (self._field.has_focus or self._picker.display):
             return False
         self._picker.close()
@@ -111,58 +111,58 @@ class HandsPanel(Vertical):
         return True
 
     def list_nodes(self, tree: UiTree) -> None:
-        """Lists what can be tapped."""
+        """List the tappable nodes."""
         self._picker.open(tree)
-        self._tell()
+        self._update_state()
 
     def on_mount(self) -> None:
-        self.watch(self.screen, "focused", self._tell, init=False)
+        self.watch(self.screen, "focused", self._update_state, init=False)
 
     @property
     def _types_over(self) -> bool:
-        """Whether keys are the phone's, because the mirror has them."""
+        """True if the mirror has the focus and passes keys to the phone."""
         mirror = self.screen.focused
         return isinstance(mirror, Mirror) and mirror.typing
 
-    def _tell(self) -> None:
-        """What the next key does."""
+    def _update_state(self) -> None:
+        """Show what the next key does."""
         if not self._ready:
             line = f"The phone will be yours as soon as {self._awaited}"
         elif self._picker.display:
             line = "Enter taps it; {run.back} goes back."
         elif self._types_over:
             line = "Keys type into the phone; {run.back} comes back to these, or click one:"
-        elif self.screen.focused is self._field:  # `has_focus` follows the screen only later
+        elif self.screen.focused is self._field:  # `has_focus` is updated later than the screen's `focused`
             line = "Enter types it into the phone; {run.back} goes back to the keys."
         else:
             line = "Tap the phone, {run.nodes} finds what to tap, tab: text to type, or:"
         self._state.update(Text(with_keys(self, line)))
 
     @on(NodePicker.Aimed)
-    def _aimed(self, message: NodePicker.Aimed) -> None:
+    def _stop_aimed(self, message: NodePicker.Aimed) -> None:
         message.stop()
 
     @on(NodePicker.Taken)
-    def _taken(self, message: NodePicker.Taken) -> None:
+    def _tap_node(self, message: NodePicker.Taken) -> None:
         message.stop()
         self._picker.close()
         self.focus_keys()
         self.post_message(self.Acted(Action("click", at=message.node.bounds.center)))
 
     def key(self, name: str) -> None:
-        """Enter over the phone is the keyboard's, Backspace takes a letter back from the line."""
+        """Handle a key pressed over the phone. Enter is the phone's own, Backspace only moves the focus to the line."""
         if name == "enter":
             self.post_message(self.Acted(Action("keyboard_enter")))
         else:
             self.type("")
 
     def type(self, text: str) -> None:
-        """A letter typed over the mirror begins the line."""
+        """Type text at the cursor of the line, and focus it."""
         give_keys(self._field)
         self._field.insert_text_at_cursor(text)
 
     @on(Choices.Picked)
-    def _picked(self, event: Choices.Picked) -> None:
+    def _press_key(self, event: Choices.Picked) -> None:
         event.stop()
         if event.choice == "give":
             self.post_message(self.GaveBack())
@@ -170,7 +170,7 @@ class HandsPanel(Vertical):
             self.post_message(self.Acted(msgspec.convert({"kind": event.choice}, Action)))
 
     @on(Input.Submitted, "#hands-text")
-    def _submitted(self, event: Input.Submitted) -> None:
+    def _type_text(self, event: Input.Submitted) -> None:
         event.stop()
         if event.value:
             self.post_message(self.Acted(Action("input_text", text=event.value)))

@@ -1,4 +1,4 @@
-"""What a live run says to the person who answers in it, by locale."""
+"""The texts of a live run for the person who answers in it, by locale."""
 
 from __future__ import annotations
 
@@ -60,15 +60,16 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
 def translated(locale: str, key: str, **values: object) -> str:
-    """A sentence of Live in that locale."""
+    """Return a sentence of the Live screen in that locale."""
     return phrase(_BY_LOCALE, locale, key, **values)
 
 
 def phrase(tables: Mapping[str, Mapping[str, str]], locale: str, key: str, **values: object) -> str:
-    """A sentence by its key from tables by locale, English where it has none; `values` stand in it as they are."""
+    """Return a sentence from tables by locale; English if the locale has none. `values` are inserted unchanged."""
     english = tables["en"]
     words = tables.get(locale) or tables.get(locale.partition("-")[0]) or english
     text = words.get(key, english[key])
     for name, value in values.items():
+        # Not `str.format`: keys such as {run.next} stay for `with_keys`, and a value may hold braces.
         text = text.replace("{" + name + "}", str(value))
     return text

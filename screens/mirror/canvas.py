@@ -1,4 +1,4 @@
-"""Cells on the terminal: one strip a row, and only rows that differ are drawn again."""
+"""Widget that shows painted cells: one strip a row. It redraws only the rows that differ."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 class Canvas(Widget):
-    """What was painted of a phone, its marks over it; before that, a notice."""
+    """The painted phone with its marks on top; a notice until the first picture."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = "Canvas { width: 1fr; height: 1fr; }"
 
     class Sized(Message):
-        """It has other cells now: what was painted for those before is to be painted for these."""
+        """Message: the size changed, so the painter must paint the phone again."""
 
     def __init__(self, notice: str) -> None:
         super().__init__()
         self.codes = Codes()
         self.notice = notice
         self.rows_drawn = 0
-        """Rows drawn again so far: what pictures cost."""
+        """Number of rows redrawn so far, a measure of what pictures cost."""
         self.faded = False
-        """Whether it is drawn without its colours, as what was true a while ago."""
+        """True to draw without colours, for a picture that is out of date."""
         self._cells: Cells | None = None
         self._strips: list[CellStrip] = []
 
@@ -45,7 +45,7 @@ class Canvas(Widget):
         self.post_message(self.Sized())
 
     def draw(self, phone: PaintedPhone, marks: Sequence[PhoneMark]) -> int:
-        """Shows what was painted, marks over it; returns how many rows differ from what was shown."""
+        """Show a painted phone with its marks. Return the number of rows that differ from those shown before."""
         from screens.mirror.paint import changed_rows, filled, greyed, pack
 
         cells = phone.cells
@@ -71,13 +71,16 @@ class Canvas(Widget):
         return len(rows)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """The strips of a region as they are: there is no border or padding to add to them."""
+        """Return the strips of a region.
+
+        Overrides Textual's method because a canvas has neither border nor padding to add.
+        """
         width = self.size.width
         background = self.background_colors[1]
         filters = self.get_line_filters()
         lines: list[Strip] = []
         for y in crop.line_range:
-            line: Strip = self._strips[y] if y < len(self._strips) else self._bare(y, width)
+            line: Strip = self._strips[y] if y < len(self._strips) else self._bare_row(y, width)
             if line.cell_length != width:
                 line = line.adjust_cell_length(width, self.rich_style)
             for filter in filters:
@@ -85,15 +88,15 @@ class Canvas(Widget):
             lines.append(line if crop.column_span == (0, width) else line.crop(*crop.column_span))
         return lines
 
-    def _bare(self, y: int, width: int) -> Strip:
-        """A row where nothing was painted yet; the middle one says so."""
+    def _bare_row(self, y: int, width: int) -> Strip:
+        """Return a row without paint. The middle one holds the notice."""
         if y != self.size.height // 2 or self._strips:
             return Strip.blank(width, self.rich_style)
         return Strip([Segment(self.notice[:width].center(width), self.rich_style)], width)
 
 
 def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:
-    """Rows in order as ranges [first, last)."""
+    """Join sorted rows into ranges [first, last)."""
     ranges: list[tuple[int, int]] = []
     for row in rows:
         if ranges and ranges[-1][1] == row:

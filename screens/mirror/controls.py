@@ -1,4 +1,4 @@
-"""Switches, radio buttons, check boxes and icons: found in the picture, what they say drawn as characters there."""
+"""Switches, radio buttons, check boxes and icons: find them in the picture and draw their state as characters."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ _KINDS: dict[str, Kind] = {"RadioButton": "radio", "CheckBox": "check", "Switch"
                            "SwitchMaterial": "switch", "MaterialSwitch": "switch"}  # fmt: skip
 _SIGNS = {("radio", True): "◉", ("radio", False): "○", ("check", True): "☑", ("check", False): "☐"}
 _GAPS = ((1, 0), (1,))
-"""Free cells on both sides of a state, which may touch its label, and of an icon."""
+"""Free cells required on both sides, in the order of trial: of a switch or box (it may touch its label), of an icon."""
 _LONGEST = 4
-"""Cells of a switch at most."""
+"""Maximum cells of a switch."""
+# The nodes of a tree are a stranger's: a bound on the work per picture.
 _MOST = 60
 _STILL = 24
-"""Of 255: by how much a part of a control may differ that is as it was."""
+"""Difference of a channel (of 255) up to which a control counts as unchanged."""
 _SPARE = 16
-"""Pixels beside a box that is as large as its control, to see what that stands on."""
+"""Pixels around a box that is as large as its control, to include the ground behind the control."""
 
 
 class ScreenControl(NamedTuple):
-    """A node that is on or off, as its tree states it, or a button with a `sign`: its box in pixels of the screen."""
+    """A node of the UI tree that is on or off, or a button with a `sign`, with its box in the screen's pixels."""
 
     box: Bounds
     kind: Kind
@@ -52,7 +53,11 @@ class ScreenControl(NamedTuple):
 
 
 class DrawnControl(NamedTuple):
-    """A control in a picture: `ink` in the screen's pixels, `place` its rows and columns there, holding `pixels`."""
+    """A control found in a picture.
+
+    `ink` is its box in the screen's pixels. `place` are its rows and columns in the picture, and `pixels` their
+    content.
+    """
 
     control: ScreenControl
     ink: Bounds
@@ -63,7 +68,7 @@ class DrawnControl(NamedTuple):
 
 
 def controls(tree: UiTree, size: tuple[int, int]) -> list[ScreenControl]:
-    """The controls of a tree on a screen of `size` pixels."""
+    """Return the controls of a tree on a screen of `size` pixels."""
     screen = Bounds(0, 0, *size)
     checked = [
         ScreenControl(box, kind, node.checked)
@@ -78,16 +83,16 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[ScreenControl]:
 
 
 def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: Sequence[Bounds]) -> DrawnControl | None:
-    """Where a control is drawn in a picture reduced by `scale`; None where nothing there is surely one.
+    """Find a control in a picture reduced by `scale`. Return None if nothing there is surely one.
 
-    It is looked for before the first of the `texts` (their ink) that stand in its box, then after the last; a switch
-    only there.
+    Search before the first of the `texts` (boxes of their ink) inside its box, then after the last. Search for a switch
+    only after the last.
     """
-    marks = (_look(control, room, raw, scale) for room in _rooms(control, texts))
+    marks = (_find_in(control, room, raw, scale) for room in _search_boxes(control, texts))
     return next((mark for mark in marks if mark is not None), None)
 
 
-def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, float]) -> DrawnControl | None:
+def _find_in(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, float]) -> DrawnControl | None:
     across, down = scale
     rows = slice(int(box.top / down), min(math.ceil(box.bottom / down), raw.shape[0]))
     columns = slice(int(box.left / across), min(math.ceil(box.right / across), raw.shape[1]))
@@ -98,9 +103,10 @@ def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, fl
     if not flat:
         return None
     mask = inked(pixels, paper, True)
+    # Ink in a corner is what lies around a button's round corners, not its content.
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
         mask &= ~from_edges(mask)
-    mark = _whole(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
+    mark = _icon_box(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
     if mark is None:
         return None
     left, top, right, bottom = mark
@@ -112,12 +118,14 @@ def _look(control: ScreenControl, box: Bounds, raw: Grid, scale: tuple[float, fl
         round((columns.start + left) * across), round((rows.start + top) * down),
         round((columns.start + right) * across), round((rows.start + bottom) * down),
     )  # fmt: skip
-    colour = _strongest(pixels[top:bottom, left:right], paper)
+    colour = _strongest_colour(pixels[top:bottom, left:right], paper)
     return DrawnControl(control, ink, place, raw[place].copy(), colour, paper)
 
 
-def _rooms(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bounds]:
-    """The parts of a control's box that its words leave to it; a little more where it has none and may fill its box."""
+def _search_boxes(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bounds]:
+    """Return the parts of a control's box beside its texts; the box plus a margin if it has no text and may fill its
+    box.
+    """
     box = control.box
     inside = [text for text in texts if box.holds(*text.center)]
     if not inside:
@@ -129,7 +137,7 @@ def _rooms(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bounds]:
 
 
 def _blob(mask: Mask, kind: Kind, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
-    """The outermost blob of a mask if it is shaped as such a control is: left, top, right, bottom."""
+    """Return the box (left, top, right, bottom) of the outermost blob of such a control's shape; else None."""
     for top, bottom in spans_of(any_along(mask, 1), 0):
         if not 26 <= (bottom - top) * scale[1] <= 140:
             continue
@@ -147,8 +155,8 @@ def _blob(mask: Mask, kind: Kind, scale: tuple[float, float]) -> tuple[int, int,
     return None
 
 
-def _whole(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
-    """All of a mask's ink if an icon may be drawn so: left, top, right, bottom."""
+def _icon_box(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
+    """Return the box (left, top, right, bottom) of all ink if it has an icon's size; else None."""
     rows, columns = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
     if not len(rows) or not len(columns):
         return None
@@ -157,8 +165,8 @@ def _whole(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] 
     return (left, top, right, bottom) if min(sides) >= 8 and max(sides) <= 130 else None
 
 
-def _strongest(pixels: Grid, paper: int) -> int:
-    """The colour that is furthest from the paper."""
+def _strongest_colour(pixels: Grid, paper: int) -> int:
+    """Return the colour that is furthest from the paper."""
     values = np.ascontiguousarray(pixels).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int32)
     apart = np.abs(values - np.array([paper & 255, paper >> 8 & 255, paper >> 16 & 255])).sum(axis=1)
     red, green, blue = values[int(apart.argmax())].tolist()
@@ -166,17 +174,17 @@ def _strongest(pixels: Grid, paper: int) -> int:
 
 
 def same(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
-    """Whether a picture still holds a control as it was found."""
+    """Return True if a picture still shows a control as it was found."""
     return not overpainted(control.pixels, raw[control.place], scale, _STILL)
 
 
 def states(
     drawn_controls: Sequence[DrawnControl], words: Sequence[TextBlock], texts: Sequence[PlacedLine], fit: Fit
 ) -> tuple[list[PlacedLine], list[DrawnControl]]:
-    """Return the state of each control as characters where no text is, and the controls whose picture goes.
+    """Return each control's state as characters in free cells, and the controls whose pixels to erase.
 
-    What is on or off stands on the row of its own label, one of `words`, or nowhere: beside another one it would be
-    taken for that one's state. Its picture goes, too, unless it lies on that row.
+    The state is set on the row of the control's own label (one of `words`), or not at all: beside another label a
+    reader would take it for that one's state. Its pixels are erased, too, unless they lie on that row.
     """
     used_cells = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
     rows_by_words = {text.words: text.row for text in reversed(texts)}
@@ -188,7 +196,7 @@ def states(
             glyphs(_sign(control.control, fit.column(control.ink.right) - fit.column(control.ink.left))),
         )
         column = rounded(fit.column((ink.left + ink.right) / 2) - width_of(line) / 2)
-        own, rows = int(fit.row((ink.top + ink.bottom) / 2)), _rows(control, words, rows_by_words, fit)
+        own, rows = int(fit.row((ink.top + ink.bottom) / 2)), _state_rows(control, words, rows_by_words, fit)
         for row, gap in [(row, gap) for gap in _GAPS[control.control.kind == "icon"] for row in rows]:
             cells = {(row, column + offset) for offset in range(-gap, width_of(line) + gap)}
             if not cells & used_cells and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
@@ -207,12 +215,12 @@ def states(
 
 
 def clear(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -> None:
-    """Take the pictures of these controls out of the cells and their means."""
+    """Erase the pixels of these controls from the cells and their means, in place."""
     for control in removed:
         ink, ground = control.ink, rounded_colour(np.array(control.paper, np.uint32))
         first, last = int(2 * fit.row(ink.top)), math.ceil(2 * fit.row(ink.bottom))
         columns = slice(int(fit.column(ink.left)), math.ceil(fit.column(ink.right)))
-        # Half a cell at a time: what lies above or below in the other half may stand on another ground.
+        # Half a cell at a time: the neighbour in the other half may have another ground.
         upper, lower = slice((first + 1) // 2, (last + 1) // 2), slice(first // 2, last // 2)
         phone.fg[upper, columns] = phone.bg[lower, columns] = ground
         part = slice(first // 2, (last + 1) // 2), columns
@@ -220,10 +228,10 @@ def clear(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -
         mean[part] = between(phone.fg[part], phone.bg[part])
 
 
-def _rows(
+def _state_rows(
     control: DrawnControl, words: Sequence[TextBlock], rows_by_words: Mapping[TextBlock, int], fit: Fit
 ) -> list[int]:
-    """Return the rows on which a control may stand, the best first: its label's; its own if it has no label."""
+    """Return the possible rows of a control's state, best first: its label's, or its own if it has no label."""
     ink, box = control.ink, control.control.box
     middle, height = (ink.top + ink.bottom) / 2, ink.bottom - ink.top
     own = int(fit.row(middle))

@@ -1,29 +1,32 @@
-"""Where a phone lies in a terminal: pixels to cells and back, its shape kept."""
+"""Position of a phone in terminal cells: conversion between pixels and cells, with the aspect ratio kept."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
 Zoom = Literal["fit", "wide", "1.5x", "2x", "3x"]
-"""`fit`: all of it, its shape kept. `wide`: all of it, up to twice as wide as its shape asks, for a low terminal in
-which its words would otherwise not fit. `1.5x`, `2x`, `3x`: so many times `fit`, a part at a time."""
+"""Scale of the phone in the widget.
+
+`fit`: the whole phone in its aspect ratio. `wide`: the whole phone, up to twice as wide as its ratio, so that texts fit
+in a low terminal. `1.5x`, `2x`, `3x`: so many times `fit`, a part at a time.
+"""
 
 ZOOMS: tuple[Zoom, ...] = ("fit", "wide", "2x")
-"""Those that one key goes through."""
+"""Zooms through which one key cycles."""
 TIMES: dict[Zoom, float] = {"1.5x": 1.5, "2x": 2.0, "3x": 3.0}
-"""How much larger than `fit` the enlarged ones are, the least first."""
+"""Factor over `fit` of each enlarged zoom, in ascending order."""
 
 
 _AS_WIDE = 1.1
-"""By how much a cell of an enlarged phone may be wider than one of the whole phone and still count as as wide."""
+"""An enlarged phone's cell may be wider than a whole phone's by this factor and still count as no wider."""
 WORDS = 45
-"""Columns in which a phone's words fit on its lines, nearly all of them."""
+"""Columns in which nearly all texts of a phone fit on their lines."""
 
 
 class Fit(NamedTuple):
-    """A phone of `size` pixels whose part from (x0, y0) to (x1, y1) is drawn in `cols` x `rows` cells at (left, top).
+    """A phone of `size` pixels, whose part from (x0, y0) to (x1, y1) is drawn in `cols` x `rows` cells at (left, top).
 
-    A cell is one pixel wide and two half-block pixels high, and taken to be twice as high as wide.
+    A cell shows one pixel across and two (half blocks) down, and counts as twice as high as wide.
     """
 
     size: tuple[int, int]
@@ -38,30 +41,30 @@ class Fit(NamedTuple):
 
     @property
     def cell_width(self) -> float:
-        """Pixels of the phone in one column."""
+        """Phone pixels in one column."""
         return (self.x1 - self.x0) / self.cols
 
     @property
     def cell_height(self) -> float:
-        """Pixels of the phone in one row."""
+        """Phone pixels in one row."""
         return (self.y1 - self.y0) / self.rows
 
     def column(self, x: float) -> float:
-        """Where a pixel lies, in columns from the phone's own left edge; a whole number is a cell's left edge."""
+        """Convert a pixel's x to columns from the phone's left edge. A whole number is a cell's left edge."""
         return (x - self.x0) / self.cell_width
 
     def row(self, y: float) -> float:
-        """Where a pixel lies, in rows from the phone's own top edge."""
+        """Convert a pixel's y to rows from the phone's top edge."""
         return (y - self.y0) / self.cell_height
 
     def pixel(self, column: int, row: int) -> tuple[int, int] | None:
-        """The phone's pixel in the middle of a cell of the widget; None beside the phone."""
+        """Return the phone's pixel in the middle of a widget's cell; None outside the phone."""
         if not (self.left <= column < self.left + self.cols and self.top <= row < self.top + self.rows):
             return None
         return self.nearest(column, row)
 
     def nearest(self, column: int, row: int) -> tuple[int, int]:
-        """As `pixel`, and for a cell beside the phone the nearest pixel of its edge."""
+        """Return the same pixel as `pixel`. For a cell outside the phone return the nearest pixel of its edge."""
         column = min(max(column - self.left, 0), self.cols - 1)
         row = min(max(row - self.top, 0), self.rows - 1)
         x = self.x0 + (column + 0.5) * self.cell_width
@@ -70,9 +73,9 @@ class Fit(NamedTuple):
 
 
 def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: tuple[int, int] = (0, 0)) -> Fit | None:
-    """How a phone of `size` pixels lies in `cells` (columns, rows); None where either is empty.
+    """Return the position of a phone of `size` pixels in `cells` (columns, rows); None if either is empty.
 
-    `pan` is the phone's pixel that stands at the top left of an enlarged one; it is held inside the phone.
+    `pan` is the phone's pixel at the top left of an enlarged view. It is clamped to the phone.
     """
     width, height = size
     columns, lines = cells
@@ -95,9 +98,9 @@ def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: 
 
 
 def levels(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Zoom]:
-    """The views that lie between `whole` (`fit` or `wide`) and the largest, each closer than the one before it.
+    """Return the zooms from `whole` (`fit` or `wide`) to the largest, in ascending order.
 
-    Where the whole phone is drawn wider than its shape asks, what would make its words narrower is left out.
+    If the whole phone is drawn wider than its aspect ratio, zooms that would make its texts narrower are left out.
     """
     now = fit(size, cells, whole)
     views: list[Zoom] = [whole]
@@ -109,10 +112,10 @@ def levels(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Z
 
 
 def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[int, Zoom]:
-    """The columns that a phone is given beside other panes of so many lines, and its view there.
+    """Return the columns and the zoom for a phone beside other panes of `lines` rows.
 
-    As many as its shape asks, at most `most`; where its words need more it is made wider, up to twice, at most to
-    `widened` columns. A phone that is turned sideways takes `widened` columns if its shape asks for them.
+    It gets the columns of its aspect ratio, at most `most`. If its texts need more it becomes wider, up to twice, at
+    most `widened` columns. A phone in landscape takes `widened` columns if its ratio asks for them.
     """
     if size[0] > size[1]:
         most = max(most, widened)

@@ -1,4 +1,4 @@
-"""What of a picture a text may run out over, and how far colours are apart."""
+"""The ground of a picture over which a text may extend, and the distance of colours."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     Grid = NDArray[np.uint32]
 
 _EDGE = 3
-"""A text may cover fewer cells of something than this: the edge of a bubble, not an icon."""
+"""Cells of an object that a text must not cover. It may cover fewer: the edge of a bubble, but not an icon."""
 APART = 48
-"""Summed over channels: paper that differs by less from what is drawn needs no patch of its own."""
+"""Distance of two colours, summed over channels, up to which a text's paper needs no patch of its own."""
 
 
 class Ground:
-    """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
+    """Ground over which texts may extend: their own paper, plain ground, and at most an edge of anything else."""
 
     def __init__(self, phone: Cells, mean: Grid, where: Fit, tree: UiTree | None = None) -> None:
         before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
         self._uneven = (differ(phone.fg, phone.bg) > APART) | (differ(mean, before) > APART)
         self._mean, self._where = mean, where
-        # An upright app on a turned phone stands between black bars, on which its words would seem to hang loose.
+        # An upright app on a phone in landscape lies between black bars: its texts would look detached on them.
         turned = tree is not None and tree.rotation % 2 == 1
         roots = [root.bounds for root in tree.roots if root.bounds.area] if tree is not None and turned else []
         self._low = max(0, int(where.column(min((box.left for box in roots), default=0))))
@@ -38,30 +38,30 @@ class Ground:
         self._rows: dict[int, list[tuple[int, int]]] = {}
 
     def reach(self, words: TextBlock) -> tuple[int, int]:
-        """The columns that a text may take: from its ink on, both ways, up to the last cell of an edge."""
+        """Return the columns [low, high) that a text may take: from its ink outwards to the last cell of an edge."""
         where = self._where
         row = min(max(int(where.row(words.middle)), 0), where.rows - 1)
         first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
         last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
         if not words.flat:
             return self._low, self._high
-        busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
+        busy = [column for column, colour in self._busy_cells(row) if not _similar(colour, words.paper)]
         left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
         return (
             max(self._low, left[-_EDGE] + 1 if len(left) >= _EDGE else 0),
             min(self._high, right[_EDGE - 1] if len(right) >= _EDGE else where.cols),
         )
 
-    def _row(self, row: int) -> list[tuple[int, int]]:
-        """The cells of a row that show more than plain ground: column and colour."""
+    def _busy_cells(self, row: int) -> list[tuple[int, int]]:
+        """Return the cells of a row that show more than plain ground, as (column, colour)."""
         if row not in self._rows:
             columns = np.flatnonzero(self._uneven[row])
             self._rows[row] = list(zip(columns.tolist(), self._mean[row, columns].tolist(), strict=True))
         return self._rows[row]
 
 
-def _alike(one: int, other: int) -> bool:
-    """Whether two packed colours differ by no more than a patch would be needed for."""
+def _similar(one: int, other: int) -> bool:
+    """Return True if two packed colours are so close that a text needs no patch."""
     red, green, blue = (
         abs((one & 255) - (other & 255)),
         (one >> 8 & 255) - (other >> 8 & 255),
@@ -71,7 +71,7 @@ def _alike(one: int, other: int) -> bool:
 
 
 def differ(some: Grid, others: Grid) -> NDArray[np.int32]:
-    """Summed difference of packed colours, each from its like."""
+    """Return the summed channel differences of packed colours, element by element."""
     one, other = np.broadcast_arrays(some, others)
     a, b = np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)
     channels = (np.maximum(a, b) - np.minimum(a, b)).reshape(*one.shape, 4)

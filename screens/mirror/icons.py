@@ -1,4 +1,4 @@
-"""Icon buttons: what their descriptions say they do, as one character, or as the first letters where none is known."""
+"""Icon buttons: one character for what their description says, or the first letters of an unknown description."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import lru_cache
 from lab.core.ui_tree import Bounds, Node
 
 _SIGNS = tuple(
+    # The order matters: the first match counts, so special cases precede general ones.
     (re.compile(words, re.IGNORECASE), sign)
     for words, sign in (
         (r"^(previous|earlier) (hour|minute|year)\b", "−"),
@@ -65,7 +66,7 @@ _LETTERS = 3
 
 
 def icons(root: Node, screen: Bounds) -> Iterator[tuple[Bounds, str]]:
-    """The boxes of small buttons without words, in drawing order, each with its sign."""
+    """Yield the boxes and signs of small buttons without text, in drawing order."""
     for node in root.walk():
         box = node.bounds.cut(screen)
         if not (node.clickable and node.desc) or node.checkable or not box.area:
@@ -77,7 +78,7 @@ def icons(root: Node, screen: Bounds) -> Iterator[tuple[Bounds, str]]:
 
 @lru_cache(maxsize=512)
 def sign(desc: str) -> str:
-    """What stands for a description: its sign, else the first letters of its first word."""
+    """Return the sign for a description; the first letters of its first word if no pattern matches."""
     desc = desc.strip()
     symbol = next((mark for words, mark in _SIGNS if words.search(desc)), None)
     return symbol or next(iter(re.findall(r"\w+", desc)), "")[:_LETTERS]

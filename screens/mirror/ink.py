@@ -1,4 +1,4 @@
-"""Where a text's glyphs lie in a picture: found by the shape that its words must have, and taken out again."""
+"""Ink of a text: find its glyphs in a picture by the shape that the text must have, and erase them."""
 
 from __future__ import annotations
 
@@ -18,40 +18,46 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _FLAT = 0.3
-"""A box's commonest colour is its paper when at least this share of it has it; else the paper is a picture."""
+"""Minimum share of a box with the commonest colour for that colour to count as paper.
+
+Below it the ground is a picture.
+"""
 _USUAL = 0.88
-"""The width of running text over half an em a cell: what a likeness is measured against."""
+"""Usual width of running text over half an em a cell, the reference for a likeness."""
 _FULL, _FULL_SMALL, _FULL_STROKES, _MOTLEY = 0.66, 0.88, 0.5, 0.13
-"""Writing covers less of its box than this (small writing, whose strokes run together; on a picture), and strays less
-from a single colour; icons do not."""
+"""Upper bounds for writing: share of its box that is ink (usual, small, on a picture), and mean distance of its pixels
+from blends of paper and one ink. Icons exceed them.
+"""
 _MANY = 12_000
-"""Pixels of a box from which on every fourth tells its paper."""
+"""Pixels of a box above which every fourth one is enough to find its paper."""
 _SMALL, _SMALL_COARSE = 9, 36
-"""Writing is small up to so many rows of pixels, or, where pixels are coarse, so many of the phone's; one or two
-letters alone may be as full."""
+"""Maximum height of small writing in rows of pixels, or, with coarse pixels, in the phone's pixels.
+
+Texts of one or two letters may be as full as small writing.
+"""
 _COARSE = 2
-"""The phone's pixels in one above which strokes that stand close run together."""
+"""Phone pixels in one pixel of the picture above which close strokes run together."""
 _PITCH = 1.2
-"""From line to line of a paragraph, in ems, where no gap tells."""
+"""Line spacing of a paragraph in ems if no gap shows it."""
 _STANDS_OUT = np.uint32(0xE0E0E0)
-"""Ink differs from its paper by 32 of 255 or more in some channel."""
+"""Channel bits of a difference that make a pixel ink: 32 of 255 or more in some channel."""
 
 
 class Shape(NamedTuple):
-    """What a text must look like: its width in cells, and the height of its glyphs in ems."""
+    """Expected look of a text: its width in cells and the height of its glyphs in ems."""
 
     cells: int
     height: float
     below: float
-    """How much of that height, in ems, hangs below the line."""
+    """Part of that height, in ems, below the baseline."""
     plain: bool
-    """Whether it is of one colour: no pictographs."""
+    """True if the text has one colour, that is, no pictographs."""
     dense: bool
-    """Whether its letters have so many strokes that they nearly fill their boxes."""
+    """True if its letters have so many strokes that they nearly fill their boxes (CJK)."""
 
 
 class TextInk(NamedTuple):
-    """A text as found in its box; edges in the picture's own pixels from the box's corner, colours packed."""
+    """A text found in its box. Edges are in the picture's pixels from the box's corner. Colours are packed."""
 
     left: int
     top: int
@@ -65,7 +71,7 @@ class TextInk(NamedTuple):
 
 @lru_cache(maxsize=2048)
 def shape(text: str, cells: int) -> Shape:
-    """How a text is shaped, from its letters: tall ones, and ones that hang below the line."""
+    """Return the shape of a text from its letters: tall ones, and ones with descenders."""
     wide = any(unicodedata.east_asian_width(ch) in "WF" for ch in text)
     tall = wide or any(ch.isupper() or ch.isdigit() or ch in "bdfhijklt()[]{}|/%&!?$#@'\"" for ch in text)
     deep = any(ch in "gjpqyQ,;()[]{}|@/" for ch in text)
@@ -74,48 +80,52 @@ def shape(text: str, cells: int) -> Shape:
 
 
 def find_ink(pixels: Grid, text_shape: Shape, scale: tuple[float, float], sure: bool) -> TextInk | None:
-    """The glyphs of a text in the pixels of its box; None where nothing there has its shape.
+    """Find the glyphs of a text in the pixels of its box. Return None if nothing there has its shape.
 
-    `scale` is the source's pixels in one of these, across and down. `sure`: only a close likeness counts (for a
-    description, which need not be written there at all).
+    `scale` is the source's pixels in one of these, across and down. With `sure`, accept only a close likeness (for a
+    description, which may not be written there at all).
     """
     paper, flat = paper_of(pixels)
     mask = inked(pixels, paper, flat)
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
         mask &= ~from_edges(mask)
+    # Ink at both the left and the right edge may be the outline of a field around the text.
     if flat and mask[:, :LINE].any() and mask[:, -LINE:].any():
         drop_outline(mask, inked(pixels, paper, True, FAINT))
     _drop_frame(mask)
-    likely = _likely(mask, _bands(mask, text_shape, sure), text_shape, scale, sure)
+    likely = _likely_places(mask, _bands(mask, text_shape, sure), text_shape, scale, sure)
     if not sure and (not likely or likely[0][0] > 0.6):
-        likely = sorted(likely + _likely(mask, _guessed(mask, text_shape, scale[1]), text_shape, scale, sure))
+        likely = sorted(
+            likely + _likely_places(mask, _guessed_bands(mask, text_shape, scale[1]), text_shape, scale, sure)
+        )
     for _, (left, top, right, bottom), lines in likely[:3]:
         part = slice(top, bottom), slice(left, right)
         small = bottom - top <= max(_SMALL, _SMALL_COARSE / scale[1] if scale[0] > _COARSE else 0)
-        colour = _written(pixels[part], mask[part], paper, flat, text_shape, small)
+        colour = _writing_colour(pixels[part], mask[part], paper, flat, text_shape, small)
         if colour is not None:
             return TextInk(left, top, right, bottom, lines, colour, paper, flat)
     return None
 
 
-def _likely(
+def _likely_places(
     mask: Mask, bands: list[tuple[int, int, float, int]], text_shape: Shape, scale: tuple[float, float], sure: bool
 ) -> list[tuple[float, tuple[int, int, int, int], int]]:
-    """Where a text may stand, best first: (how unlike it, (left, top, right, bottom), lines)."""
+    """Return where a text may lie, best first: (distance from its shape, (left, top, right, bottom), lines)."""
     likely: list[tuple[float, tuple[int, int, int, int], int]] = []
     for top, bottom, height, lines in bands:
         em = height * scale[1] / text_shape.height
         for left, right, width in _clusters(mask[top:bottom], em / scale[0], lines):
             likeness = width * scale[0] * 2 / (text_shape.cells * em)
-            if _plausible(likeness, width * scale[0], em, text_shape.cells, sure):
+            if _is_plausible(likeness, width * scale[0], em, text_shape.cells, sure):
                 likely.append((abs(math.log(likeness / _USUAL)), (left, top, right, bottom), lines))
     return sorted(likely)
 
 
 def paper_of(pixels: Grid) -> tuple[int, bool]:
-    """The commonest colour of some pixels, and whether it is common enough to be what the text is written on."""
+    """Return the commonest colour of some pixels, and True if it is common enough to be the text's paper."""
     if pixels.size > _MANY:
         pixels = pixels[::2, ::2]
+    # Count on 4 bits a channel: antialiasing and compression scatter a paper's colour.
     nibbles = pixels >> np.uint32(4)
     keys = (nibbles & 0xF) | (nibbles >> np.uint32(4) & 0xF0) | (nibbles >> np.uint32(8) & 0xF00)
     counts = np.bincount(keys.ravel(), minlength=4096)
@@ -128,9 +138,9 @@ def paper_of(pixels: Grid) -> tuple[int, bool]:
 
 
 def inked(pixels: Grid, paper: int, flat: bool, bits: np.uint32 = _STANDS_OUT) -> Mask:
-    """Which pixels are ink: those that differ from the paper, or, on a picture, from what is around them.
+    """Return a mask of the ink: pixels that differ from the paper, or, on a picture, from their surroundings.
 
-    `bits` are those of a difference's channels of which any makes ink of a pixel on flat paper.
+    On flat paper any of `bits` in a pixel's channel differences makes it ink.
     """
     if not flat:
         return _strokes(pixels)
@@ -142,7 +152,7 @@ def inked(pixels: Grid, paper: int, flat: bool, bits: np.uint32 = _STANDS_OUT) -
 
 
 def _strokes(pixels: Grid) -> Mask:
-    """Thin lines on a picture: pixels lighter (or darker, whichever is stronger) than the blur around them."""
+    """Return the thin lines on a picture: pixels lighter (or darker, if that is stronger) than the blur around them."""
     from PIL import Image, ImageFilter
 
     green = (pixels >> np.uint32(8)).astype(np.uint8)
@@ -155,7 +165,7 @@ def _strokes(pixels: Grid) -> Mask:
 
 
 def _drop_frame(mask: Mask) -> None:
-    """Clears lines that cross the whole box: a field's outline, a rule below it."""
+    """Clear lines that cross the whole box, such as a field's outline or the rule below it."""
     height, width = mask.shape
     if height >= 6 and width >= 12:
         mask[np.count_nonzero(mask, axis=1) > 0.85 * width] = False
@@ -163,11 +173,14 @@ def _drop_frame(mask: Mask) -> None:
 
 
 def _bands(mask: Mask, text_shape: Shape, sure: bool) -> list[tuple[int, int, float, int]]:
-    """Where lines of text may be: (top, bottom, height of one line, lines), each line alone and all that are alike."""
+    """Return where lines of text may be, as (top, bottom, height of one line, lines): each line, and runs of similar
+    lines.
+    """
     spans = spans_of(any_along(mask, 1), 0)
     if not spans:
         return []
-    spans = _dotted(spans, 0.17 * max(end - start for start, end in spans))[:12]
+    # A bound on the pairs of first and last line tried below.
+    spans = _join_dots(spans, 0.17 * max(end - start for start, end in spans))[:12]
     bands = [(start, end, float(end - start), 1) for start, end in spans if end - start > 1]
     if sure:
         return bands
@@ -183,8 +196,8 @@ def _bands(mask: Mask, text_shape: Shape, sure: bool) -> list[tuple[int, int, fl
     return bands
 
 
-def _guessed(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int, float, int]]:
-    """Where lines are set so tight that no gap parts them: each number of lines that they may be."""
+def _guessed_bands(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int, float, int]]:
+    """Return bands for lines set so tight that no gap separates them: one for each possible number of lines."""
     bands: list[tuple[int, int, float, int]] = []
     if text_shape.cells < 16:
         return bands
@@ -197,8 +210,8 @@ def _guessed(mask: Mask, text_shape: Shape, down: float) -> list[tuple[int, int,
     return bands
 
 
-def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
-    """Joins the dots and accents above letters to their line: small pieces close to a larger one."""
+def _join_dots(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
+    """Join the dots and accents above letters to their line: small pieces close to a larger one."""
     lines = [spans[0]]
     for start, end in spans[1:]:
         before = lines[-1]
@@ -211,18 +224,22 @@ def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
 
 
 def _clusters(band: Mask, em: float, lines: int) -> list[tuple[int, int, float]]:
-    """Where words may begin and end in a band: (left, right, summed width of its lines), gaps of over an em between."""
+    """Return where words may begin and end in a band: (left, right, summed width of its lines).
+
+    Gaps of more than an em separate words.
+    """
+    # The bound of six keeps the pairs of first and last below few.
     spans = spans_of(any_along(band, 0), max(2.0, 1.1 * em))[:6]
     clusters: list[tuple[int, int, float]] = []
     for first in range(len(spans)):
         for last in range(first, len(spans)):
             left, right = spans[first][0], spans[last][1]
-            clusters.append((left, right, _summed(band[:, left:right], lines)))
+            clusters.append((left, right, _summed_width(band[:, left:right], lines)))
     return clusters
 
 
-def _summed(band: Mask, lines: int) -> float:
-    """The widths of a band's lines, added up; where no gap parts them they are taken to be nearly full."""
+def _summed_width(band: Mask, lines: int) -> float:
+    """Return the summed widths of a band's lines. Lines without a gap between them count as nearly full."""
     width = float(band.shape[1])
     if lines == 1:
         return width
@@ -233,8 +250,8 @@ def _summed(band: Mask, lines: int) -> float:
     return float(sum(int(reach[start:end].max()) for start, end in rows if end - start > 1))
 
 
-def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool) -> bool:
-    """Whether ink of this width can be that text; `likeness` is its width over the width one would expect."""
+def _is_plausible(likeness: float, width: float, em: float, cells: int, sure: bool) -> bool:
+    """Return True if ink of this width can be the text. `likeness` is its width over the expected width."""
     if sure:
         return cells >= 4 and 0.62 < likeness < 1.5 and 12 <= em <= 200
     if cells <= 2:
@@ -242,10 +259,10 @@ def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool)
     return 0.45 < likeness < 2.2 or (likeness <= 0.45 and width > 2.5 * em)
 
 
-def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape, small: bool) -> int | None:
-    """The colour of what is written there; None where it is no writing but a picture: too full, or of many colours.
+def _writing_colour(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape, small: bool) -> int | None:
+    """Return the colour of the writing; None if it is not writing but a picture (too full, or of many colours).
 
-    The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
+    The colour is the mean of the pixels furthest from the paper, since thin strokes are blends of the two.
     """
     full = _FULL_STROKES if not flat else _FULL_SMALL if small or text_shape.cells <= 2 or text_shape.dense else _FULL
     if not mask.any() or np.count_nonzero(mask) > full * mask.size:
@@ -255,14 +272,14 @@ def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, text_shape: Shape
     apart = inks - ground
     reach = np.abs(apart).sum(axis=1)
     colour = inks[reach >= 0.88 * reach.max()].mean(axis=0)
-    if text_shape.plain and _motley(apart, colour - ground):
+    if text_shape.plain and _is_motley(apart, colour - ground):
         return None
     red, green, blue = (int(value + 0.5) for value in colour)
     return red | green << 8 | blue << 16
 
 
-def _motley(apart: NDArray[np.float32], ink: NDArray[np.float32]) -> bool:
-    """Whether pixels are not blends of paper and one ink."""
+def _is_motley(apart: NDArray[np.float32], ink: NDArray[np.float32]) -> bool:
+    """Return True if the pixels are not blends of the paper and one ink."""
     length = float(np.linalg.norm(ink)) or 1.0
     along = apart @ (ink / length)
     aside = np.sqrt(np.maximum((apart * apart).sum(axis=1) - along * along, 0.0))
@@ -270,9 +287,9 @@ def _motley(apart: NDArray[np.float32], ink: NDArray[np.float32]) -> bool:
 
 
 def erase(pixels: Grid, mask: Mask, paper: int, flat: bool) -> None:
-    """Takes ink out of pixels in place: paper instead, or on a picture the mean of what is above and below it.
+    """Erase ink from pixels in place: with the paper, or on a picture with the mean of the column's other pixels.
 
-    The blended edge of the glyphs goes too, so the mask is widened by a pixel each way.
+    The mask is widened by a pixel each way, because the blended edges of glyphs must go, too.
     """
     wide = mask.copy()
     wide[:, 1:] |= mask[:, :-1]

@@ -1,4 +1,4 @@
-"""One text on its way into the grid: how it is aligned, how far it may reach, how it is wrapped."""
+"""One text on its way into the grid: its alignment, its limits, its line breaks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from screens.mirror.glyphs import NEWLINE, Glyph, cut, flat, longest_word, width
 Anchor = Literal["left", "center", "right"]
 Line = tuple[Glyph, ...]
 Reach = Callable[["TextBlock"], tuple[int, int]]
-"""Tells, of a text that is wider than its ink, the columns that it may take in view of the picture."""
+"""Return the columns that a text wider than its ink may take, given the picture."""
 
 SHIFT = 2
-"""Cells that a text may leave its place sideways before it is cut."""
+"""Cells that a text may move sideways before it is cut."""
 
 
 class TextBlock(NamedTuple):
-    """A text to set: its glyphs, its node's box and the box of its ink (pixels), its look.
+    """A text to set: its glyphs, the boxes of its node and of its ink (pixels), its look.
 
-    `middle` is the height of its (first) line's middle, `em` its font's size, both in pixels; `lines` is how many
-    it fills in the picture. Colours are packed.
+    `middle` is the y of its (first) line's middle and `em` its font's size, both in pixels. `lines` is its number of
+    lines in the picture. Colours are packed.
     """
 
     line: Line
@@ -51,14 +51,14 @@ class GridText:
     row: int = 0
     whole: bool = True
     room: int = 1
-    """Rows that its ink fills; a paragraph may be given more, as many as it has lines, where there are some."""
+    """Rows that its ink fills. A paragraph may get more, up to its number of lines, if free rows exist."""
     width: int = 0
 
     def __post_init__(self) -> None:
         self.put(self.lines)
 
     def put(self, lines: list[Line]) -> None:
-        """Gives it other lines."""
+        """Replace the lines and update the width."""
         self.lines = lines
         self.width = max((width_of(line) for line in lines), default=0)
 
@@ -78,7 +78,7 @@ def item_of(words: TextBlock, edges: Edges, things: Sequence[Bounds], fit: Fit, 
         first, last = reach(words)
         low, high = max(low, first), min(high, last)
     if words.lines > 1:
-        return _block(words, anchor, low, high, fit)
+        return _paragraph(words, anchor, low, high, fit)
     item = GridText(words, anchor, [flat(words.line)], 0, low, high)
     width = item.width
     if anchor == "left":
@@ -88,12 +88,12 @@ def item_of(words: TextBlock, edges: Edges, things: Sequence[Bounds], fit: Fit, 
         start = rounded(fit.column(words.ink.right)) - width
     else:
         start = rounded(fit.column((words.ink.left + words.ink.right) / 2) - width / 2)
-    _hold(item, start)
+    _place_within_limits(item, start)
     return item
 
 
-def _hold(item: GridText, start: int) -> None:
-    """Puts an item at `start`, or as near as its limits allow; cuts what is wider than they are."""
+def _place_within_limits(item: GridText, start: int) -> None:
+    """Place an item at `start`, or as near as its limits allow. Cut it if it is wider than they are."""
     width = item.width
     if start + width > item.high and (item.anchor != "left" or start + width <= item.high + SHIFT):
         start = item.high - width
@@ -103,8 +103,8 @@ def _hold(item: GridText, start: int) -> None:
         item.whole = False
 
 
-def _block(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) -> GridText:
-    """A paragraph: wrapped in its box, in a wider one where it would need more rows than it has."""
+def _paragraph(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) -> GridText:
+    """Return a paragraph wrapped in its box, or wider if it would need more rows than it has."""
     start = max(low, rounded(fit.column(words.ink.left)))
     width = max(4, rounded(fit.column(max(words.ink.right, words.box.right))) - start)
     room = max(1, int((words.ink.bottom - words.ink.top) / fit.cell_height + 0.6))
@@ -114,7 +114,7 @@ def _block(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) -> G
 
 
 def flow(item: GridText, room: int, width: int) -> None:
-    """Wraps a paragraph into at most `room` lines: as wide as its box, wider to spare a line or a word, then cut."""
+    """Wrap a paragraph into at most `room` lines: as wide as its box, wider to save a line or a word, then cut."""
     line, widest = item.words.line, max(1, item.high - item.start)
     word = longest_word(line)
     width = min(max(width, word if word <= widest else width), widest)
@@ -130,7 +130,7 @@ def flow(item: GridText, room: int, width: int) -> None:
 
 
 class Edges:
-    """Which box edges are shared by texts on different lines: what a column is aligned by."""
+    """Box edges that texts on different lines share, which shows how a column is aligned."""
 
     def __init__(self, words: Sequence[TextBlock]) -> None:
         self._spans: dict[tuple[str, int], tuple[float, float]] = {}
@@ -145,7 +145,7 @@ class Edges:
 
 
 def anchored(words: TextBlock, edges: Edges, screen: int) -> Anchor:
-    """How a text is aligned: by where its ink lies in its box, and in a tight box by what stands around it."""
+    """Return a text's alignment: from its ink's position in its box, or, in a tight box, from what is around it."""
     before, after = words.ink.left - words.box.left, words.box.right - words.ink.right
     slack = before + after
     if slack >= words.em:
@@ -165,7 +165,7 @@ def anchored(words: TextBlock, edges: Edges, screen: int) -> Anchor:
 
 
 def _limits(words: TextBlock, things: Sequence[Bounds], fit: Fit) -> tuple[int, int]:
-    """The columns that a text may take: up to the next icon or switch on its line, or the phone's edge."""
+    """Return the columns that a text may take: up to the next icon or switch on its line, or the phone's edge."""
     low, high = 0, fit.cols
     middle = (words.ink.left + words.ink.right) / 2
     reach = 0.3 * fit.cell_height
@@ -175,13 +175,14 @@ def _limits(words: TextBlock, things: Sequence[Bounds], fit: Fit) -> tuple[int, 
         if thing.left >= middle:
             high = min(high, max(int(fit.column(thing.left)), int(fit.column(words.ink.right)) + 1))
         else:
-            low = max(low, min(_up(fit.column(thing.right)), int(fit.column(words.ink.left))))
+            low = max(low, min(_ceil(fit.column(thing.right)), int(fit.column(words.ink.left))))
     return max(0, min(low, fit.cols - 1)), max(min(high, fit.cols), 1)
 
 
+# Rounds halves away from zero. The built-in `round` rounds them to even.
 def rounded(value: float) -> int:
     return int(value + 0.5) if value >= 0 else -int(-value + 0.5)
 
 
-def _up(value: float) -> int:
+def _ceil(value: float) -> int:
     return -int(-value) if value <= 0 else int(value) + (value > int(value))

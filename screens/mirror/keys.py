@@ -1,4 +1,4 @@
-"""The keys by which a room enlarges the phone that it shows, whatever has the focus."""
+"""The keys with which a screen enlarges its phone, whatever has the focus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 
 def zoom_keys(room: str, group: Binding.Group) -> list[BindingType]:
-    """The room's bindings: closer, further, and shift with an arrow, which moves the part that is seen."""
+    """Return a screen's bindings: closer, further, and shift with an arrow to move the visible part."""
     moves: list[BindingType] = [
         Binding(
             f"shift+{way}", f"pan({across},{down})", f"Look {way}", show=False, id=f"{room}.pan_{way}", group=group,

@@ -1,4 +1,4 @@
-"""Texts that stand on one line of a picture share a row, in order, as near to their places as can be."""
+"""Assign rows: texts on one line of the picture share a row, in order and as near to their places as possible."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from screens.mirror.fit import Fit
 from screens.mirror.items import GridText, flow, rounded
 
 _STRAY = 1.05
-"""Rows that a text may leave its place up or down before the less important is dropped."""
+"""Rows that a text may stray from its place before the less important text is dropped."""
 
 
 @dataclass(slots=True)
 class Level:
-    """Items that stand on one line of the picture and so on one row: `top` is where it would lie, in rows."""
+    """Items on one line of the picture, and so on one row. `top` is their ideal place, in rows."""
 
     items: list[GridText] = field(default_factory=list)
     top: float = 0.0
@@ -25,7 +25,7 @@ class Level:
 
 
 def levels_of(items: list[GridText], fit: Fit) -> list[Level]:
-    """Items grouped by the line they stand on in the picture; paragraphs alone, lowest line last."""
+    """Group items by their line in the picture, from top to bottom. A paragraph is a level of its own."""
     levels: list[Level] = []
     open_level: Level | None = None
     middles: list[float] = []
@@ -48,7 +48,7 @@ def levels_of(items: list[GridText], fit: Fit) -> list[Level]:
 
 
 def glue(levels: list[Level]) -> None:
-    """Brings lines that stand close under one another (a title and what is said about it) one row apart."""
+    """Move lines that lie close under one another (a title and its subtitle) exactly one row apart."""
     glued: set[int] = set()
     for first in range(len(levels)):
         run = [first]
@@ -63,7 +63,7 @@ def glue(levels: list[Level]) -> None:
 
 
 def _follower(levels: list[Level], index: int) -> int | None:
-    """The level that stands right under one; what stands beside both (a picture's initial) may lie between."""
+    """Return the level right under another, or None. Levels beside both (a picture's initial) may lie between."""
     for other in range(index + 1, min(index + 4, len(levels))):
         if _adjoin(levels[index], levels[other]):
             return other
@@ -71,7 +71,7 @@ def _follower(levels: list[Level], index: int) -> int | None:
 
 
 def _adjoin(upper: Level, lower: Level) -> bool:
-    """Whether one line stands right under another, at the same left edge, about a row below it."""
+    """Return True if one line lies about a row under another, at the same left edge."""
     if max(upper.height, lower.height) > 1 or not 0.6 < lower.top - upper.top < 1.6:
         return False
     return any(
@@ -83,17 +83,20 @@ def _adjoin(upper: Level, lower: Level) -> bool:
 
 
 def set_rows(levels: list[Level], rows: int) -> list[Level] | None:
-    """Gives every level its row, in order, none on another that it would cover, each as near its place as can be.
+    """Give each level its row, in order, without overlap and as near to its place as possible.
 
-    Pools adjacent violators (isotonic regression). Where one had to stray too far, returns it and those around it.
+    Pools adjacent violators (isotonic regression). Return None, or, if a level strayed too far, that one and its
+    neighbours.
     """
     offsets: list[int] = []
     for index, level in enumerate(levels):
         needed = offsets[-1] if offsets else 0
+        # Only the twelve levels before: the work stays linear in the number of texts.
         for other in range(max(0, index - 12), index):
-            if _beside(levels[other], level):
+            if _overlap(levels[other], level):
                 needed = max(needed, offsets[other] + levels[other].height)
         offsets.append(needed)
+    # Relative to the least row of each level, any non-decreasing rows are free of overlaps.
     pools: list[list[float]] = []
     for level, offset in zip(levels, offsets, strict=True):
         pools.append([level.top - offset, 1.0])
@@ -115,13 +118,13 @@ def set_rows(levels: list[Level], rows: int) -> list[Level] | None:
     return levels[max(0, worst[1] - 2) : worst[1] + 3]
 
 
-def _beside(one: Level, other: Level) -> bool:
-    """Whether two levels would cover one another on the same row."""
+def _overlap(one: Level, other: Level) -> bool:
+    """Return True if two levels would overlap on the same row."""
     return any(a.start < b.end + 1 and b.start < a.end + 1 for a in one.items for b in other.items)
 
 
 def tighten(level: Level, fit: Fit) -> None:
-    """Takes back the rows that a paragraph was given beyond those that its ink fills."""
+    """Take back the rows that a paragraph got beyond those that its ink fills."""
     item = level.items[0]
     ink = item.words.ink
     flow(item, item.room, item.width)

@@ -1,4 +1,4 @@
-"""Words of a live phone that tells none, read from its pictures on a thread of their own, as time allows."""
+"""Words of a live phone without UI text, read from its pictures by OCR on a thread of their own."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
 
 _PATIENCE = 20.0
-"""Seconds that one picture may take."""
+"""Maximum seconds to read one picture."""
 _REST, _SELDOM = 0.4, 2.0
-"""Seconds without a change after which a picture is read; and between two readings of a screen that keeps moving."""
+"""Seconds a picture must be still before a reading, and seconds between readings of a screen that keeps moving."""
 _LOOK = 0.25
-"""Seconds between two looks at whether it is time to read."""
+"""Seconds between two checks of whether a reading is due."""
 _NOISE = 10
-"""By how much (of 255, in the mean) the pixels under a line may differ, as a video's coding has them, and it stands."""
+"""Mean difference (of 255) of the pixels under a line, from video coding, up to which the line counts as unchanged."""
 
 
 class LiveWords:
-    """Gives a mirror the live frames, with the words that were read where the phone tells none.
+    """Live frames for a mirror, with words read by OCR if the phone's UI tree has none.
 
-    A frame is never held back: its words follow, once they are read, if the picture still holds them. `reader` gives
-    what reads, or None; it is asked on the thread that reads, and only where a phone tells no words. `close` ends it.
+    A frame is never delayed. Its words follow once they are read, if the picture still shows them. `reader` returns the
+    OCR engine or None. It is called on the reading thread, and only if a phone has no words. `close` ends the thread.
     """
 
     class Lacking(Message):
-        """Words are to be read, and no engine is installed."""
+        """Message: a phone has no words, and no OCR engine is installed."""
 
     def __init__(self, mirror: Mirror, reader: Callable[[], TextReader | None]) -> None:
         self._mirror, self._reader = mirror, reader
@@ -47,39 +47,42 @@ class LiveWords:
         self._thread: threading.Thread | None = None
         self._closed = self._silent = False
         self._newest: Frame | None = None
-        self._since, self._began = 0.0, 0.0
-        """When the newest picture came (monotonic seconds), and when one was read last."""
-        self._read: tuple[int, UiTree] | None = None
-        """A picture's number, and what is read there."""
+        self._changed_at, self._reading_began = 0.0, 0.0
+        """Monotonic seconds of the newest picture's arrival, and of the last reading's start."""
+        self._last_reading: tuple[int, UiTree] | None = None
+        """Number of the picture that was read, and the tree made of its text."""
         self._words_shown = False
 
     def show(self, frame: Frame) -> None:
-        """Shows a frame at once; from the thread that takes them."""
+        """Show a frame at once. Call it from the thread that receives frames."""
         with self._change:
             if self._newest is None or frame.number != self._newest.number:
-                self._since = time.monotonic()
+                self._changed_at = time.monotonic()
             self._newest = frame
             if frame.tree is not None:
                 self._silent = says_nothing(frame.tree)
             if self._silent and not self._closed and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live words", daemon=True)
                 self._thread.start()
-            self._put(self._with_words(frame) if self._silent else frame)
+            self._post(self._with_words(frame) if self._silent else frame)
             self._change.notify_all()
 
     def close(self) -> None:
-        """Nothing is read any more; what is under way is given up."""
+        """Stop reading. A reading under way is discarded."""
         with self._change:
             self._closed = True
             self._change.notify_all()
 
     def _with_words(self, frame: Frame) -> Frame:
-        """A frame of a phone that tells no words, as it is shown: with what is read of it, or was, where it stands."""
-        if self._read is not None and self._read[0] == frame.number:
-            return frame._replace(tree=self._read[1])
+        """Return a frame of a phone without words as it is shown: with the tree that was read of it, if any.
+
+        Otherwise, if read words are on the screen, drop the tree. The mirror then keeps those of unchanged pixels.
+        """
+        if self._last_reading is not None and self._last_reading[0] == frame.number:
+            return frame._replace(tree=self._last_reading[1])
         return frame._replace(tree=None) if self._words_shown else frame
 
-    def _put(self, frame: Frame) -> None:
+    def _post(self, frame: Frame) -> None:
         if frame.tree is not None:
             self._words_shown = was_read(frame.tree)
         self._mirror.post_frame(frame)
@@ -87,58 +90,64 @@ class LiveWords:
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while (frame := self._next()) is not None:
+        while (frame := self._next_due()) is not None:
             reader = self._reader()
             if reader is None:
                 if not self._closed:
                     self._mirror.post_message(self.Lacking())
                 return
-            self._began = time.monotonic()
+            self._reading_began = time.monotonic()
             try:
                 text = _text_of(frame, reader)
             except LabError:
                 text = None
-            self._take(frame, text)
+            self._show_text(frame, text)
 
-    def _next(self) -> Frame | None:
-        """The newest picture once it is time to read it; None when closed."""
+    def _next_due(self) -> Frame | None:
+        """Wait until a reading is due and return the newest picture; None when closed."""
         with self._change:
             while not self._closed:
-                if self._newest is not None and self._due(self._newest):
+                if self._newest is not None and self._is_due(self._newest):
                     return self._newest
+                # Nothing notifies of time that passes, so a silent phone is polled.
                 self._change.wait(_LOOK if self._silent else None)
             return None
 
-    def _due(self, frame: Frame) -> bool:
-        """Whether a picture is to be read now: at rest, or, where none ever rests, now and then."""
-        if not self._silent or not self._mirror.overlay or (self._read is not None and self._read[0] == frame.number):
+    def _is_due(self, frame: Frame) -> bool:
+        """Return True if a reading of this picture is due: once it is still, or at intervals if it keeps moving."""
+        if (
+            not self._silent
+            or not self._mirror.overlay
+            or (self._last_reading is not None and self._last_reading[0] == frame.number)
+        ):
             return False
         now = time.monotonic()
-        return frame.tree is not None or now - self._since > _REST or now - self._began > _SELDOM
+        return frame.tree is not None or now - self._changed_at > _REST or now - self._reading_began > _SELDOM
 
-    def _take(self, frame: Frame, text: ReadText | None) -> None:
-        """Shows what was read on the newest frame: all of it on the same picture, else what still stands there."""
+    def _show_text(self, frame: Frame, text: ReadText | None) -> None:
+        """Show recognized text: all of it if its picture is the newest, else the lines that are unchanged there."""
         with self._change:
             newest = self._newest
-            if newest is None or not self._reads:
+            if newest is None or not self._shows_words:
                 return
             if newest.number == frame.number:
-                self._read = frame.number, text.tree if text is not None else UiTree()
-                self._put(newest._replace(tree=self._read[1]))
+                self._last_reading = frame.number, text.tree if text is not None else UiTree()
+                self._post(newest._replace(tree=self._last_reading[1]))
                 return
+        # Outside the lock: the comparison takes milliseconds, and `show` must not wait for it.
         valid_text = _still_valid(frame, newest, text) if text is not None else None
         with self._change:
-            if valid_text is not None and valid_text.lines and self._newest is newest and self._reads:
-                self._put(newest._replace(tree=valid_text.tree))
+            if valid_text is not None and valid_text.lines and self._newest is newest and self._shows_words:
+                self._post(newest._replace(tree=valid_text.tree))
 
     @property
-    def _reads(self) -> bool:
-        """Whether what is read is still to be shown."""
+    def _shows_words(self) -> bool:
+        """True while recognized text may be shown."""
         return self._silent and not self._closed
 
 
 def _text_of(frame: Frame, reader: TextReader) -> ReadText:
-    """What is read in a frame's picture, its boxes in the phone's own pixels; nothing of it is kept on the disk."""
+    """Return the text in a frame's picture, with boxes in the phone's pixels. None of it is written to the disk."""
     from PIL import Image
 
     out = io.BytesIO()
@@ -149,13 +158,13 @@ def _text_of(frame: Frame, reader: TextReader) -> ReadText:
 
 
 def _scale(frame: Frame) -> tuple[float, float]:
-    """The phone's own pixels in one of the picture's, across and down."""
+    """Return the phone's pixels in one pixel of the picture, across and down."""
     space = frame.space or frame.size
     return space[0] / frame.size[0], space[1] / frame.size[1]
 
 
 def _still_valid(frame: Frame, newest: Frame, text: ReadText) -> ReadText | None:
-    """Those lines whose pixels in the newest frame are what they were in the one that was read."""
+    """Return the lines whose pixels in the newest frame are as they were when read; None if the size changed."""
     import numpy as np
 
     if (frame.size, frame.space) != (newest.size, newest.space):

@@ -1,4 +1,4 @@
-"""What was done on a phone, drawn over it in characters: it can be read without any colour."""
+"""Marks of actions, drawn over a phone in characters. They are readable without colour."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MarkKind = Literal["tap", "double", "long", "drag", "scroll", "type", "box", "ev
 Point = tuple[int, int]
 
 PLATE, INK = 0x00D7FF, 0x000000
-"""Packed: a strong yellow and the black on it, for numbers and words."""
+"""Colours of plates with numbers and words (packed): a strong yellow, and black on it."""
 LIGHT, DARK = 0x00D7FF, 0x6000C8
-"""Packed: lines on a dark and on a light ground; yellow, and a red that is no app's own."""
+"""Colours of lines on a dark and on a light ground (packed): yellow, and a red that apps do not use."""
 
 _RINGS: dict[str, str] = {"tap": "╭─╮││╰─╯", "double": "╔═╗║║╚═╝", "long": "┏━┓┃┃┗━┛"}
 _BOXES: dict[str, str] = {"box": "┌┄┐┆┆└┄┘", "evidence": "╔═╗║║╚═╝"}
 
 
 class PhoneMark(NamedTuple):
-    """One thing to draw at pixels of the phone: a ring (tap, double, long), an arrow from `at` to `to` (drag, scroll),
-    typed words (type; at the bottom where `at` is None), a frame with corners `at` and `to` (box, evidence), a finger
-    that touches, or did a moment ago (touch).
+    """One thing to draw at pixels of the phone.
 
-    `label` is a stranger's text: a step's number, the words typed, what the evidence is for.
+    A ring (tap, double, long), an arrow from `at` to `to` (drag, scroll), typed text (type, at the bottom if `at` is
+    None), a frame with corners `at` and `to` (box, evidence), or a finger that touches now or did a moment ago (touch).
+    `label` is a stranger's text: a step's number, the typed text, the evidence's title.
     """
 
     kind: MarkKind
@@ -38,7 +38,7 @@ class PhoneMark(NamedTuple):
 
 
 def draw_marks(cells: Cells, fit: Fit, marks: Sequence[PhoneMark], codes: Codes) -> None:
-    """Draws marks over cells, in place, the last on top; nothing of them leaves the phone."""
+    """Draw marks over cells in place, the last on top. Everything outside the phone is clipped."""
     pen = _Pen(cells, fit, codes)
     for mark in marks:
         if mark.kind == "type":
@@ -57,22 +57,25 @@ def draw_marks(cells: Cells, fit: Fit, marks: Sequence[PhoneMark], codes: Codes)
 
 
 class _Pen:
-    """Puts glyphs on the phone's cells and mends wide glyphs that it breaks."""
+    """Pen for glyphs on the phone's cells. It repairs wide glyphs that it breaks."""
 
     def __init__(self, cells: Cells, fit: Fit, codes: Codes) -> None:
         self.cells, self.fit, self.codes = cells, fit, codes
 
     def cell(self, at: Point) -> Point:
-        """The column and row of a pixel, counted from the phone's corner; outside it where the pixel is."""
+        """Return the column and row of a pixel from the phone's corner; outside the grid if the pixel is."""
         return int(self.fit.column(at[0]) // 1), int(self.fit.row(at[1]) // 1)
 
     def sees(self, at: Point) -> bool:
-        """Whether a pixel is in the part of the phone that is seen; one beside the phone counts as its nearest."""
+        """Return True if a pixel is in the visible part. One outside the phone counts as the nearest one inside."""
         x, y = min(max(at[0], 0), self.fit.size[0] - 1), min(max(at[1], 0), self.fit.size[1] - 1)
         return self.fit.x0 <= x < self.fit.x1 and self.fit.y0 <= y < self.fit.y1
 
     def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False) -> None:
-        """Writes a line from a cell on; what falls outside the phone, or if `behind` on its words, is left out."""
+        """Write a line from a cell on.
+
+        Leave out what is outside the phone, and, with `behind`, what would cover words.
+        """
         from screens.mirror.paint import BOLD, legible, luminance
 
         row += self.fit.top
@@ -93,7 +96,7 @@ class _Pen:
             column += glyph.width
 
     def _clear(self, row: int, column: int) -> None:
-        """Blanks the other half of a wide glyph whose one half is about to go; settles on one background."""
+        """Blank the other half of a wide glyph before one half is overwritten, and give the cell one background."""
         from screens.mirror.paint import UPPER, between
 
         codes, fg, bg = self.cells.codes[row], self.cells.fg[row], self.cells.bg[row]
@@ -106,7 +109,7 @@ class _Pen:
 
 
 def _is_word(row: list[int], column: int) -> bool:
-    """Whether a cell is part of some words: one of their characters, or a blank between two."""
+    """Return True if a cell belongs to words: one of their characters, or a blank between two."""
     blank_codes = (0x20, 0x2580)
     if row[column] not in blank_codes:
         return True
@@ -118,9 +121,9 @@ def _chars(text: str) -> list[Glyph]:
 
 
 def _draw_ring(pen: _Pen, kind: str, at: Point, label: str) -> None:
-    """A ring of characters around a cell, its number inside; at an edge it is moved in whole.
+    """Draw a ring around a cell with its number inside. Shift it so that all of it is on the phone.
 
-    A ring without a number leaves the words that it stands on to be read.
+    A ring without a number leaves the words under it readable.
     """
     inside = cut(glyphs(label), max(1, pen.fit.cols - 2)) or (Glyph("•", 1),)
     width = width_of(inside)
@@ -136,9 +139,10 @@ def _draw_ring(pen: _Pen, kind: str, at: Point, label: str) -> None:
 
 
 def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
-    """A line of characters with its number where it begins and a head where it ends."""
+    """Draw a line of characters, with its number at the start and a head at the end."""
     (x0, y0), (x1, y1) = pen.cell(at), pen.cell(to)
     across, down = x1 - x0, y1 - y0
+    # Coordinates come from a stranger's trace: without a bound the loop could run for minutes.
     steps = min(max(abs(across), abs(down)), 2000)
     flat, steep = abs(down) * 2 < abs(across), abs(across) < abs(down)
     line = "━" if flat else "┃" if steep and abs(across) * 2 < abs(down) else "╲" if (across > 0) == (down > 0) else "╱"
@@ -153,7 +157,7 @@ def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
 
 
 def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
-    """Typed words on a plate, from where they were typed or along the bottom."""
+    """Draw typed text on a plate, where it was typed or along the bottom."""
     line = cut((Glyph("⌨", 1), Glyph(" ", 1), *glyphs(mark.label)), max(1, pen.fit.cols - 2))
     plate = (Glyph(" ", 1), *line, Glyph(" ", 1))
     column, row = pen.cell(mark.at) if mark.at is not None else (0, pen.fit.rows - 1)
@@ -162,7 +166,10 @@ def _draw_typed(pen: _Pen, mark: PhoneMark) -> None:
 
 
 def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
-    """A frame around a part of the phone, its label on the upper edge; of an enlarged phone what is seen of it."""
+    """Draw a frame around a part of the phone, its label on the upper edge.
+
+    Of an enlarged phone only the visible part.
+    """
     (left, top), (right, bottom) = pen.cell(at), pen.cell((max(to[0] - 1, at[0]), max(to[1] - 1, at[1])))
     first, last = pen.cell((0, 0)), pen.cell((pen.fit.size[0] - 1, pen.fit.size[1] - 1))
     left, top = min(max(left, first[0]), last[0] - 1), min(max(top, first[1]), last[1] - 1)

@@ -1,4 +1,4 @@
-"""The one widget that shows a phone: half-block pixels, its texts in real characters, taps and drags back to it."""
+"""The widget that shows a phone: half-block pixels, texts as real characters, taps and drags as messages."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ __all__ = ["Mirror", "PhoneMark"]
 Point = tuple[int, int]
 
 STALE = 5.0
-"""Seconds after which a live picture is called stale."""
+"""Age in seconds from which a live picture counts as stale."""
 _FRESH = 1.5
-"""Seconds for which it is called live."""
+"""Age in seconds up to which it counts as live."""
 READ_WORDS = "words read from the picture"
-"""What is said on the border where no phone said the words that are shown."""
+"""Remark on the border if the words on display were read by OCR."""
 _READ_SHORT = ("words read", "read")
-"""The same where there is less room, and where there is little."""
+"""Shorter wordings of that remark, for narrow widgets."""
 _CORNERS = 4
-"""Columns of the border that hold no words."""
+"""Columns of the border that hold no text."""
 _UPRIGHT = 1080, 2400
-"""The shape that room is taken for until a picture says another."""
+"""Phone size for which the width is computed until the first picture."""
 _BESIDE_TURNED = 48
-"""Columns that are left to the panes beside a phone on its side."""
+"""Columns left for other panes beside a phone in landscape."""
 
 
 class Mirror(Touchscreen):
-    """A phone. Frames may come from any thread; the newest wins, and none is ever queued."""
+    """A phone. Frames may come from any thread. Only the newest is painted, and none is queued."""
 
     DEFAULT_CSS = """
     Mirror {
@@ -88,22 +88,22 @@ class Mirror(Touchscreen):
     ]  # fmt: skip
 
     overlay: reactive[bool] = reactive(True, repaint=False)
-    """Whether the phone's texts are drawn as characters over the picture."""
+    """True to draw the phone's texts as characters over the picture."""
     zoom: reactive[Zoom] = reactive[Zoom]("fit", repaint=False)
-    """`fit`, `wide` or an enlarged view (see `screens.mirror.fit`)."""
+    """View of the phone: `fit`, `wide` or an enlarged one (see `screens.mirror.fit`)."""
     pan: reactive[Point] = reactive((0, 0), repaint=False)
-    """Enlarged: the phone's pixel at the top left."""
+    """The phone's pixel at the top left of an enlarged view."""
     remark: reactive[str] = reactive("", repaint=False)
-    """What is said of a still picture on its lower border; empty where nothing is."""
+    """Remark about a still picture on the lower border; empty for none."""
     fps: reactive[int] = reactive(30, repaint=False)
-    """No more pictures than this are painted in a second."""
+    """Maximum number of pictures painted in a second."""
     age: reactive[float | None] = reactive(None, repaint=False)
-    """Seconds since the live picture shown was taken; None for a still and before the first."""
+    """Seconds since the shown live picture was taken; None for a still and before the first picture."""
     spoiled_by = ""
-    """A word for why the phone shows no app now, in the place of its age: asleep, locked, folded, secured."""
+    """Reason why the phone shows no app, in place of the age: asleep, locked, folded, secured."""
 
     class _Ready(Message, bubble=False):
-        """The thread has painted something; a later one makes an earlier one pointless."""
+        """Message: the painting thread has painted something. A later one replaces those still queued."""
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, Mirror._Ready)
@@ -124,19 +124,19 @@ class Mirror(Touchscreen):
         self._shown_number = 0
         self._taken: float | None = None
         self._posted: MirrorShot | None = None
-        self._posting = threading.Lock()
-        self._said = ""
-        self._wrong = False
-        """Whether the newest picture has not the bytes that its size asks: the one before it stays."""
-        self._rests = False
-        """Whether the picture is the last one of a run that is over."""
-        self._reads = False
-        """Whether the words of the live picture were read from it."""
-        self._usual: Zoom = "fit"
+        self._post_lock = threading.Lock()
+        self._border_words = ""
+        self._damaged = False
+        """True if the newest frame has not the bytes that its size requires. The picture before it remains."""
+        self._at_rest = False
+        """True if the picture is the last one of a run that ended."""
+        self._words_read = False
+        """True if the words of the live picture were read by OCR."""
+        self._whole_zoom: Zoom = "fit"
         self._shape: Point = _UPRIGHT
-        """The shape that its width is made for."""
+        """Size of a phone for which the width is computed."""
         self._screen: tuple[int, int] | None = None
-        """Columns and rows of the screen in which `take_room` set the width; None where others set it."""
+        """Columns and rows of the screen for which `take_room` set the width; None if another widget sets it."""
         self._marks: tuple[PhoneMark, ...] = ()
         self._finger: tuple[PhoneMark, ...] = ()
         self._drawn_at: deque[float] = deque(maxlen=128)
@@ -147,66 +147,71 @@ class Mirror(Touchscreen):
     # What it shows
 
     def show(self, frame: Frame) -> None:
-        """Shows a live picture soon; a newer one that comes before it is painted takes its place."""
+        """Show a live picture soon. A newer one that arrives before it is painted replaces it."""
         self.post_frame(frame)
 
     def post_frame(self, frame: Frame) -> None:
-        """As `show`, from any thread; never blocks."""
+        """Show a live picture, from any thread. Never blocks."""
+        # A frame of the wrong length would raise on the painting thread, and end it.
         if isinstance(frame.pixels, bytes) and len(frame.pixels) != frame.size[0] * frame.size[1] * 3:
-            self._wrong = True
+            self._damaged = True
             return
         shot = MirrorShot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
-        with self._posting:
-            self._taken, self._wrong = frame.at, False
+        # Callers are on several threads, and `show_instead` must not replace a live picture that arrives meanwhile.
+        with self._post_lock:
+            self._taken, self._damaged = frame.at, False
             if frame.tree is not None:
-                self._reads = was_read(frame.tree)
-            if self._posted is None or not _same(shot, self._posted):
+                self._words_read = was_read(frame.tree)
+            if self._posted is None or not _same_shot(shot, self._posted):
                 self._posted = shot
                 self._newest.put(shot=shot)
 
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
-        """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
+        """Show a stored picture (PNG or JPEG bytes).
+
+        Without one show the tree's texts and boxes, without both a notice.
+        """
         self._taken = self._posted = None
-        self._wrong = self._reads = False
+        self._damaged = self._words_read = False
         self._newest.put(shot=MirrorShot(None, size, tree, stored=image))
 
     def show_instead(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
-        """Shows a stored picture where nothing was shown yet, also while the first live one comes, which is newer."""
-        with self._posting:
+        """Show a stored picture, unless something was shown already. A live picture that arrives meanwhile wins."""
+        with self._post_lock:
             if self.empty:
                 self.show_still(image, size, tree)
 
     def rest(self) -> None:
-        """No picture comes any more: the one shown is the last, and has no age from now on."""
-        self._rests = True
-        self._tell_age()
+        """Mark the picture as the last one. It has no age from now on."""
+        self._at_rest = True
+        self._update_age()
 
     def mark(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws these marks over the phone, instead of those before."""
+        """Draw these marks over the phone, instead of those before."""
         self._marks = tuple(marks)
         self._draw()
 
     def finger(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws a person's finger over all else."""
+        """Draw a person's finger over everything else."""
         self._finger = tuple(marks)
         self._draw()
 
     @property
     def settled(self) -> bool:
-        """Whether everything asked for so far is on the screen."""
+        """True if everything asked for so far is on the screen."""
         return self._shown_number == self._newest.asked
 
     @property
     def rate(self) -> float:
-        """Pictures that were drawn in the last two seconds, a second."""
+        """Pictures drawn in a second, averaged over the last two."""
         since = time.monotonic() - 2.0
         return sum(at > since for at in self._drawn_at) / 2.0
 
     @property
     def age_text(self) -> str:
-        """How old the picture is, in words; empty for a still."""
+        """Age of the picture in words; empty for a still."""
         if self.age is None:
-            return "the last picture" if self._rests and self._taken is not None else ""
+            return "the last picture" if self._at_rest and self._taken is not None else ""
         if self.age < _FRESH:
             return f"live · {self.rate:.0f} fps" if self.rate >= 1 else "live"
         words = f"{self.age:.0f} s old" if self.age < 120 else f"{self.age / 60:.0f} min old"
@@ -214,20 +219,21 @@ class Mirror(Touchscreen):
 
     @property
     def empty(self) -> bool:
-        """Whether it has not been given anything to show yet."""
+        """True until the first call of a `show` method or `post_frame`."""
         return self._newest.asked == 0
 
     @property
     def fit(self) -> Fit | None:
-        """Where the phone lies in the widget's cells, as last drawn."""
+        """Position of the phone in the widget's cells, as last drawn."""
         return self._shown.fit if self._shown is not None else None
 
     @property
     def rows_drawn(self) -> int:
-        """Rows drawn again since it was made."""
+        """Number of rows redrawn since the widget was made."""
         return self._canvas.rows_drawn
 
     def _on_mirror__ready(self) -> None:
+        # Raise the thread's fault here, on the UI thread, where it is reported.
         if self._newest.fault is not None:
             raise self._newest.fault
         if self._newest.painted is None:
@@ -237,23 +243,25 @@ class Mirror(Touchscreen):
         if self._draw():
             self._drawn_at.append(time.monotonic())
         if self.age is None or self.age >= _FRESH or self._taken is None:
-            self._tell_age()  # else the clock does
+            self._update_age()  # otherwise the timer updates it
 
     def _draw(self) -> int:
         return self._canvas.draw(self._shown, (*self._marks, *self._finger)) if self._shown is not None else 0
 
     @property
     def corner(self) -> Offset:
-        """The canvas's."""
+        """Offset of the canvas on the screen."""
         return self._canvas.region.offset
 
     def take_room(self, screen: tuple[int, int]) -> None:
-        """Set the width in a screen of so many columns and rows, beside the panes of a run.
+        """Set the width for a screen of so many columns and rows, beside the panes of a run.
 
-        As wide as the phone's shape asks. Wider in a low terminal, so that its words fit, and for a phone on its side.
+        The width follows the phone's aspect ratio. In a low terminal it is larger, so that texts fit, and for a phone
+        in landscape.
         """
         self._screen = screen
         width, height = screen
+        # In a low terminal style sheets give the phone no border at its sides.
         border = 0 if height < 32 else 2
         turned = self._shape[0] > self._shape[1]
         widened = max(width // 2, width - _BESIDE_TURNED) if turned else width // 2 + 2 - border
@@ -262,7 +270,7 @@ class Mirror(Touchscreen):
         self.styles.width = columns + border
 
     def _follow_shape(self) -> None:
-        """Take the room anew where the phone was turned."""
+        """Compute the width again if the phone was turned."""
         if self._screen is None or self.fit is None:
             return
         turned = self.fit.size[0] > self.fit.size[1]
@@ -273,25 +281,25 @@ class Mirror(Touchscreen):
     # How it is looked at
 
     def _on_mount(self, event: events.Mount) -> None:
-        self.set_interval(0.5, self._tell_age)
+        self.set_interval(0.5, self._update_age)
 
     def _on_unmount(self) -> None:
         self._newest.close()
 
     def _on_canvas_sized(self, event: Canvas.Sized) -> None:
         event.stop()
-        self._look()
+        self._request_view()
 
     def watch_overlay(self) -> None:
-        self._look()
+        self._request_view()
 
     def watch_zoom(self) -> None:
         self.refresh_bindings()
-        self._say()
-        self._look()
+        self._update_subtitle()
+        self._request_view()
 
     def watch_pan(self) -> None:
-        self._look()
+        self._request_view()
 
     def watch_fps(self, fps: int) -> None:
         self._newest.fps = fps
@@ -302,53 +310,54 @@ class Mirror(Touchscreen):
         if self._canvas.faded != stale:
             self._canvas.faded = stale
             self._draw()
-        self._say()
+        self._update_subtitle()
 
     def watch_typing(self, typing: bool) -> None:
         self.set_class(typing, "-typing")
         self.refresh_bindings()
-        self._say()
+        self._update_subtitle()
 
     def watch_remark(self) -> None:
-        self._say()
+        self._update_subtitle()
 
     @property
     def enlarged(self) -> bool:
-        """Whether a part of the phone is looked at, larger than all of it would fit."""
+        """True if the view shows only a part of the phone, larger than all of it would fit."""
         return self.zoom in TIMES
 
     @property
     def mode_text(self) -> str:
-        """How keys and view are, where that is not as usual."""
+        """Keyboard mode and zoom, if not the usual ones."""
         times = f"x{TIMES[self.zoom]:g}" if self.enlarged else ""
         return " · ".join(part for part in ("keys type" if self.typing else "", times) if part)
 
-    def _say(self) -> None:
-        """Puts mode and age on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
-        wrong = "a damaged picture came" if self._wrong else ""
+    def _update_subtitle(self) -> None:
+        """Write mode and age on the lower border. `write_subtitle` repaints that row alone, Textual all of it."""
+        wrong = "a damaged picture came" if self._damaged else ""
         age = f"not live: {self.spoiled_by}" if self.spoiled_by else self.age_text
-        remark = READ_WORDS if self._reads else self.remark
+        remark = READ_WORDS if self._words_read else self.remark
         remarks = (remark, *_READ_SHORT) if remark == READ_WORDS else (remark,)
         lines = [" · ".join(part for part in (wrong, self.mode_text, wording, age) if part) for wording in remarks]
         words = next((line for line in lines if len(line) <= self.size.width - _CORNERS), lines[-1])
-        if words != self._said:
-            self._said = words
+        if words != self._border_words:
+            self._border_words = words
             write_subtitle(self, words)
 
-    def _look(self) -> None:
-        """Has the newest picture painted as it is looked at now."""
+    def _request_view(self) -> None:
+        """Ask for the newest picture in the present view."""
         size = self._canvas.size
         if not self.is_mounted or not size.area:
             return
+        # A headless app's console says nothing about the colours of a terminal.
         few = not self.app.is_headless and self.app.console.color_system not in (None, "truecolor")
         colours = 256 if few else 1 << 24
         self._newest.put(view=MirrorView((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
 
-    def _tell_age(self) -> None:
-        """Looks at the clock; the words change only when they would read otherwise."""
-        live = self._taken is not None and self._shown is not None and not self._rests
+    def _update_age(self) -> None:
+        """Update the age from the clock."""
+        live = self._taken is not None and self._shown is not None and not self._at_rest
         self.age = max(0.0, time.monotonic() - (self._taken or 0.0)) if live else None
-        self._say()
+        self._update_subtitle()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
@@ -368,28 +377,28 @@ class Mirror(Touchscreen):
     def action_next_zoom(self) -> None:
         following = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)] if self.zoom in ZOOMS else ZOOMS[0]
         if following in TIMES:
-            self._usual = self.zoom
+            self._whole_zoom = self.zoom
         self.zoom = following
 
     action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
 
     def look_whole(self, view: Zoom) -> None:
-        """All of the phone in a view (`fit`, `wide`); where it is enlarged, that is the view to go back to."""
+        """Choose the view of the whole phone (`fit`, `wide`). If it is enlarged, that is the view to return to."""
         if self.enlarged:
-            self._usual = view
+            self._whole_zoom = view
         else:
             self.zoom = view
 
     def closer(self, at: Point | None = None) -> None:
-        self._step(1, at)
+        self._zoom_by(1, at)
 
     def further(self, at: Point | None = None) -> None:
-        self._step(-1, at)
+        self._zoom_by(-1, at)
 
     def whole(self) -> None:
-        """All of the phone again."""
+        """Show the whole phone again."""
         if self.enlarged:
-            self.zoom = self._usual
+            self.zoom = self._whole_zoom
 
     action_whole = whole
 
@@ -400,20 +409,23 @@ class Mirror(Touchscreen):
         self.further()
 
     def center(self, at: Point) -> None:
-        """Puts a pixel in the middle of the enlarged part, as far as the phone's edges let it."""
+        """Put a pixel in the middle of the enlarged part, as far as the phone's edges allow."""
         fit = self._asked_fit(self.zoom)
         if fit is not None:
             self._pan_to(fit, at[0] - (fit.x1 - fit.x0) / 2, at[1] - (fit.y1 - fit.y0) / 2)
 
-    def _step(self, by: int, at: Point | None) -> None:
-        """One level closer or further; `at` (the middle where None) stays in its place as far as the edges let it."""
+    def _zoom_by(self, by: int, at: Point | None) -> None:
+        """Zoom in or out by one level.
+
+        The pixel `at` (the middle if None) keeps its place as far as the edges allow.
+        """
         now = self._asked_fit(self.zoom)
         if now is None:
             return
         if not self.enlarged:
-            self._usual = self.zoom
+            self._whole_zoom = self.zoom
         cells = self._canvas.size.width, self._canvas.size.height
-        zoom_levels = levels(now.size, cells, self._usual)
+        zoom_levels = levels(now.size, cells, self._whole_zoom)
         place = zoom_levels.index(self.zoom) + by if self.zoom in zoom_levels else len(zoom_levels) - 1 if by > 0 else 0
         level = zoom_levels[min(max(place, 0), len(zoom_levels) - 1)]
         larger = fit_of(now.size, cells, level)
@@ -425,22 +437,22 @@ class Mirror(Touchscreen):
             self._pan_to(larger, x - across, y - down)
 
     def _asked_fit(self, zoom: Zoom) -> Fit | None:
-        """The fit as it was last asked for, painted or not: of two quick keys the first would be lost."""
+        """Return the fit as last asked for, painted or not. Else the first of two quick keys would have no effect."""
         size = self._canvas.size
         return self.fit and fit_of(self.fit.size, (size.width, size.height), zoom, self.pan)
 
     def _pan_to(self, fit: Fit, x: float, y: float) -> None:
-        """Puts a pixel at the top left of an enlarged part, which stays on the phone."""
+        """Put a pixel at the top left of the enlarged part, clamped to the phone."""
         most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
         self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
 
     def action_pan(self, across: int, down: int) -> None:
-        """Moves the enlarged part by a third of what is seen."""
+        """Move the enlarged part by a third of what is visible."""
         fit = self._asked_fit(self.zoom)
         if fit is not None and self.enlarged:
             self._pan_to(fit, fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3)
 
 
-def _same(one: MirrorShot, other: MirrorShot) -> bool:
-    """Whether a picture is given again only to say that it is still the one."""
+def _same_shot(one: MirrorShot, other: MirrorShot) -> bool:
+    """Return True if a frame repeats the last one only to report that it is still current."""
     return one.pixels is other.pixels and one.tree is other.tree and (one.size, one.space) == (other.size, other.space)

@@ -1,4 +1,4 @@
-"""A phone that moves after it was read: which of its words still stand where they did, told without reading anew."""
+"""Motion of a phone after it was read: find the texts that are still in place, without reading the picture again."""
 
 from __future__ import annotations
 
@@ -24,24 +24,25 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 Pixels = tuple["bytes | LazyPixels", tuple[int, int]]
-"""A picture's pixels (see `Frame`), and its width and height."""
+"""Pixels of a picture (see `Frame`), with its width and height."""
 
 _TREMBLE = 6
-"""Of 255: the mean colour of half a cell differs by no more where only a video's coding differs."""
+"""Difference (of 255) of a half cell's mean colour up to which it counts as video noise."""
 _SHARE, _LEAST = 0.16, 10
-"""The mean colour of a patch differs by no more of a text's contrast, or of 255, where only the coding differs.
+"""Difference of a patch's mean colour up to which it counts as video noise: share of a text's contrast, and minimum (of
+255).
 
-Measured at 360x800 and 540x1200: H.264 of 2 to 8 Mbit/s disturbs it by 2 to 4 of 255, of 0.4 Mbit/s by up to 25; one
-digit for another by 31 or more where the contrast is 190.
+Measured at 360x800 and 540x1200: H.264 of 2 to 8 Mbit/s changes it by 2 to 4 of 255, of 0.4 Mbit/s by up to 25. Another
+digit changes it by 31 or more if the contrast is 190.
 """
 _CURSOR = 3
-"""Columns of pixels that a blinking cursor is wide at most."""
+"""Maximum width of a blinking cursor in columns of pixels."""
 _NARROW = 3
-"""Patches across which a change must be looked at closely: it may be a cursor."""
+"""Patches across which a change is inspected closely, since it may be a cursor."""
 
 
 class PreviousPicture:
-    """A picture as it was read: `bare` are its half-block pixels as they were drawn, without the ink of its `texts`."""
+    """A picture as it was read. `bare` are its half-block pixels as drawn, without the ink of its `texts`."""
 
     def __init__(self, picture: Pixels, where: Fit, bare: Grid, texts: Sequence[PlacedLine]) -> None:
         self.where, self.size = where, picture[1]
@@ -49,10 +50,10 @@ class PreviousPicture:
         words = {id(text.words): text.words for text in texts}
         self._words = list(words.values())
         self._number = {key: number for number, key in enumerate(words)}
-        self._cells = _spans(self._words, where, (2 * where.rows, where.cols))
-        self._patches = _spans(self._words, where, blocks(where))
+        self._cells = _grid_spans(self._words, where, (2 * where.rows, where.cols))
+        self._patches = _grid_spans(self._words, where, blocks(where))
         self._grids: tuple[Grid, Grid] | None = None
-        self._here = np.ones(len(self._words), np.bool_)
+        self._in_place = np.ones(len(self._words), np.bool_)
         slack = np.full(blocks(where), 255, np.uint8)
         for block, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
@@ -60,42 +61,46 @@ class PreviousPicture:
         self._slack = np.repeat(slack, 4, axis=1)
 
     def look(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
-        """For a newer picture, in patches and half cells: what was drawn, where that still stands, and its texts."""
+        """Compare a newer picture, as patches and half cells.
+
+        Return what was drawn, a mask of where that is still valid, and the texts still in place.
+        """
         if self._grids is None:
             then = sampled(*self._picture, self.where)
             self._grids = then, half_cells(then, self.where)
         changes = moved(patches, self._grids[0], self._slack)
         top, left, bottom, right = self._patches.T
+        # Summed-area table: the number of changes in each text's box in four look-ups.
         sums = np.zeros((changes.shape[0] + 1, changes.shape[1] + 1), np.int32)
         np.cumsum(np.cumsum(changes, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
         here = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
-        for number in np.flatnonzero(~here & self._here).tolist():
+        for number in np.flatnonzero(~here & self._in_place).tolist():
             here[number] = self._blinks(number, newer, changes)
-        self._here = here
+        self._in_place = here
         stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False
         return self._bare, stands, [text for text in self._texts if here[self._number[id(text.words)]]]
 
     def _blinks(self, number: int, newer: Pixels, changes: Mask) -> bool:
-        """Whether all that changed of a text is a cursor in it."""
+        """Return True if the only change in a text is a cursor."""
         top, left, bottom, right = self._patches[number].tolist()
         columns = np.flatnonzero(np.logical_or.reduce(changes[top:bottom, left:right], axis=0))
         if columns[-1] - columns[0] >= _NARROW:
             return False
         words = self._words[number]
         then, now = part_of(*self._picture, self.where, words.ink), part_of(*newer, self.where, words.ink)
-        return then.shape == now.shape and _upright(then, now)
+        return then.shape == now.shape and _only_cursor_differs(then, now)
 
 
 def slack_of(words: TextBlock) -> int:
-    """By how much a patch of a text's picture may differ where it still says the same, of 255."""
+    """Return the difference (of 255) up to which a patch of a text counts as unchanged."""
     contrast = max(abs((words.colour >> shift & 255) - (words.paper >> shift & 255)) for shift in (0, 8, 16))
     return max(_LEAST, int(_SHARE * contrast))
 
 
 def overpainted(then: Grid, now: Grid, scale: tuple[float, float], slack: int) -> bool:
-    """Whether pixels of `scale` are another text's, or another state's; a cursor or a video's tremble is no change."""
+    """Return True if pixels now show another text or state. A cursor and video noise are not a change."""
     if then.shape != now.shape:
         return True
     if np.array_equal(then, now):
@@ -105,19 +110,19 @@ def overpainted(then: Grid, now: Grid, scale: tuple[float, float], slack: int) -
         Image.frombuffer("RGBX", g.shape[::-1], np.ascontiguousarray(g), "raw", "RGBX", 0, 1) for g in (then, now)
     )
     differs = ImageChops.difference(one.convert("RGB").reduce(by), other.convert("RGB").reduce(by))
-    return int(np.asarray(differs).max()) > slack and not _upright(then, now)
+    return int(np.asarray(differs).max()) > slack and not _only_cursor_differs(then, now)
 
 
-def _upright(then: Grid, now: Grid) -> bool:
-    """Whether two pictures differ in no more columns than a cursor is wide."""
+def _only_cursor_differs(then: Grid, now: Grid) -> bool:
+    """Return True if two pictures differ in no more columns than a cursor is wide."""
     columns = np.flatnonzero(
         np.logical_or.reduce(moved(np.ascontiguousarray(now), np.ascontiguousarray(then), 31), axis=0)
     )
     return not len(columns) or bool(columns[-1] - columns[0] < _CURSOR)
 
 
-def _spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> NDArray[np.intp]:
-    """For each text the part of a grid over what a fit shows that its ink touches: top, left, bottom, right."""
+def _grid_spans(words: Sequence[TextBlock], where: Fit, shape: tuple[int, int]) -> NDArray[np.intp]:
+    """Return for each text the part of a grid over the fit that its ink touches: top, left, bottom, right."""
     down, across = shape[0] / (where.y1 - where.y0), shape[1] / (where.x1 - where.x0)
     spans = [
         (

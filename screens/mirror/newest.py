@@ -1,4 +1,4 @@
-"""The thread that paints a phone: one slot, the newest wins, nothing is ever queued."""
+"""The thread that paints a phone. It has one slot: only the newest shot and view are painted, nothing is queued."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 
 class FramePainter:
-    """Paints the newest shot in the newest view and calls `ready`, on its own thread, after each.
+    """Painter of the newest shot in the newest view. It calls `ready` on its own thread after each.
 
-    The thread starts with the first shot that has a view, so that an app without one never loads numpy. What was
-    put in while it painted is painted next, but only the last of it, and no more than `fps` times a second.
+    The thread starts with the first shot that has a view, so that an app without a phone never loads numpy. Of the
+    shots put while it paints only the last is painted, at most `fps` times a second.
     """
 
     def __init__(self, codes: Codes, ready: Callable[[], object]) -> None:
         self.fps = 30
         self.asked = 0
-        """How often something else was asked for."""
+        """Number of requests so far."""
         self.painted: tuple[int, PaintedPhone] | None = None
-        """The last that was painted, and what `asked` was then."""
+        """Number of the request painted last, and the result."""
         self.paintings = 0
-        """How often something was painted."""
+        """Number of paintings so far."""
         self.fault: Exception | None = None
-        """What ended the thread; nothing is painted after it."""
+        """Exception that ended the thread. Nothing is painted after it."""
         self._codes, self._ready = codes, ready
         self._change = threading.Condition()
         self._shot: MirrorShot | None = None
@@ -39,7 +39,7 @@ class FramePainter:
         self._thread: threading.Thread | None = None
 
     def put(self, *, shot: MirrorShot | None = None, view: MirrorView | None = None) -> None:
-        """Asks for another shot or view to be painted; from any thread, never blocks on painting."""
+        """Request another shot or view, from any thread. Never blocks on painting."""
         with self._change:
             if self._closed:
                 return
@@ -47,13 +47,14 @@ class FramePainter:
             if self._shot is None:
                 return
             self.asked += 1
+            # Started late: the thread imports numpy.
             if self._thread is None and self._view is not None:
                 self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
                 self._thread.start()
             self._change.notify_all()
 
     def close(self) -> None:
-        """Ends the thread, after what it is at; safe to call twice."""
+        """End the thread after the painting under way. May be called twice."""
         with self._change:
             self._closed = True
             self._change.notify_all()
@@ -74,7 +75,7 @@ class FramePainter:
 
         painter = Painter(self._codes)
         began = 0.0
-        while (job := self._next(began)) is not None:
+        while (job := self._next_job(began)) is not None:
             number, shot, view = job
             began = time.monotonic()
             self.painted = number, painter.paint(shot, view)
@@ -82,8 +83,8 @@ class FramePainter:
             if not self._closed:
                 self._ready()
 
-    def _next(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
-        """The newest that was asked for, once it is time; None when closed."""
+    def _next_job(self, began: float) -> tuple[int, MirrorShot, MirrorView] | None:
+        """Return the newest request once it is due; None if closed."""
         with self._change:
             last_number = self.painted[0] if self.painted is not None else 0
             while not self._closed and self.asked == last_number:

@@ -1,4 +1,4 @@
-"""Runs of ink, and the outlines of fields and chips, which are taken away before words are looked for."""
+"""Runs of ink, and removal of outlines of fields and chips before the search for texts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 LINE, _STRAIGHT, _UPRIGHT = 3, 0.6, 0.25
-"""Pixels that the line of an outline is thick at most, and how much of a side is straight, between round corners."""
+"""Maximum thickness of an outline in pixels, and straight share of a horizontal and of a vertical side.
+"""
 FAINT = np.uint32(0xF0F0F0)
-"""The line of an outline differs by 16 of 255 or more: it is thin, and blends with its paper in a reduced picture."""
+"""Channel bits of a difference that make a pixel part of an outline: 16 of 255 or more.
+
+An outline is thin and blends with its paper in a reduced picture.
+"""
 
 
 def drop_outline(mask: Mask, faint: Mask) -> None:
-    """Clears the outline of a field or a chip, whose corners may be round, where anything stands within."""
-    if _framed(faint):
+    """Clear the outline of a field or chip, with or without round corners, if it encloses anything."""
+    if _is_framed(faint):
         inner = mask & ~_outermost(faint)
         if inner.any():
             mask &= inner
 
 
-def _framed(mask: Mask) -> bool:
-    """Whether a line runs along all four sides of the ink, but for round corners."""
+def _is_framed(mask: Mask) -> bool:
+    """Return True if a line runs along all four sides of the ink, round corners excepted."""
     down, along = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
     if len(down) < 12 or len(along) < 12:
         return False
@@ -42,7 +46,7 @@ def _framed(mask: Mask) -> bool:
 
 
 def _outermost(mask: Mask) -> Mask:
-    """The first ink that is met from each of the four sides."""
+    """Return the first run of ink met from each of the four sides."""
     outermost = np.zeros_like(mask)
     for turned, out in ((mask, outermost), (mask.T, outermost.T)):
         for way, into in ((turned, out), (turned[:, ::-1], out[:, ::-1])):
@@ -53,7 +57,7 @@ def _outermost(mask: Mask) -> Mask:
 
 
 def from_edges(mask: Mask) -> Mask:
-    """Ink that runs in from an edge without a gap: what lies around a button's round corners is not its text."""
+    """Return ink that extends from an edge without a gap. What lies around a button's round corners is not its text."""
     run = np.logical_and.accumulate
     inward = run(mask, axis=1) | run(mask[:, ::-1], axis=1)[:, ::-1]
     upward: Mask = inward | run(mask, axis=0) | run(mask[::-1], axis=0)[::-1]
@@ -61,13 +65,13 @@ def from_edges(mask: Mask) -> Mask:
 
 
 def any_along(mask: Mask, axis: int) -> Mask:
-    """Along which of the other axis there is any ink."""
+    """Return which rows (axis 1) or columns (axis 0) hold any ink."""
     some: Mask = np.logical_or.reduce(mask, axis=axis)
     return some
 
 
 def spans_of(full: Mask, gap: float) -> list[tuple[int, int]]:
-    """Runs of true, joined across gaps of up to `gap`."""
+    """Return runs of true as [start, end), joined across gaps of up to `gap`."""
     padded = np.zeros(len(full) + 2, np.bool_)
     padded[1:-1] = full
     edges = np.flatnonzero(padded[1:] != padded[:-1]).tolist()

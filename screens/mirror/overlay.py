@@ -1,4 +1,4 @@
-"""Which texts a UI tree says are on a screen: each once, with what its place depends on."""
+"""The texts of a UI tree on a screen: each one once, with what its placement depends on."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import NamedTuple
 from lab.core.ui_tree import Bounds, Node, UiTree
 
 _LARGEST = 0.35
-"""A description of more than this share of the screen describes a page, not something written on it."""
+"""Share of the screen above which a description is about a page, not something written on it."""
 _MOST = 600
-"""Texts of one screen that are looked at; a stranger's tree may hold any number."""
+"""Maximum number of texts of one screen. A stranger's tree may hold any number."""
 
 
 class TreeText(NamedTuple):
-    """One text of a tree. `sure` is asked of a description: it counts only where the picture shows its words.
+    """One text of a tree. A description is `sure`: it counts only if the picture shows its words.
 
-    `holder` is the smallest box around it that is larger; `state` tells nodes apart that are drawn differently.
+    `holder` is the smallest larger box around it. `state` distinguishes nodes that are drawn differently.
     """
 
     text: str
@@ -28,21 +28,21 @@ class TreeText(NamedTuple):
 
 
 class TreeTexts(NamedTuple):
-    """All that a tree says, in drawing order, and the boxes of what is drawn without words (icons, switches)."""
+    """All texts of a tree in drawing order, and the boxes of things without text (icons, switches)."""
 
     said: tuple[TreeText, ...]
     things: tuple[Bounds, ...]
 
 
 def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTexts:
-    """What a tree says on a screen of `size` pixels; `drawn` is false where there is no picture to look at.
+    """Return the texts of a tree on a screen of `size` pixels. `drawn` is False if there is no picture.
 
-    Only leaf-most: a text or description that something inside repeats is left to that. Without a picture every
-    description of something without text counts.
+    Only leaf-most ones: a text or description that a descendant repeats is left to that one. Without a picture, every
+    description of a leaf without text counts.
     """
     screen = Bounds(0, 0, *size)
-    nodes, parents = _flat(tree)
-    below = _below(nodes, parents)
+    nodes, parents = _flatten(tree)
+    below = _texts_inside(nodes, parents)
     texts: list[TreeText] = []
     things: list[Bounds] = []
     for index, node in enumerate(nodes):
@@ -53,17 +53,22 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
         box = node.bounds.cut(screen)
         if not box.area:
             continue
-        if text and len(texts) < _MOST and _own(node, _name(text), below.get(index, _NONE), box, screen, drawn):
+        if (
+            text
+            and len(texts) < _MOST
+            and _shows_itself(node, _normalized(text), below.get(index, _NONE), box, screen, drawn)
+        ):
             texts.append(TreeText(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
         if not node.children and not own and box.area < 0.06 * screen.area and _is_thing(node):
             things.append(box)
     return TreeTexts(tuple(texts), tuple(things[:_MOST]))
 
 
-def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:
-    """Every node in drawing order, and each one's parent's place in that list (-1: none)."""
+def _flatten(tree: UiTree) -> tuple[list[Node], list[int]]:
+    """Return every node in drawing order, and the index of each one's parent (-1 for none)."""
     nodes: list[Node] = []
     parents: list[int] = []
+    # A stack, not recursion: a stranger's tree may be deeper than Python's limit.
     stack = [(root, -1) for root in reversed(tree.roots)]
     while stack:
         node, parent = stack.pop()
@@ -77,8 +82,8 @@ def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:
 _NONE: frozenset[str] = frozenset()
 
 
-def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
-    """For each node that has any: the texts and descriptions of all that is inside it."""
+def _texts_inside(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
+    """Return the texts and descriptions inside each node that has any."""
     below: dict[int, set[str]] = {}
     for index in range(len(nodes) - 1, 0, -1):
         node, parent = nodes[index], parents[index]
@@ -88,17 +93,17 @@ def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
         above = below.setdefault(parent, set())
         if inside:
             above |= inside
-        above.update(name for name in (_name(node.text), _name(node.desc)) if name)
+        above.update(name for name in (_normalized(node.text), _normalized(node.desc)) if name)
     return below
 
 
 @lru_cache(maxsize=2048)
-def _name(text: str) -> str:
+def _normalized(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _own(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
-    """Whether a node's text is its own to show."""
+def _shows_itself(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
+    """Return True if a node shows its text itself, instead of a descendant with the same text."""
     if name in below:
         return False
     if node.text.strip():
@@ -109,7 +114,7 @@ def _own(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bou
 
 
 def _holder(index: int, nodes: list[Node], parents: list[int]) -> Bounds:
-    """The smallest box around a node that is wider than it by a little."""
+    """Return the smallest ancestor's box that is wider than the node's by more than a few pixels."""
     box = nodes[index].bounds
     above = parents[index]
     while above >= 0:
@@ -124,6 +129,6 @@ def _state(node: Node) -> tuple[bool, ...]:
 
 
 def _is_thing(node: Node) -> bool:
-    """Whether something without words is likely drawn there: a picture, a switch, a button."""
+    """Return True if the node is likely drawn without words: a picture, a switch, a button."""
     kind = node.cls.rpartition(".")[2]
     return node.checkable or node.clickable or "Image" in kind or "Switch" in kind or bool(node.desc)

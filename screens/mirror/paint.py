@@ -1,4 +1,4 @@
-"""Pictures as terminal cells: half blocks, colours packed in one number, rows compared."""
+"""Pictures as terminal cells: half blocks, packed colours, comparison of rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 BLANK, UPPER = 0x20, 0x2580
 _ANOTHER = 0.25
-"""The share of pixels of which more change with another picture than with a video's tremble."""
+"""Share of changed pixels above which a picture is another one, not video noise."""
 BOLD = 1 << 24
-"""Set in a foreground: drawn bold."""
+"""Bit of a foreground: bold."""
 NOTHING = 1 << 25
-"""A background that is none of the phone's: the widget's own shows there."""
+"""Background of cells outside the phone. The widget's own colour is painted there."""
 RGB = 0xFFFFFF
 
 
@@ -43,7 +43,7 @@ class Cells(NamedTuple):
 
 
 def empty(rows: int, columns: int) -> Cells:
-    """Cells in which nothing is drawn."""
+    """Return blank cells with NOTHING as their colours."""
     shape = (rows, columns)
     return Cells(
         np.full(shape, BLANK, np.uint32), np.full(shape, NOTHING, np.uint32), np.full(shape, NOTHING, np.uint32)
@@ -51,7 +51,7 @@ def empty(rows: int, columns: int) -> Cells:
 
 
 def filled(cells: Cells, behind: int) -> Cells:
-    """Cells with the colour `behind` where nothing is drawn."""
+    """Return cells with the colour `behind` in place of NOTHING."""
     return Cells(
         cells.codes,
         np.where(cells.fg & np.uint32(NOTHING), np.uint32(behind), cells.fg),
@@ -60,7 +60,7 @@ def filled(cells: Cells, behind: int) -> Cells:
 
 
 def greyed(cells: Cells) -> Cells:
-    """Cells without most of their colour and contrast; words stay legible."""
+    """Return cells with most of their colour and contrast removed. Texts stay legible."""
     return Cells(cells.codes, *(_greyed(part) for part in (cells.fg, cells.bg)))
 
 
@@ -73,24 +73,21 @@ def _greyed(colours: Grid) -> Grid:
 
 
 def half_blocks(pixels: Grid) -> Cells:
-    """Cells of a picture of packed colours, 2 * rows x columns: an upper half block, or a blank where both agree.
-
-    A blank takes the foreground of the cell before it where the backgrounds agree, so that a run goes on.
-    """
+    """Return cells for packed colours (2 * rows x columns): an upper half block, or a blank if both halves agree."""
     top, bottom = pixels[0::2], pixels[1::2]
     same = top == bottom
     return Cells(np.where(same, np.uint32(BLANK), np.uint32(UPPER)), top.copy(), bottom.copy())
 
 
 def pixels_of(cells: Cells) -> Grid:
-    """The picture that such cells show: its pixels again."""
+    """Return the picture that such cells show."""
     pixels = np.empty((2 * cells.codes.shape[0], cells.codes.shape[1]), np.uint32)
     pixels[0::2], pixels[1::2] = cells.fg, cells.bg
     return pixels
 
 
 def changed_rows(old: Cells | None, new: Cells) -> list[int]:
-    """The rows that are not as they were, in order; all where the shape is another."""
+    """Return the sorted numbers of rows that differ; all rows if the shape differs."""
     if old is None or old.shape != new.shape:
         return list(range(new.shape[0]))
     differs = ((old.codes != new.codes) | (old.fg != new.fg) | (old.bg != new.bg)).any(axis=1)
@@ -99,10 +96,10 @@ def changed_rows(old: Cells | None, new: Cells) -> list[int]:
 
 
 def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
-    """`new`, with every pixel as it was in `old` where no channel moved by more than `slack` of 255.
+    """Return `new`, but with `old`'s pixel where no channel changed by more than `slack` of 255.
 
-    A decoded video trembles by a level or two; a terminal need not. Where much moved it is another picture, of which
-    no pixel is kept: it would stand there as a ghost of the one before.
+    A decoded video flickers by a level or two, and a terminal should not. If much changed it is another picture, of
+    which no old pixel is used: that would remain as a ghost of the one before.
     """
     if old is None or old.shape != new.shape:
         return new
@@ -111,9 +108,9 @@ def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
 
 
 def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
-    """Where two grids of packed colours differ by more than `slack` of 255 in any channel.
+    """Return a mask of where two grids of packed colours differ by more than `slack` of 255 in any channel.
 
-    `slack` may be given for each channel of each colour, as a grid of colours viewed as bytes.
+    `slack` may be an array with a value for each channel of each colour, as a grid of colours viewed as bytes.
     """
     a, b = one.view(np.uint8), other.view(np.uint8)
     differs: Mask = (np.maximum(a, b) - np.minimum(a, b) > slack).view(np.uint32) != 0
@@ -121,24 +118,28 @@ def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
 
 
 def rounded(pixels: Grid) -> Grid:
-    """Packed colours to six bits a channel, black and white kept: neighbours join into longer runs, unseen."""
+    """Round packed colours to six bits a channel, keeping black and white.
+
+    Neighbours join into longer runs, invisibly.
+    """
     return (pixels & np.uint32(0xFCFCFC)) | ((pixels >> np.uint32(6)) & np.uint32(0x030303))
 
 
 def between(one: Grid, other: Grid) -> Grid:
-    """The mean of packed colours."""
+    """Return the mean of packed colours."""
+    # Average of packed bytes without overflow: shared bits plus half of the differing ones.
     return (one & other) + (((one ^ other) & np.uint32(0xFEFEFE)) >> np.uint32(1))
 
 
 _LEVELS = np.array([0, 95, 135, 175, 215, 255], np.int32)
 _CUBE = _LEVELS[np.abs(np.arange(256)[:, None] - _LEVELS).argmin(axis=1)]
-"""For each level of a channel, the nearest of the six that xterm's colour cube has."""
+"""Map each level of a channel to the nearest of the six levels in xterm's colour cube."""
 
 
 def to_256(colours: Grid) -> Grid:
-    """Packed colours as the nearest that a 256-colour terminal has; what is set beside the colour stays.
+    """Return packed colours as the nearest ones of a 256-colour terminal. Other bits are kept.
 
-    Rich would search its palette for each of them; given these 240 alone, it remembers them all.
+    Rich would search its palette for each colour. Given only these 240, it caches them all.
     """
     exact = np.stack([(colours >> np.uint32(shift) & 255).astype(np.int32) for shift in (0, 8, 16)])
     cube = _CUBE[exact]
@@ -151,18 +152,18 @@ def to_256(colours: Grid) -> Grid:
 
 
 def pack(red: int, green: int, blue: int) -> int:
-    """One colour as one number."""
+    """Return a colour as one number."""
     return red | green << 8 | blue << 16
 
 
 def unpack(colour: int) -> tuple[int, int, int]:
-    """A packed colour's red, green and blue."""
+    """Return a packed colour's red, green and blue."""
     return colour & 255, colour >> 8 & 255, colour >> 16 & 255
 
 
 @lru_cache(maxsize=4096)
 def luminance(colour: int) -> float:
-    """Relative luminance of a packed colour, 0 to 1 (WCAG 2.1)."""
+    """Return the relative luminance of a packed colour, 0 to 1 (WCAG 2.1)."""
     red, green, blue = (
         channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
         for channel in (value / 255 for value in unpack(colour & RGB))
@@ -171,14 +172,14 @@ def luminance(colour: int) -> float:
 
 
 def contrast(one: int, other: int) -> float:
-    """Contrast ratio of two packed colours, 1 to 21 (WCAG 2.1)."""
+    """Return the contrast ratio of two packed colours, 1 to 21 (WCAG 2.1)."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 @lru_cache(maxsize=4096)
 def legible(ink: int, paper: int, least: float = 3.6) -> int:
-    """`ink`, moved towards black or white no further than it takes to stand out from `paper` by `least`."""
+    """Return `ink`, moved towards black or white only as far as a contrast of `least` with `paper` requires."""
     if contrast(ink, paper) >= least:
         return ink
     goal = 0 if luminance(paper) > 0.18 else 255

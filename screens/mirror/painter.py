@@ -1,4 +1,4 @@
-"""From a phone's picture and tree to cells: what the mirror's own thread does."""
+"""Painter of the mirror's own thread: from a phone's picture and tree to cells."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 NO_SCREENSHOT = "no screenshot here"
 _PHONE = (1080, 2400)
-"""The size of a phone of which nothing is known."""
+"""Assumed size of a phone of which nothing is known."""
 
 
 class PaintedPhone(NamedTuple):
-    """Cells of the whole widget, where the phone lies in them, and the texts drawn on it."""
+    """Cells of the whole widget, the phone's position in them, and the texts drawn on it."""
 
     cells: Cells
     fit: Fit | None
@@ -45,7 +45,7 @@ _Seen = tuple["Grid", list[TextBlock], tuple[Bounds, ...]]
 
 
 class Painter:
-    """Paints shots one after another, each from what changed since the last. Not for two threads at once."""
+    """Painter of shots in sequence, each from what changed since the last. Not thread-safe."""
 
     def __init__(self, codes: Codes | None = None) -> None:
         self.codes = codes or Codes()
@@ -63,27 +63,28 @@ class Painter:
         self._last: tuple[MirrorView, PaintedPhone] | None = None
 
     def paint(self, shot: MirrorShot, view: MirrorView) -> PaintedPhone:
-        """The cells of a shot in a view."""
-        shot = self._decoded(shot)
-        where = fit(_size(shot), view.cells, view.zoom, view.pan)
+        """Return the cells of a shot in a view."""
+        shot = self._decode(shot)
+        where = fit(_phone_size(shot), view.cells, view.zoom, view.pan)
         if where is None:
             return PaintedPhone(paint.empty(view.cells[1], view.cells[0]), None)
         if where != self._fit:
             if self._fit is not None and where.size != self._fit.size:
                 self.reading = TextFinder()  # the phone was turned: what was read is of another picture
             self._pixels, self._placed, self._fit, self._before = None, ([], []), where, None
+        # A still is unrelated to the shot before it, so nothing found there applies.
         if self._shot is not None and not (shot.live and self._shot.live):
             self.reading, self._before = TextFinder(), None
         self._shot = shot
-        if shot.pixels is not None and self._moves(shot, view):
-            phone = self._moving((shot.pixels, shot.size or where.size), view, where)
+        if shot.pixels is not None and self._can_move(shot, view):
+            phone = self._paint_moving((shot.pixels, shot.size or where.size), view, where)
         else:
-            phone = self._read(shot, view, where)
+            phone = self._paint_read(shot, view, where)
         self._last = view, phone
         return phone
 
-    def _moves(self, shot: MirrorShot, view: MirrorView) -> bool:
-        """Whether a picture has nothing to be read in it: the last one's words are told by where it differs."""
+    def _can_move(self, shot: MirrorShot, view: MirrorView) -> bool:
+        """Return True if a shot needs no search for texts, only a check of the last ones (`_paint_moving`)."""
         if not shot.live or (shot.tree is not None and view.overlay):
             return False
         if not view.overlay:
@@ -93,8 +94,8 @@ class Painter:
             return not self.reading.found
         return self._before.size == (shot.size or self._before.size)
 
-    def _moving(self, picture: Pixels, view: MirrorView, where: Fit) -> PaintedPhone:
-        """Newer pixels around what still stands of the picture that was read last."""
+    def _paint_moving(self, picture: Pixels, view: MirrorView, where: Fit) -> PaintedPhone:
+        """Paint newer pixels around those texts of the picture read last that are still in place."""
         texts: list[PlacedLine] = []
         patches = sampled(*picture, where)
         cells = half_cells(patches, where)
@@ -106,35 +107,36 @@ class Painter:
             pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
         self._pixels = pixels
         phone = paint.half_blocks(colours)
-        return self._finished(phone, paint.between(phone.fg, phone.bg), texts, view, where)
+        return self._finish(phone, paint.between(phone.fg, phone.bg), texts, view, where)
 
-    def _read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
-        """A picture whose words are looked for in it."""
-        content = self._look(shot, view, where)
+    def _paint_read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
+        """Paint a picture after searching it for texts."""
+        content = self._inspect(shot, view, where)
         if content is None and self._last is not None and self._last[0] == view:
             return self._last[1]
         image, words, things = content or self._seen
         self._seen = image, words, things
         exact = self._picture.pixels(image, where)
+        # Only video (lazy pixels) flickers. A new tree means a new picture.
         trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
         pixels = self._pixels = paint.steady(exact, self._pixels) if trembles else exact
         self._settled = shot.tree or self._settled
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
-        texts = self._set(words, things, where, Ground(phone, mean, where, self._settled if shot.live else shot.tree))
+        texts = self._typeset(
+            words, things, where, Ground(phone, mean, where, self._settled if shot.live else shot.tree)
+        )
         if words and shot.pixels is not None:
             control_states, removed = states(self.reading.controls, words, texts, where)
             clear(phone, mean, removed, where)
             texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
-        self._large = _large([block.em for block in words], where)
-        return self._finished(phone, mean, texts, view, where)
+        self._large = _title_size([block.em for block in words], where)
+        return self._finish(phone, mean, texts, view, where)
 
-    def _finished(
-        self, phone: Cells, mean: Grid, texts: list[PlacedLine], view: MirrorView, where: Fit
-    ) -> PaintedPhone:
-        """The phone's cells, texts drawn on them, in their place among the widget's."""
+    def _finish(self, phone: Cells, mean: Grid, texts: list[PlacedLine], view: MirrorView, where: Fit) -> PaintedPhone:
+        """Draw the texts on the phone's cells and place these among the widget's."""
         self._draw(phone, mean, texts)
         if view.colours <= 256:
             phone = Cells(phone.codes, paint.to_256(phone.fg), paint.to_256(phone.bg))
@@ -145,17 +147,17 @@ class Painter:
             whole[part] = piece
         return PaintedPhone(cells, where, tuple(texts))
 
-    def _decoded(self, shot: MirrorShot) -> MirrorShot:
-        """A shot as pixels; the last one that was stored as a file is remembered, for it is often looked at anew."""
+    def _decode(self, shot: MirrorShot) -> MirrorShot:
+        """Return a shot with decoded pixels. The last decoded file is cached, since views of it change often."""
         if shot.stored is None:
             return shot
         if self._stored is None or self._stored[0] is not shot.stored:
             self._stored = shot.stored, decoded(shot)
         return self._stored[1]._replace(tree=shot.tree)
 
-    def _look(self, shot: MirrorShot, view: MirrorView, where: Fit) -> _Seen | None:
-        """The picture to draw, its texts' ink taken out, those texts, and what they must not cover; None: as before."""
-        size = _size(shot)
+    def _inspect(self, shot: MirrorShot, view: MirrorView, where: Fit) -> _Seen | None:
+        """Return picture without text, texts, and protected areas; None if unchanged."""
+        size = _phone_size(shot)
         if shot.pixels is None:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
@@ -169,13 +171,15 @@ class Painter:
             return None
         return erased(self._picture.raw, texts), [text.words for text in texts], self.reading.things
 
-    def _set(self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[PlacedLine]:
+    def _typeset(
+        self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground
+    ) -> list[PlacedLine]:
         if words != self._placed[0]:
             self._placed = words, typeset(words, things, where, room.reach)
         return self._placed[1]
 
     def _draw(self, phone: Cells, mean: Grid, texts: list[PlacedLine]) -> None:
-        """Lines of text over the picture: on what is there, or on their own paper if unread there."""
+        """Draw lines of text over the picture: on its own colours, or on the text's paper if it is illegible there."""
         codes: list[int] = []
         counts: list[int] = []
         looks: list[tuple[int, int, int, int, bool]] = []
@@ -203,8 +207,8 @@ class Painter:
         phone.fg[row, column] = colours.astype(np.uint32)
 
 
-def _size(shot: MirrorShot) -> tuple[int, int]:
-    """The phone's size in its own pixels: as given, else its picture's, else as its tree's outermost boxes say."""
+def _phone_size(shot: MirrorShot) -> tuple[int, int]:
+    """Return the phone's size in its own pixels: as given, else the picture's, else from the tree's outermost boxes."""
     if shot.space is not None and min(shot.space) > 0:
         return shot.space
     if shot.size is not None and min(shot.size) > 0:
@@ -218,7 +222,7 @@ def _size(shot: MirrorShot) -> tuple[int, int]:
 
 
 def _notice(size: tuple[int, int], where: Fit) -> TextBlock:
-    """The words of a phone of which nothing was kept."""
+    """Return the notice for a phone without a stored picture and tree."""
     line = glyphs(NO_SCREENSHOT)
     half = int(width_of(line) * where.cell_width / 2)
     middle = size[0] // 2, int(size[1] * 0.45)
@@ -232,7 +236,7 @@ def _notice(size: tuple[int, int], where: Fit) -> TextBlock:
 
 
 def _tappable(tree: UiTree, size: tuple[int, int]) -> list[Bounds]:
-    """The boxes of what can be tapped, but for those that fill much of the screen."""
+    """Return the boxes of clickable nodes, except those that fill much of the screen."""
     screen = Bounds(0, 0, *size)
     return [
         box for node in tree.nodes() if node.clickable and 0 < (box := node.bounds.cut(screen)).area < 0.3 * screen.area
@@ -240,7 +244,7 @@ def _tappable(tree: UiTree, size: tuple[int, int]) -> list[Bounds]:
 
 
 def decoded(shot: MirrorShot) -> MirrorShot:
-    """A shot whose stored picture, if it has one, is pixels; one that cannot be read counts as none."""
+    """Return a shot with its stored picture decoded. A picture that cannot be read counts as none."""
     if shot.stored is None:
         return shot
     try:
@@ -250,14 +254,14 @@ def decoded(shot: MirrorShot) -> MirrorShot:
         return shot._replace(stored=None)
 
 
-def _large(ems: list[float], where: Fit) -> float:
-    """The font size from which a text counts as a title and is drawn bold, for a terminal has one size only."""
+def _title_size(ems: list[float], where: Fit) -> float:
+    """Return the font size from which a text counts as a title, drawn bold because a terminal has only one size."""
     usual = sorted(ems)[len(ems) // 3] if ems else 0.0
     return max(1.32 * usual, 0.035 * where.size[0])
 
 
 def _join_runs(phone: Cells) -> None:
-    """Gives blanks the foreground before them: a run of text goes on, and is written as one."""
+    """Give blanks the foreground of the cell before them, which makes longer runs with fewer escape codes."""
     blank = phone.codes == paint.BLANK
     blank[:, 0] = False
     before = np.where(blank, 0, np.arange(phone.codes.shape[1]))

@@ -1,4 +1,4 @@
-"""A phone's newest picture at the size in which its ink is looked for."""
+"""A phone's newest picture, reduced to the size in which ink is searched for."""
 
 from __future__ import annotations
 
@@ -18,49 +18,53 @@ if TYPE_CHECKING:
     Grid = NDArray[np.uint32]
 
 Rows = tuple[int, int]
-"""From the first row that changed up to, not including, the first after the last."""
+"""Changed rows as [first, last)."""
 
 
 BLANK_PHONE, BLANK_BOX, BLANK_INK = 0x2B2724, 0x3A3632, 0xE0DCD8
-"""Packed colours of a phone of which there is no picture: its screen, what can be tapped on it, its words."""
+"""Packed colours of a phone without a picture: its screen, its clickable boxes, its texts."""
 
 
 _BAND = 120
-"""Rows that are compared at a time: few enough to stay in the processor's cache."""
+"""Rows compared at a time, few enough for the processor's cache."""
 
 
 class PackedPicture:
-    """Pixels as packed colours, a few of the source's in each; only rows that changed are made anew."""
+    """Pixels as packed colours, each from a few of the source's. Only changed rows are computed again."""
 
     def __init__(self) -> None:
         self.size = (0, 0)
-        """The source's own pixels."""
+        """Source size in pixels."""
         self.space = (0, 0)
-        """The phone's, in which its tree is counted."""
+        """Phone size, in whose pixels its tree is given."""
         self.scale = (1.0, 1.0)
-        """The phone's pixels in one of ours, across and down."""
-        self._by = (1, 1)
+        """Phone pixels in one of ours, across and down."""
+        self._reduction = (1, 1)
         self._rgb: bytes | None = None
         self.raw: Grid = np.zeros((0, 0), np.uint32)
         self._source: NDArray[np.uint8] | None = None
 
     def take(self, rgb: bytes, size: tuple[int, int], fit: Fit) -> Rows | None:
-        """A new source of height x width x 3 bytes, of a phone of the fit's size; our rows that changed, or None."""
+        """Take a new source of height x width x 3 bytes, of a phone of the fit's size.
+
+        Return our changed rows, or None.
+        """
         width, height = size
         by = reduction(size, fit)
-        if rgb is self._rgb and (size, fit.size, by) == (self.size, self.space, self._by):
+        # A device passes the same object for the same picture: its bytes need no comparison.
+        if rgb is self._rgb and (size, fit.size, by) == (self.size, self.space, self._reduction):
             return None
         self._rgb = rgb
         source = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)
-        fresh = self._source is None or (size, fit.size, by) != (self.size, self.space, self._by)
+        fresh = self._source is None or (size, fit.size, by) != (self.size, self.space, self._reduction)
         if fresh:
-            self.size, self.space, self._by = size, fit.size, by
+            self.size, self.space, self._reduction = size, fit.size, by
             self.scale = fit.size[0] / width * by[0], fit.size[1] / height * by[1]
             self.raw = np.zeros((-(-height // by[1]), -(-width // by[0])), np.uint32)
             changed_rows: Rows | None = (0, height)
         else:
             assert self._source is not None
-            changed_rows = _changed(self._source, source, step_of(by))
+            changed_rows = _changed_range(self._source, source, step_of(by))
         self._source = source
         if changed_rows is None:
             return None
@@ -69,9 +73,9 @@ class PackedPicture:
         return first, last
 
     def blank(self, size: tuple[int, int], boxes: Iterable[Bounds], fit: Fit) -> Rows:
-        """A phone without a picture: plain, with the boxes of what can be tapped."""
+        """Make a plain picture with the boxes of clickable nodes."""
         self.size = self.space = size
-        across, down = self._by = reduction(size, fit)
+        across, down = self._reduction = reduction(size, fit)
         self.scale, self._source, self._rgb = (float(across), float(down)), None, None
         self.raw = np.full((-(-size[1] // down), -(-size[0] // across)), BLANK_PHONE, np.uint32)
         for box in boxes:
@@ -79,7 +83,7 @@ class PackedPicture:
         return 0, self.raw.shape[0]
 
     def pixels(self, image: Grid, fit: Fit) -> Grid:
-        """`image` (of our size) as the half-block pixels of a fit, 2 * rows x cols."""
+        """Return `image` (of our size) as the half-block pixels of a fit, 2 * rows x cols."""
         across, down = self.scale
         height, width = image.shape
         box = (fit.x0 / across, fit.y0 / down, min(fit.x1 / across, width), min(fit.y1 / down, height))
@@ -89,20 +93,21 @@ class PackedPicture:
         return grid
 
 
-def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows | None:
-    """The range of rows in which two pictures of one shape differ; every `step`th is looked at."""
+def _changed_range(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows | None:
+    """Return the range of rows in which two pictures of one shape differ. Compare every `step`th row only."""
     old, new = old[::step], new[::step]
+    # Eight bytes at a time if the width allows: this runs on every frame.
     if old.shape[1] % 8 == 0:
         old, new = old.view(np.uint64), new.view(np.uint64)
-    first = _differing(old, new)
+    first = _first_difference(old, new)
     if first is None:
         return None
-    last = _differing(old[:first:-1], new[:first:-1])
+    last = _first_difference(old[:first:-1], new[:first:-1])
     return first * step, (first + 1 if last is None else len(old) - last) * step
 
 
-def _differing(old: NDArray[Any], new: NDArray[Any]) -> int | None:
-    """The first row in which two pictures differ; looked at a few at a time, none after it."""
+def _first_difference(old: NDArray[Any], new: NDArray[Any]) -> int | None:
+    """Return the first row in which two pictures differ. Compare in bands, and stop at the first difference."""
     for start in range(0, len(old), _BAND):
         differs = old[start : start + _BAND] != new[start : start + _BAND]
         if differs.any():

@@ -1,4 +1,4 @@
-"""A picture as the bytes that a terminal draws it from: Kitty's graphics, iTerm2's inline images, or sixel."""
+"""Escape codes for a picture: Kitty's graphics, iTerm2's inline images, or sixel."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _INK = (255, 59, 107)
 _CHUNK = 4096
-"""Most bytes of base64 in one message of Kitty's protocol."""
+"""Maximum bytes of base64 in one message of Kitty's protocol."""
 
 
 class PictureCells(NamedTuple):
-    """Where a picture lies in its widget, in cells, and what a terminal draws it from at the cursor."""
+    """Position of a picture in its widget, in cells, and the codes that draw it at the cursor."""
 
     left: int
     top: int
@@ -33,7 +33,7 @@ class PictureCells(NamedTuple):
 
 
 def fit_cells(picture: Point, room: Point, cell: Point) -> tuple[int, int, int, int]:
-    """Left, top, columns and rows of a picture (pixels) that fills `room` (cells), its shape kept, in its middle."""
+    """Return left, top, columns and rows of a picture (pixels) centred in `room` (cells), in its aspect ratio."""
     scale = min(room[0] * cell[0] / picture[0], room[1] * cell[1] / picture[1])
     columns = max(1, min(room[0], round(picture[0] * scale / cell[0])))
     rows = max(1, min(room[1], round(picture[1] * scale / cell[1])))
@@ -41,13 +41,14 @@ def fit_cells(picture: Point, room: Point, cell: Point) -> tuple[int, int, int, 
 
 
 def picture_cells(image: Image, room: Point, graphics: TerminalGraphics, number: int) -> PictureCells:
-    """A picture as the codes of `graphics`, as large as `room` (columns, rows) allows.
+    """Return a picture as the codes of `graphics`, as large as `room` (columns, rows) allows.
 
-    `number` names it in Kitty's protocol, where a later picture of that number takes its place.
+    `number` identifies it in Kitty's protocol. A later picture of the same number replaces it.
     """
     cell = graphics.cell_size
     left, top, columns, rows = fit_cells(image.size, room, cell)
     pixel_size = columns * cell[0], rows * cell[1]
+    # Kitty and iTerm2 scale pictures themselves: to reduce a larger one only saves bytes.
     if graphics.kind == "sixel" or pixel_size[0] < image.width:
         image = image.resize(pixel_size, reducing_gap=2.0)
     match graphics.kind:
@@ -61,12 +62,14 @@ def picture_cells(image: Image, room: Point, graphics: TerminalGraphics, number:
 
 
 def kitty_codes(image: Image, columns: int, rows: int, number: int) -> str:
-    """Kitty's graphics protocol: the picture's PNG in chunks, shown at the cursor, which stays; nothing is answered.
+    """Return the codes of Kitty's graphics protocol: the PNG in chunks, shown at the cursor. The terminal sends no
+    reply.
 
     Source: sw.kovidgoyal.net/kitty/graphics-protocol, "Transmission" and "Display".
     """
     data = _png(image)
     chunks = [data[at : at + _CHUNK] for at in range(0, len(data), _CHUNK)]
+    # q=2 suppresses replies, which would arrive as keys. C=1 leaves the cursor in place.
     first = f"a=T,f=100,t=d,i={number},p=1,q=2,C=1,c={columns},r={rows}"
     heads = [first, *("q=2" for _ in chunks[1:])]
     more = [1] * (len(chunks) - 1) + [0]
@@ -76,12 +79,12 @@ def kitty_codes(image: Image, columns: int, rows: int, number: int) -> str:
 
 
 def kitty_end(number: int) -> str:
-    """Has Kitty forget the picture of that number."""
+    """Return the codes that delete the picture of that number from Kitty."""
     return f"\x1b_Ga=d,d=I,i={number},q=2\x1b\\"
 
 
 def iterm2_codes(image: Image, columns: int, rows: int) -> str:
-    """iTerm2's inline image, at the cursor. Source: iterm2.com/documentation-images.html."""
+    """Return the codes of iTerm2's inline image, shown at the cursor. Source: iterm2.com/documentation-images.html."""
     data = _png(image)
     size = len(base64.b64decode(data))
     return (
@@ -91,10 +94,10 @@ def iterm2_codes(image: Image, columns: int, rows: int) -> str:
 
 
 def sixel_codes(image: Image, registers: int) -> str:
-    """Sixel, one pixel a pixel, in at most so many colours (256 at most).
+    """Return sixel codes, one sixel pixel for each pixel, in at most `registers` colours (256 at most).
 
-    Six rows at a time: for each colour in them a byte for each column says which of the six have it. Source: DEC
-    EK-VT38T-UG, "Sixel graphics".
+    For each band of six rows and each colour in it, a byte for each column holds a bit for each row with that colour.
+    Source: DEC EK-VT38T-UG, "Sixel graphics".
     """
     import numpy as np
     from PIL.Image import Dither
@@ -130,7 +133,7 @@ def _png(image: Image) -> str:
 
 
 def marked(data: bytes | None, size: Point, marks: Sequence[PhoneMark]) -> Image | None:
-    """A stored picture with marks (in pixels of a phone of `size`) on it; None where it cannot be read."""
+    """Draw marks (in pixels of a phone of `size`) on a stored picture. Return None if the picture is unreadable."""
     from PIL import ImageDraw
 
     if data is None:

@@ -1,4 +1,4 @@
-"""The texts found in a phone's picture and its tree, looked for anew only where either changed."""
+"""Texts located in a phone's picture by its tree, searched again only where either changed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     Grid = NDArray[np.uint32]
 
 _READ_INK = 0xFF5C9A
-"""Violet (packed), with which the ink of a text is mixed that was read from the picture and not said by the phone."""
+"""Violet (packed), mixed into the ink of texts read by OCR to distinguish them from texts of the UI tree."""
 _MISSES = 6
-"""A text that is not in its box's pixels is looked for there again only every so many pictures."""
+"""Number of pictures after which to search again for a text that was not in its box."""
 
 
 class LocatedText(NamedTuple):
-    """A text in a picture: `place` are its box's rows and columns there, `pixels` what they held when it was found."""
+    """A text in a picture: its box's rows and columns there (`place`), and their `pixels` when it was found."""
 
     said: TreeText
     words: TextBlock
@@ -37,22 +37,22 @@ class LocatedText(NamedTuple):
     place: tuple[slice, slice]
     pixels: Grid
     marks: int
-    """How many of them are ink."""
+    """Number of these pixels that are ink."""
     bare: tuple[slice, slice, Grid]
-    """The part of the picture that the ink is in, and what it looks like without."""
+    """Part of the picture with the ink, and its pixels without the ink."""
 
 
 class TextFinder:
-    """The texts of a picture and its tree, found anew only where either changed."""
+    """Texts of a tree located in its picture, searched again only where either changed."""
 
     def __init__(self) -> None:
         self.found: list[LocatedText] = []
-        """The texts that the last tree's picture held."""
+        """Texts found in the picture of the last tree."""
         self.shown: list[LocatedText] = []
-        """Those of them that are in the picture now."""
+        """Those of them that are in the present picture."""
         self.things: tuple[Bounds, ...] = ()
         self.controls: list[DrawnControl] = []
-        """Switches and the like that are in the picture now."""
+        """Switches and other controls in the present picture."""
         self._stated: list[ScreenControl] = []
         self._tree: UiTree | None = None
         self._was_read = False
@@ -63,16 +63,17 @@ class TextFinder:
         self._space = (0, 0)
 
     def read(self, picture: PackedPicture, tree: UiTree | None, changed_rows: Rows | None) -> list[LocatedText]:
-        """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
+        """Return the texts to draw now. Without a tree return the last one's, minus those whose pixels changed."""
         if picture.space != self._space:  # the phone was turned: what was read is of another picture
             self._forget(picture.space)
+        # Another scale moves all ink, so every text is searched for again.
         if picture.scale != self._scale:
             self._missed.clear()
             self._known, self._scale, changed_rows = {}, picture.scale, (0, picture.raw.shape[0])
             tree = tree or self._tree
         if tree is None or (tree == self._tree and changed_rows is None):
             if changed_rows is not None:
-                self.shown = [located for located in self.found if not _gone(located, picture)]
+                self.shown = [located for located in self.found if not _is_gone(located, picture)]
                 self.controls = [control for control in self.controls if same(control, picture.raw, picture.scale)]
             return self.shown
         if tree != self._tree:
@@ -81,23 +82,23 @@ class TextFinder:
             self._tree, self._saying, self._was_read = tree, saying(tree, picture.space), was_read(tree)
             self._stated = controls(tree, picture.space)
             self.things = self._saying.things
-        located = [f for text in self._saying.said if (f := self._find(text, picture, changed_rows)) is not None]
-        self.found = _alike(_apart(located))
+        located = [f for text in self._saying.said if (f := self._locate(text, picture, changed_rows)) is not None]
+        self.found = _align_similar(_drop_covered(located))
         self._known = {_key(one.said): one for one in located}
         self.shown = self.found
-        self.controls = self._controls(picture, changed_rows)
+        self.controls = self._find_controls(picture, changed_rows)
         return self.shown
 
     def _forget(self, space: tuple[int, int]) -> None:
         self.found, self.shown, self.things, self.controls, self._stated = [], [], (), [], []
         self._tree, self._saying, self._scale, self._space = None, TreeTexts((), ()), (0.0, 0.0), space
 
-    def _controls(self, picture: PackedPicture, changed_rows: Rows | None) -> list[DrawnControl]:
-        """Those controls that are surely seen, looked for anew only where the picture changed."""
+    def _find_controls(self, picture: PackedPicture, changed_rows: Rows | None) -> list[DrawnControl]:
+        """Return the controls that are surely in the picture, searched again only where it changed."""
         if not self._stated:
             return []
         drawn_controls = {
-            control.control: control for control in self.controls if not _touched(control.place[0], changed_rows)
+            control.control: control for control in self.controls if not _is_touched(control.place[0], changed_rows)
         }
         inks = [text.words.ink for text in self.found]
         finds = [
@@ -106,7 +107,7 @@ class TextFinder:
         ]
         return [control for control in finds if control is not None]
 
-    def _find(self, text: TreeText, picture: PackedPicture, changed_rows: Rows | None) -> LocatedText | None:
+    def _locate(self, text: TreeText, picture: PackedPicture, changed_rows: Rows | None) -> LocatedText | None:
         across, down = picture.scale
         left, top, right, bottom = text.box
         place = (
@@ -115,7 +116,7 @@ class TextFinder:
         )
         key = _key(text)
         located = self._known.get(key)
-        if located is not None and located.said == text and not _touched(place[0], changed_rows):
+        if located is not None and located.said == text and not _is_touched(place[0], changed_rows):
             return located
         pixels = picture.raw[place]
         if not pixels.size:
@@ -125,52 +126,52 @@ class TextFinder:
         if ink is None and line and self._missed.get(key, 0) == 0:
             ink = find_ink(pixels, shape(text.text, width_of(line)), (across, down), text.sure)
         if ink is None:
-            # in one colour nothing is written yet, or not any more: a phone that is black, an app that is still empty
+            # A box of one colour holds no text yet, or no longer: a dark screen, an app that loads. Try each time.
             is_bare = pixels.min() == pixels.max()
             self._missed[key] = 0 if is_bare else (self._missed.get(key, 0) + 1) % _MISSES
             return None
         pixels = pixels.copy()
-        words = _words(text, ink, place, picture.scale)
+        words = _text_block(text, ink, place, picture.scale)
         if self._was_read:
-            words = words._replace(colour=_mixed(words.colour, _READ_INK))
-        return LocatedText(text, words, ink, place, pixels, _marks(pixels, ink), _bare(pixels, ink, place))
+            words = words._replace(colour=_mix(words.colour, _READ_INK))
+        return LocatedText(text, words, ink, place, pixels, _count_ink(pixels, ink), _without_ink(pixels, ink, place))
 
 
-def _mixed(colour: int, other: int) -> int:
-    """Two packed colours, half and half."""
+def _mix(colour: int, other: int) -> int:
+    """Return the mean of two packed colours."""
     return ((colour & 0xFEFEFE) + (other & 0xFEFEFE)) >> 1
 
 
 def _key(text: TreeText) -> tuple[object, ...]:
-    """What a text keeps while it is scrolled."""
+    """Return the key that identifies a text while the screen scrolls."""
     return text.text, text.box.width, text.box.height, text.box.left, text.state
 
 
-def _touched(rows: slice, changed_rows: Rows | None) -> bool:
+def _is_touched(rows: slice, changed_rows: Rows | None) -> bool:
     return changed_rows is not None and rows.start < changed_rows[1] and changed_rows[0] < rows.stop
 
 
 def _same_ink(pixels: Grid, located: LocatedText) -> bool:
-    """Whether a box that moved holds the ink that it did: as many pixels of it, in the same part of the box."""
+    """Return True if a moved box holds the same ink as before: about as many pixels in the same part of it."""
     if not located.ink.flat or pixels.shape[0] < located.ink.bottom or pixels.shape[1] < located.ink.right:
         return False
-    return abs(_marks(pixels, located.ink) - located.marks) <= 0.25 * located.marks
+    return abs(_count_ink(pixels, located.ink) - located.marks) <= 0.25 * located.marks
 
 
-def _marks(pixels: Grid, ink: TextInk) -> int:
-    """How many pixels of a box are a text's ink."""
+def _count_ink(pixels: Grid, ink: TextInk) -> int:
+    """Return the number of pixels of a box that are a text's ink."""
     if ink.flat:
         return int(np.count_nonzero(inked(pixels[ink.top : ink.bottom, ink.left : ink.right], ink.paper, True)))
     return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
 
 
-def _gone(text: LocatedText, picture: PackedPicture) -> bool:
-    """Whether what is under a text is no longer what it was."""
+def _is_gone(text: LocatedText, picture: PackedPicture) -> bool:
+    """Return True if the pixels under a text changed."""
     return overpainted(text.pixels, picture.raw[text.place], picture.scale, slack_of(text.words))
 
 
-def _apart(texts: list[LocatedText]) -> list[LocatedText]:
-    """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
+def _drop_covered(texts: list[LocatedText]) -> list[LocatedText]:
+    """Remove texts that a later one covers. Two texts cannot be in the same pixels."""
     separate: list[LocatedText] = []
     for text in reversed(texts):
         ink = text.words.ink
@@ -185,10 +186,10 @@ def _apart(texts: list[LocatedText]) -> list[LocatedText]:
     return separate[::-1]
 
 
-def _alike(texts: list[LocatedText]) -> list[LocatedText]:
-    """Set the lines of a list (one left edge and height) and of a grid (one width and height) at one size and height.
+def _align_similar(texts: list[LocatedText]) -> list[LocatedText]:
+    """Align the lines of a list (one left edge and height) and of a grid (one width and height): same size and height.
 
-    Read from the ink alone, labels with and without descenders would differ in size, and some would look like titles.
+    Measured by ink alone, labels with and without descenders would differ in size, and some would look like titles.
     """
     kinds: dict[tuple[str, int, int], list[TextBlock]] = {}
     for text in texts:
@@ -199,7 +200,7 @@ def _alike(texts: list[LocatedText]) -> list[LocatedText]:
     for text in texts:
         words, alike = text.words, max((kinds.get(kind, []) for kind in _kinds(text.said.box)), key=len)
         if len(alike) > 1 and words.lines == 1:
-            em, middle = _usual(alike)
+            em, middle = _median_size(alike)
             if abs(words.middle - words.box.top - middle) < 0.35 * em:
                 text = text._replace(words=words._replace(em=em, middle=words.box.top + middle))
         out.append(text)
@@ -210,14 +211,14 @@ def _kinds(box: Bounds) -> tuple[tuple[str, int, int], tuple[str, int, int]]:
     return ("list", box.left, box.height), ("grid", box.width, box.height)
 
 
-def _usual(alike: list[TextBlock]) -> tuple[float, float]:
-    """The middle one's font size, and how far below its box's top its line's middle is."""
+def _median_size(alike: list[TextBlock]) -> tuple[float, float]:
+    """Return the median font size, and the median distance from a box's top to its line's middle."""
     half = len(alike) // 2
     return sorted(w.em for w in alike)[half], sorted(w.middle - w.box.top for w in alike)[half]
 
 
-def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tuple[float, float]) -> TextBlock:
-    """A text with its ink in the phone's own pixels."""
+def _text_block(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tuple[float, float]) -> TextBlock:
+    """Return a text with its ink in the phone's pixels."""
     line = glyphs(text.text)
     left, top = place[1].start, place[0].start
     box = Bounds(
@@ -235,7 +236,7 @@ def _words(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale: tupl
 
 
 def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
-    """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
+    """Return a picture without the ink of some texts. What surrounds them (bubble, button, field) is unchanged."""
     image = raw.copy()
     for text in texts:
         rows, columns, pixels = text.bare
@@ -243,8 +244,8 @@ def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
     return image
 
 
-def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice, slice, Grid]:
-    """Where a text's ink is in the picture, and that part without it."""
+def _without_ink(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice, slice, Grid]:
+    """Return the rows and columns around a text's ink, and their pixels without it."""
     top, bottom = max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)
     left, right = max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)
     part = pixels[top:bottom, left:right].copy()
@@ -255,11 +256,11 @@ def _bare(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice
 
 
 def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
-    """A tree's words where there is no picture: set in their boxes as they stand."""
-    return [_boxed(text) for text in saying(tree, size, drawn=False).said]
+    """Return a tree's texts set in their own boxes, for a phone without a picture."""
+    return [_boxed_text(text) for text in saying(tree, size, drawn=False).said]
 
 
-def _boxed(text: TreeText) -> TextBlock:
+def _boxed_text(text: TreeText) -> TextBlock:
     line = glyphs(text.text)
     box = text.box
     lines = max(1, round(box.height / 64)) if width_of(line) * 22 > box.width else 1

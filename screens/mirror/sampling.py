@@ -1,4 +1,4 @@
-"""A picture's pixels brought to fewer: exactly, for what is read in it, or from some of its rows, for what moves by."""
+"""Reduction of a picture's pixels: exact for reading, or from some of its rows for motion."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 RGB = np.uint32(0xFFFFFF)
 BLOCK = 6, 12
-"""Pixels of the phone's, across and down, in the patches whose mean colours tell whether a text changed: less than a
-letter, more than what a video's coding disturbs."""
+"""Pixels of the phone, across and down, in the patches whose mean colours show that a text changed.
+
+A patch is smaller than a letter, and larger than what video coding disturbs.
+"""
 _ROWS = 1.5
-"""Rows of a source that are looked at for a patch, at least where it has as many."""
+"""Minimum rows of a source sampled for each patch, if it has as many."""
 
 
 def reduction(size: tuple[int, int], fit: Fit) -> tuple[int, int]:
-    """By how much a source of `size` pixels is reduced before ink is looked for in it, across and down.
+    """Return the factors, across and down, by which a source of `size` pixels is reduced before ink is searched for.
 
-    As far as leaves about four of its pixels in a cell each way; a source smaller than the phone by less.
+    About four pixels remain in a cell each way. A source smaller than the phone is reduced less.
     """
     finest = min(fit.cell_width, fit.cell_height / 2)
     across, down = (3, 4) if finest >= 9 else (2, 2) if finest >= 5 else (1, 1)
@@ -36,7 +38,7 @@ def reduction(size: tuple[int, int], fit: Fit) -> tuple[int, int]:
 
 
 def reduced(rows: NDArray[np.uint8], by: tuple[int, int]) -> Grid:
-    """Box means of a source's rows (height x width * 3), packed; of every second row where several make one."""
+    """Return box means of a source's rows (height x width * 3), packed. Skip every second row if several make one."""
     across, down = by
     step = step_of(by)
     part, tall = rows[::step], down // step
@@ -47,12 +49,15 @@ def reduced(rows: NDArray[np.uint8], by: tuple[int, int]) -> Grid:
 
 
 def step_of(by: tuple[int, int]) -> int:
-    """Which of the source's rows are looked at: every second, where several make one of ours; no eye can tell."""
+    """Return the step between sampled rows: 2 if an even number of rows makes one of ours.
+
+    The difference is invisible.
+    """
     return 2 if by[1] % 2 == 0 else 1
 
 
 def part_of(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit, box: Bounds) -> Grid:
-    """The part of a source under a box of the phone's pixels, reduced as for reading."""
+    """Return the part of a source under a box of the phone's pixels, reduced as for reading."""
     by = reduction(size, fit)
     across, down = fit.size[0] / size[0] * by[0], fit.size[1] / size[1] * by[1]
     source = np.frombuffer(rgb_of(pixels), np.uint8).reshape(size[1], size[0] * 3)
@@ -62,13 +67,14 @@ def part_of(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit, box: Bo
 
 
 def sampled(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit) -> Grid:
-    """The part of a source that a fit shows as patches of BLOCK pixels of the phone, smaller where cells ask for it.
+    """Return the part of a source that a fit shows as patches of BLOCK phone pixels, or smaller if cells require it.
 
-    From some of its rows only: enough for what soon is gone.
+    Only some rows are sampled, which is enough for a picture that is soon replaced.
     """
     width, height = size
     down, across = height / fit.size[1], width / fit.size[0]
     patches = blocks(fit)
+    # Lazy pixels compute their means themselves, without making the whole picture.
     if not isinstance(pixels, bytes) and (fit.x1 - fit.x0, fit.y1 - fit.y0) == fit.size:
         return packed(Image.frombuffer("RGB", patches[::-1], pixels.means(patches[::-1]), "raw", "RGB", 0, 1))
     step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))
@@ -80,7 +86,7 @@ def sampled(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit) -> Grid
 
 
 def blocks(fit: Fit) -> tuple[int, int]:
-    """How many patches the part that a fit shows has: down, across."""
+    """Return the number of patches in the part that a fit shows: down, across."""
     return (
         max(2 * fit.rows, math.ceil((fit.y1 - fit.y0) / BLOCK[1])),
         max(fit.cols, math.ceil((fit.x1 - fit.x0) / BLOCK[0])),
@@ -88,7 +94,7 @@ def blocks(fit: Fit) -> tuple[int, int]:
 
 
 def half_cells(grid: Grid, fit: Fit) -> Grid:
-    """Patches as the half-block pixels of a fit, 2 * rows x cols."""
+    """Return patches as the half-block pixels of a fit, 2 * rows x cols."""
     if grid.shape == (2 * fit.rows, fit.cols):
         return grid
     picture = Image.frombuffer("RGBX", grid.shape[::-1], grid, "raw", "RGBX", 0, 1)
@@ -98,15 +104,16 @@ def half_cells(grid: Grid, fit: Fit) -> Grid:
 
 
 def paired(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The means of each two rows, as many channels at a time as go into a row without a rest."""
-    whole, low = _widest(rows)
+    """Return the mean of each two rows, computed on the widest integers into which a row divides."""
+    whole, low = _as_widest_integers(rows)
     one, other = whole[0::2], whole[1::2]
+    # Average of packed bytes without overflow: shared bits plus half of the differing ones.
     means: NDArray[np.uint8] = ((one & other) + (((one ^ other) >> one.dtype.type(1)) & low)).view(np.uint8)
     return means
 
 
-def _widest(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:
-    """Rows as the widest numbers that they are made of, and what leaves each byte its lower seven bits."""
+def _as_widest_integers(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:
+    """Return rows as the widest integers into which they divide, and a mask of each byte's lower seven bits."""
     for kind in (np.uint64, np.uint32, np.uint16):
         size = np.dtype(kind).itemsize
         if rows.shape[1] % size == 0 and rows.strides[0] % size == 0:
@@ -115,6 +122,6 @@ def _widest(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:
 
 
 def packed(image: Image.Image) -> Grid:
-    """An RGB picture as packed colours."""
+    """Return an RGB picture as packed colours."""
     grid: Grid = np.frombuffer(image.tobytes("raw", "RGBX"), np.uint32).reshape(image.height, image.width) & RGB
     return grid

@@ -1,4 +1,4 @@
-"""What is to be painted and how it is looked at: light enough to be named before anything heavy is loaded."""
+"""The painter's input: a picture and a view. This module loads nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from screens.mirror.fit import Zoom
 
 
 class MirrorView(NamedTuple):
-    """How a phone is looked at: `cells` is columns, rows; `colours` is 256 where the terminal has no more."""
+    """View of a phone: `cells` is (columns, rows), `colours` is 256 if the terminal has no more."""
 
     cells: tuple[int, int]
     overlay: bool = True
@@ -20,10 +20,10 @@ class MirrorView(NamedTuple):
 
 
 class MirrorShot(NamedTuple):
-    """A picture, as pixels (see `Frame`) or as a stored file (PNG, JPEG) or none; its size or none; a tree or none.
+    """A picture (pixels as in `Frame`, a stored PNG or JPEG, or none) with an optional size and an optional tree.
 
-    `live` shots follow one another on one phone: without a tree, such a one keeps the last tree's texts. `space` is the
-    phone's own pixels, in which trees, marks and touches are counted, where the picture is smaller (or larger).
+    `live` shots are of one phone in sequence: one without a tree keeps the last tree's texts. `space` is the phone's
+    size in its own pixels, the unit of trees, marks and touches, if the picture's size differs.
     """
 
     pixels: bytes | LazyPixels | None = None

@@ -1,4 +1,4 @@
-"""Rows of cells as Textual's strips: written with as few escape codes as it takes, cut up only when asked."""
+"""Rows of cells as Textual strips, written with a minimum of escape codes and split into segments only on demand."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ if TYPE_CHECKING:
 
 BOLD, RGB = 1 << 24, 0xFFFFFF
 _FORE, _BACK, _WEIGHT = 1 << 50, 1 << 51, 1 << 52
-"""Set in a run's number where its foreground, its background, its boldness are others than those of the run before."""
+"""Bits of a run's number: its foreground, background or boldness differs from the run before."""
 
 Run = tuple[int, str]
-"""What a run is drawn as, as one number (its background, its foreground 25 bits higher, what is new), and its text."""
+"""A run's look as one number (background, foreground 25 bits higher, changes), and its text."""
 
 
 class CellStrip(Strip):
-    """One row of cells. Its segments are made when something needs them (a dialog over it, an exported picture);
-    a terminal of true colour is sent its runs directly.
+    """One row of cells.
+
+    Its segments are made only on demand (for a dialog over it, or an exported picture). A truecolor terminal gets its
+    runs directly.
     """
 
     def __init__(self, runs: Sequence[Run], columns: int) -> None:
         self._runs = runs
         self._made: list[Segment] | None = None
         super().__init__((), columns)
+        # `Strip.__init__` has set the segments: undo that, so that they are made on demand.
         self._made = None
 
     @property
@@ -51,14 +54,18 @@ class CellStrip(Strip):
         self._made = segments
 
     def apply_filter(self, filter: LineFilter, background: Color) -> Strip:
-        """As every strip; one that only replaces the terminal's own colours has nothing to do here."""
+        """Apply a filter like any strip.
+
+        Skip the one that only replaces the terminal's own colours: no cell uses these.
+        """
         if isinstance(filter, ANSIToTruecolor):
             return self
         return super().apply_filter(filter, background)
 
     def render(self, console: Console) -> str:
-        """The row as escape codes: each run states only what differs from the run before it."""
+        """Return the row as escape codes. Each run states only what differs from the run before it."""
         if self._render_cache is None:
+            # With fewer colours Rich must map each style to its palette.
             if console._color_system not in (None, ColorSystem.TRUECOLOR):
                 return super().render(console)
             self._render_cache = "".join([_code(look) + text for look, text in self._runs]) + "\x1b[0m"
@@ -67,7 +74,7 @@ class CellStrip(Strip):
 
 @lru_cache(maxsize=32768)
 def _code(look: int) -> str:
-    """The escape code that a run begins with."""
+    """Return the escape code at the start of a run."""
     fg, bg = look >> 25 & (BOLD | RGB), look & RGB
     codes = []
     if look & _WEIGHT:
@@ -90,7 +97,7 @@ def _style(look: int) -> Style:
 
 
 def strips(cells: Cells, rows: Sequence[int], codes: Codes) -> list[CellStrip]:
-    """The strips of some rows of cells; none of their backgrounds may be NOTHING any more."""
+    """Return the strips of some rows of cells. None of their backgrounds may be NOTHING."""
     import numpy as np
 
     if not rows:
@@ -107,6 +114,7 @@ def strips(cells: Cells, rows: Sequence[int], codes: Codes) -> list[CellStrip]:
     looks = fg.ravel()[begins].astype(np.uint64) << np.uint64(25) | bg.ravel()[begins]
     for new, bit in ((fore, _FORE), (back, _BACK), (weight, _WEIGHT)):
         looks |= new.ravel()[begins] * np.uint64(bit)
+    # One code point for each cell, so an offset in the text is an offset in the cells.
     text = glyphs.tobytes().decode("utf-32-le")
     own: list[bool] = (glyphs.max(axis=1) >= FIRST).tolist()
     places = [*begins.tolist(), len(text)]

@@ -1,4 +1,4 @@
-"""Which graphics of its own a terminal has, Kitty's, iTerm2's or sixel: asked before any app runs, and chosen."""
+"""Graphics protocol of the terminal (Kitty's, iTerm2's or sixel), queried before an app runs."""
 
 from __future__ import annotations
 
@@ -18,39 +18,40 @@ Graphics = Literal["cells", "kitty", "iterm2", "sixel"]
 GraphicsSetting = Literal["auto", "cells", "kitty", "iterm2", "sixel"]
 
 _ANSWER = 1.0
-"""Seconds that a terminal has to say what it can do; one over a slow line needs most of it.
+"""Seconds to wait for the terminal's answers. A slow connection needs most of it.
 
-What comes later would be taken for keys, so the last question is one that every terminal answers, and is waited for.
+A later answer would be read as keys. So the last question is one that every terminal answers, and its answer ends the
+wait.
 """
 _USUAL_CELL = (9, 18)
-"""Pixels of a cell where a terminal says nothing of them."""
+"""Assumed pixels of a cell if the terminal does not report them."""
 _REGISTERS = 256
-"""Colours of a sixel picture where a terminal does not say how many it keeps."""
+"""Assumed colours of a sixel picture if the terminal does not report them."""
 _OWN_PROTOCOL = ("iterm2", "wezterm")
-"""Terminals whose own protocol is iTerm2's; what else they take is another's, and slower or lacks something."""
+"""Terminals whose own protocol is iTerm2's. Other protocols that they accept are slower or incomplete there."""
 
 
 class GraphicsSupport(NamedTuple):
-    """What a terminal says that it can draw; `answered` is False where it said nothing at all."""
+    """Graphics that a terminal reports. `answered` is False if it reported nothing at all."""
 
     kitty: bool = False
     sixel: bool = False
     answered: bool = False
     name: str = ""
-    """What it calls itself, with its version."""
+    """Name and version that the terminal reports."""
     cell: tuple[int, int] = (0, 0)
-    """Pixels across and down of one cell; zeros where it does not say."""
+    """Pixels of a cell, across and down; zeros if not reported."""
     registers: int = 0
-    """Colours that a sixel picture may have; 0 where it does not say."""
+    """Maximum colours of a sixel picture; 0 if not reported."""
 
     @property
     def iterm2(self) -> bool:
-        """Whether it is known to take iTerm2's pictures: there is no question for that, only its name."""
+        """True if its name shows that it accepts iTerm2's pictures. That protocol has no query."""
         return self.name.lower().startswith(_OWN_PROTOCOL)
 
     @property
     def kinds(self) -> tuple[Graphics, ...]:
-        """All that it can draw."""
+        """All protocols that the terminal supports."""
         able: tuple[tuple[Graphics, bool], ...] = (
             ("kitty", self.kitty),
             ("iterm2", self.iterm2),
@@ -60,7 +61,7 @@ class GraphicsSupport(NamedTuple):
 
     @property
     def best(self) -> Graphics:
-        """What pictures look best in and leave nothing behind: its own protocol, sixel, and characters at last."""
+        """Protocol with the best pictures and no remains: the terminal's own, else sixel, else characters."""
         if self.iterm2:
             return "iterm2"
         if self.kitty and (not self.sixel or self.name.lower().startswith(("kitty", "ghostty"))):
@@ -69,7 +70,7 @@ class GraphicsSupport(NamedTuple):
 
 
 class TerminalGraphics(NamedTuple):
-    """What pictures are drawn with in an app."""
+    """Graphics with which an app draws pictures."""
 
     kind: Graphics = "cells"
     cell: tuple[int, int] = _USUAL_CELL
@@ -77,7 +78,10 @@ class TerminalGraphics(NamedTuple):
 
     @property
     def cell_size(self) -> tuple[int, int]:
-        """Pixels of a cell now, for a font can be changed while an app runs; as was said first where nobody says."""
+        """Pixels of a cell now, since the font can change while an app runs.
+
+        The first report if the kernel has none.
+        """
         return _cell_of_window() or self.cell
 
 
@@ -85,9 +89,9 @@ CHARACTERS = TerminalGraphics()
 
 
 def choose(setting: GraphicsSetting) -> TerminalGraphics:
-    """What an app draws with: what is set, or with `auto` the best that the terminal says it can.
+    """Return the graphics for an app: the setting, or for `auto` the terminal's best.
 
-    Asks the terminal, so no app may run yet. `LabError` where a terminal cannot do what is set.
+    Queries the terminal, so no app may run yet. Raise `LabError` if the terminal lacks what is set.
     """
     if setting == "cells":
         return CHARACTERS
@@ -102,7 +106,7 @@ def choose(setting: GraphicsSetting) -> TerminalGraphics:
 
 
 def ask(seconds: float = _ANSWER) -> GraphicsSupport:
-    """Asks the terminal, outside any app, what it can draw, who it is, how large its cells are, and its attributes."""
+    """Query the terminal, outside any app, for graphics, name, cell size and attributes."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or not _may_be_asked(os.environ):
         return GraphicsSupport()
     import termios
@@ -110,10 +114,10 @@ def ask(seconds: float = _ANSWER) -> GraphicsSupport:
 
     stdin = sys.stdin.fileno()
     try:
-        if os.tcgetpgrp(stdin) != os.getpgrp():  # in the background a terminal stops whoever changes it
+        if os.tcgetpgrp(stdin) != os.getpgrp():  # the terminal would stop a background job (SIGTTOU)
             return GraphicsSupport()
         before = termios.tcgetattr(stdin)
-    except (OSError, termios.error):  # a terminal, but not this program's own
+    except (OSError, termios.error):  # not this process's controlling terminal
         return GraphicsSupport()
     try:
         tty.setcbreak(stdin)
@@ -127,23 +131,23 @@ def ask(seconds: float = _ANSWER) -> GraphicsSupport:
 
 _KITTY_QUESTION = b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"
 _QUESTIONS = b"\x1b[>q" + b"\x1b[16t" + b"\x1b[?1;1;0S" + b"\x1b[c"
-"""The terminal's name, a cell's pixels, sixel's colours, and the attributes that all answer last."""
+"""Queries for the terminal's name, cell pixels, sixel colours, and last the attributes, which all terminals answer."""
 
 
 def _questions(environment: Mapping[str, str]) -> bytes:
-    """Return what to ask; not for Kitty's graphics in tmux and screen, which take that question for a title."""
+    """Return the queries. Leave out Kitty's in tmux and screen, which take it for a title."""
     multiplexed = "TMUX" in environment or environment.get("TERM", "").startswith(("tmux", "screen"))
     return _QUESTIONS if multiplexed else _KITTY_QUESTION + _QUESTIONS
 
 
 def _may_be_asked(environment: Mapping[str, str]) -> bool:
-    """Not where it prints what it does not know, as Apple's does, or where there is no screen."""
+    """Return False for a terminal that prints unknown queries, such as Apple's, or that has no screen."""
     dumb = environment.get("TERM", "dumb") in ("dumb", "linux")
     return not dumb and environment.get("TERM_PROGRAM") != "Apple_Terminal"
 
 
 def _until_attributes(stdin: int, seconds: float) -> bytes:
-    """What a terminal answers, up to its device attributes, which every terminal that answers sends last."""
+    """Read the answers up to the device attributes, which every terminal that answers sends last."""
     received, end = b"", time.monotonic() + seconds
     while not _ATTRIBUTES.search(received) and (seconds_left := end - time.monotonic()) > 0:
         if select.select([stdin], [], [], seconds_left)[0]:
@@ -158,7 +162,7 @@ _COLOURS = re.compile(rb"\x1b\[\?1;0;(\d{1,6})S")
 
 
 def read_answer(answer: bytes) -> GraphicsSupport:
-    """What those bytes say: `OK` to Kitty's query, attribute 4 for sixel, a name, a cell's size, sixel's colours."""
+    """Parse the answers: `OK` to Kitty's query, attribute 4 for sixel, name, cell size, sixel colours."""
     attributes, name, cell = _ATTRIBUTES.search(answer), _NAME.search(answer), _CELL.search(answer)
     colours = _COLOURS.search(answer)
     return GraphicsSupport(
@@ -172,7 +176,7 @@ def read_answer(answer: bytes) -> GraphicsSupport:
 
 
 def _cell_of_window() -> tuple[int, int] | None:
-    """Pixels of a cell as the kernel knows the window; None where it was not told."""
+    """Return the pixels of a cell from the kernel's window size; None if it has none."""
     import fcntl
     import termios
 

@@ -1,4 +1,4 @@
-"""A person's touch on the mirror as an action of the phone, and an action as the marks that show it."""
+"""A person's touch on the mirror as an action, and an action as the marks that show it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from screens.mirror.touchscreen import Touchscreen
 Touch = Touchscreen.Tapped | Touchscreen.Dragged | Touchscreen.Wheeled
 
 _FLING = 600
-"""Pixels that an arrow is drawn long where an action names only a direction."""
+"""Length of an arrow in pixels if an action gives only a direction."""
 _TOWARDS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
 def touched(message: Touch) -> Action:
-    """A tap, a long press, a drag or a turn of the wheel, in the phone's own pixels."""
+    """Return a tap, long press, drag or turn of the wheel as an action in the phone's pixels."""
     if isinstance(message, Touchscreen.Tapped):
         return Action("long_press" if message.long else "click", at=message.at)
     if isinstance(message, Touchscreen.Dragged):
@@ -23,7 +23,7 @@ def touched(message: Touch) -> Action:
 
 
 def marks_of(action: Action | None) -> list[PhoneMark]:
-    """Where and how an action touches the phone."""
+    """Return the marks for where and how an action touches the phone."""
     if action is None:
         return []
     if action.kind == "input_text":
@@ -31,13 +31,13 @@ def marks_of(action: Action | None) -> list[PhoneMark]:
     if action.at is None:
         return []
     if action.kind in ("drag", "swipe", "scroll"):
-        return [PhoneMark("scroll" if action.kind == "scroll" else "drag", action.at, _end(action, action.at))]
+        return [PhoneMark("scroll" if action.kind == "scroll" else "drag", action.at, _arrow_end(action, action.at))]
     ring: dict[str, MarkKind] = {"double_tap": "double", "long_press": "long"}
     return [PhoneMark(ring.get(action.kind, "tap"), action.at)]
 
 
-def _end(action: Action, at: Point) -> Point:
-    """Where the arrow points; a scroll's towards the content that is wanted."""
+def _arrow_end(action: Action, at: Point) -> Point:
+    """Return the arrow's end. A scroll points towards the content that it brings into view."""
     if action.to is not None:
         return action.to
     if action.vector is not None:

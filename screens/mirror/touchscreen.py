@@ -1,4 +1,4 @@
-"""What a person does to the phone in a mirror: fingers by the mouse, letters by the keys, each told as a message."""
+"""Input of a mirror: touches by mouse and letters by keyboard, posted as messages."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from screens.mirror.marks import PhoneMark
 Point = tuple[int, int]
 
 LONG = 0.5
-"""Seconds that a button is held for a long press."""
+"""Seconds of holding the button for a long press."""
 _LINGERS = 0.6
-"""Seconds that a finger's mark stays when it is lifted."""
+"""Seconds for which a finger's mark stays after it is lifted."""
 _KEYS = ("enter", "backspace")
 
 
 class Touchscreen(Widget, can_focus=True):
-    """Where fingers and keys are heard; a mirror draws beneath. Points are the phone's own pixels."""
+    """Widget that receives touches and keys. A mirror draws beneath. Points are in the phone's own pixels."""
 
     interactive: reactive[bool] = reactive(True, repaint=False)
-    """Whether clicks, drags and the wheel are passed on."""
+    """True to report clicks, drags and the wheel."""
     typing: reactive[bool] = reactive(False, repaint=False)
-    """Whether keys are the phone's: letters, Enter, Backspace and what is pasted are passed on, none is ours."""
+    """True if keys belong to the phone. Letters, Enter, Backspace and pasted text are then messages, not keys of ours.
+    """
 
     @dataclass
     class Tapped(Message, namespace="mirror"):
-        """The phone was clicked at pixel `at`; `long` where the button was held, or the right one used."""
+        """Message: the phone was clicked at pixel `at`. `long` if the button was held, or the right one was used."""
 
         mirror: Touchscreen
         at: Point
@@ -47,7 +48,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Dragged(Message, namespace="mirror"):
-        """A finger was drawn from pixel `at` to pixel `to` in `ms` milliseconds."""
+        """Message: a finger moved from pixel `at` to pixel `to` in `ms` milliseconds."""
 
         mirror: Touchscreen
         at: Point
@@ -60,7 +61,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Wheeled(Message, namespace="mirror"):
-        """The wheel was turned at pixel `at`; `direction` is where in the content one wants to go."""
+        """Message: the wheel turned at pixel `at`. `direction` is the way to move in the content."""
 
         mirror: Touchscreen
         at: Point
@@ -72,7 +73,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Typed(Message, namespace="mirror"):
-        """While `typing`: a character was typed, or a text of any length and lines pasted."""
+        """Message, while `typing`: a typed character, or a pasted text of any length and lines."""
 
         mirror: Touchscreen
         text: str
@@ -83,7 +84,7 @@ class Touchscreen(Widget, can_focus=True):
 
     @dataclass
     class Key(Message, namespace="mirror"):
-        """While `typing`: a key that is no character."""
+        """Message, while `typing`: a key without a character."""
 
         mirror: Touchscreen
         name: str
@@ -94,62 +95,62 @@ class Touchscreen(Widget, can_focus=True):
             return self.mirror
 
     _pressed: events.MouseDown | None = None
-    _lifts: Timer | None = None
+    _finger_timer: Timer | None = None
 
     @property
     def fit(self) -> Fit | None:
-        """Where the phone lies in the widget's cells, as last drawn."""
+        """Position of the phone in the widget's cells, as last drawn."""
         raise NotImplementedError
 
     @property
     def corner(self) -> Offset:
-        """Where the cells that a fit counts begin, on the screen."""
+        """Screen offset of the cell (0, 0) of a fit."""
         raise NotImplementedError
 
     def finger(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws where the finger is, or was a moment ago."""
+        """Draw the finger where it is, or was a moment ago."""
         raise NotImplementedError
 
     def closer(self, at: Point | None = None) -> None:
-        """Enlarges it by one level; the pixel stays where it is seen, or what is in the middle does."""
+        """Zoom in by one level. The pixel `at`, or the middle, keeps its place."""
         raise NotImplementedError
 
     def further(self, at: Point | None = None) -> None:
-        """Takes one level of enlarging back, in the same way."""
+        """Zoom out by one level, in the same way."""
         raise NotImplementedError
 
     # Fingers
 
-    def _cell(self, event: events.MouseEvent) -> Offset:
-        """A mouse event's cell, counted from the corner."""
+    def _cell_of(self, event: events.MouseEvent) -> Offset:
+        """Return a mouse event's cell, counted from the corner."""
         return event.screen_offset - self.corner
 
-    def _pixel(self, event: events.MouseEvent) -> Point | None:
-        """The phone's pixel under a mouse event, or None: beside the phone, not interactive, nothing shown."""
+    def _pixel_of(self, event: events.MouseEvent) -> Point | None:
+        """Return the phone's pixel under a mouse event; None outside, without a picture, or if not interactive."""
         fit = self.fit
-        return fit.pixel(*self._cell(event)) if fit is not None and self.interactive else None
+        return fit.pixel(*self._cell_of(event)) if fit is not None and self.interactive else None
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
-        at = self._pixel(event)
+        at = self._pixel_of(event)
         if at is not None and self._pressed is None:
             event.stop()
             self._pressed = event
             self.capture_mouse()
-            self._touch([PhoneMark("touch", at)])
-            self._lifts = self.set_timer(LONG, self._holds)
+            self._show_finger([PhoneMark("touch", at)])
+            self._finger_timer = self.set_timer(LONG, self._show_long_press)
 
-    def _holds(self) -> None:
-        """Shows that what is held still has become a long press."""
-        at = self._pixel(self._pressed) if self._pressed is not None else None
+    def _show_long_press(self) -> None:
+        """Show that a held touch has become a long press."""
+        at = self._pixel_of(self._pressed) if self._pressed is not None else None
         if at is not None:
             self.finger([PhoneMark("long", at)])
 
     async def _on_mouse_move(self, event: events.MouseMove) -> None:
         press, fit = self._pressed, self.fit
-        at = self._pixel(press) if press is not None else None
-        if press is not None and fit is not None and at is not None and self._cell(event) != self._cell(press):
+        at = self._pixel_of(press) if press is not None else None
+        if press is not None and fit is not None and at is not None and self._cell_of(event) != self._cell_of(press):
             event.stop()
-            self._touch([PhoneMark("drag", at, fit.nearest(*self._cell(event)))])
+            self._show_finger([PhoneMark("drag", at, fit.nearest(*self._cell_of(event)))])
 
     async def _on_mouse_up(self, event: events.MouseUp) -> None:
         press, self._pressed = self._pressed, None
@@ -158,25 +159,25 @@ class Touchscreen(Widget, can_focus=True):
             return
         event.stop()
         self.release_mouse()
-        at = self._pixel(press)
+        at = self._pixel_of(press)
         if fit is None or at is None:
-            return self._touch([])
+            return self._show_finger([])
         seconds = event.time - press.time
-        if self._cell(event) == self._cell(press):
+        if self._cell_of(event) == self._cell_of(press):
             long = seconds >= LONG or press.button == 3
-            self._touch([PhoneMark("long" if long else "touch", at)])
+            self._show_finger([PhoneMark("long" if long else "touch", at)])
             self.post_message(self.Tapped(self, at, long))
         else:
-            to = fit.nearest(*self._cell(event))
-            self._touch([PhoneMark("drag", at, to)])
+            to = fit.nearest(*self._cell_of(event))
+            self._show_finger([PhoneMark("drag", at, to)])
             self.post_message(self.Dragged(self, at, to, max(1, round(seconds * 1000))))
-        self._lifts = self.set_timer(_LINGERS, lambda: self.finger([]))
+        self._finger_timer = self.set_timer(_LINGERS, lambda: self.finger([]))
 
-    def _touch(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws the finger; what was about to become of it does not."""
-        if self._lifts is not None:
-            self._lifts.stop()
-        self._lifts = None
+    def _show_finger(self, marks: Sequence[PhoneMark]) -> None:
+        """Draw the finger. Stop a timer that would change or remove the mark."""
+        if self._finger_timer is not None:
+            self._finger_timer.stop()
+        self._finger_timer = None
         self.finger(marks)
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
@@ -186,8 +187,8 @@ class Touchscreen(Widget, can_focus=True):
         self._wheel(event, "down")
 
     def _wheel(self, event: events.MouseEvent, direction: Literal["up", "down"]) -> None:
-        fit, at = self.fit, self._pixel(event)
-        if event.ctrl and fit is not None and (pixel := fit.pixel(*self._cell(event))) is not None:
+        fit, at = self.fit, self._pixel_of(event)
+        if event.ctrl and fit is not None and (pixel := fit.pixel(*self._cell_of(event))) is not None:
             event.stop()
             (self.closer if direction == "up" else self.further)(pixel)
         elif at is not None:
@@ -196,8 +197,9 @@ class Touchscreen(Widget, can_focus=True):
 
     # Keys
 
+    # Textual asks this before its bindings, also those of the screen and the app.
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
-        """Whether a key is the phone's now, and so nobody else's."""
+        """Return True if a key belongs to the phone now."""
         return self.typing and (key in _KEYS or (character is not None and character.isprintable()))
 
     async def _on_key(self, event: events.Key) -> None:

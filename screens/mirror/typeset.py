@@ -1,4 +1,4 @@
-"""Texts of a phone set in a grid of cells: each on its own row, where it stood, none over another."""
+"""Typesetting of a phone's texts in a grid of cells: each on its own row, near its place, without overlap."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from screens.mirror.levels import glue, levels_of, set_rows, tighten
 
 
 class PlacedLine(NamedTuple):
-    """One line of a text at a row and column, counted from the phone's own top left cell."""
+    """One line of a text at a row and column, counted from the phone's top left cell."""
 
     row: int
     column: int
     line: Line
     words: TextBlock
     whole: bool
-    """Whether the text that it belongs to could be set without leaving anything out."""
+    """True if no part of this line's text is cut off."""
 
 
 def typeset(
     words: Sequence[TextBlock], things: Sequence[Bounds], fit: Fit, reach: Reach | None = None
 ) -> list[PlacedLine]:
-    """Where each line of each text goes; what cannot be set without covering another text is left out.
+    """Return the lines of all texts with their places. Leave out a text that cannot be set without covering another.
 
-    `reach` tells, of a text that is wider than its ink, the columns that it may take in view of the picture.
+    `reach` returns the columns that a text wider than its ink may take, given the picture.
     """
     visible = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
     edges = Edges(visible)
     items = [item_of(w, edges, things, fit, reach) for w in visible]
     levels = levels_of(items, fit)
     glue(levels)
+    # Each pass shortens a paragraph or removes a level, so the loop ends.
     while (strays := set_rows(levels, fit.rows)) is not None:
         roomy = [level for level in strays if level.height > level.items[0].room]
         if roomy:
@@ -46,19 +47,19 @@ def typeset(
         for item in level.items:
             for row in range(item.row, item.row + item.height):
                 rows.setdefault(row, []).append(item)
-    row_items = _settle(rows)
-    _spill(row_items, fit)
+    row_items = _arrange_rows(rows)
+    _continue_below(row_items, fit)
     lines = [
         PlacedLine(item.row + offset, _line_start(item, line), line, item.words, item.whole)
         for item in row_items
         for offset, line in enumerate(item.lines)
         if line
     ]
-    return _free(lines, fit)
+    return _free_lines(lines, fit)
 
 
-def _free(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
-    """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
+def _free_lines(lines: list[PlacedLine], fit: Fit) -> list[PlacedLine]:
+    """Return the lines inside the phone that overlap no other, larger fonts first. This is the final check."""
     used_cells: set[tuple[int, int]] = set()
     free_lines: list[PlacedLine] = []
     for line in sorted(lines, key=lambda p: -p.words.em):
@@ -75,8 +76,8 @@ def _in_view(words: TextBlock, fit: Fit) -> bool:
     return words.ink.right > fit.x0 and words.ink.left < fit.x1
 
 
-def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
-    """Items side by side on each row: moved a little, then cut, then, the less important, left out."""
+def _arrange_rows(rows: dict[int, list[GridText]]) -> list[GridText]:
+    """Arrange items side by side on each row: move them a little, then cut, then drop the less important one."""
     removed_ids: set[int] = set()
     order: dict[int, GridText] = {}
     for row in sorted(rows):
@@ -89,7 +90,7 @@ def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
         while index + 1 < len(line):
             before = line[index - 1].end + 1 if index else 0
             after = line[index + 2].start - 1 if index + 2 < len(line) else line[index + 1].high
-            if _part(line[index], line[index + 1], before, after):
+            if _separate(line[index], line[index + 1], before, after):
                 index += 1
                 continue
             loser = min(line[index : index + 2], key=lambda i: (i.words.em, -i.words.middle))
@@ -99,8 +100,11 @@ def _settle(rows: dict[int, list[GridText]]) -> list[GridText]:
     return [item for key, item in order.items() if key not in removed_ids]
 
 
-def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
-    """Parts two neighbours that touch, within the free columns from `before` to `after`; False where it cannot."""
+def _separate(left: GridText, right: GridText, before: int, after: int) -> bool:
+    """Separate two neighbours that touch, inside the free columns from `before` to `after`.
+
+    Return False if impossible.
+    """
     gap = 0 if left.width == 1 or right.width == 1 else 1
     over = left.end + gap - right.start
     if over <= 0:
@@ -123,7 +127,7 @@ def _part(left: GridText, right: GridText, before: int, after: int) -> bool:
 
 
 def _cut_to(item: GridText, start: int, end: int) -> bool:
-    """Cuts a one-line item to [start, end); False where nothing readable would remain."""
+    """Cut a one-line item to [start, end). Return False if nothing readable would remain."""
     start = max(start, item.start)
     if item.width > end - start:
         if end - start < 3:
@@ -134,8 +138,8 @@ def _cut_to(item: GridText, start: int, end: int) -> bool:
     return True
 
 
-def _spill(items: list[GridText], fit: Fit) -> None:
-    """Lets a text that was cut run on in the row below, where no other text or box stands."""
+def _continue_below(items: list[GridText], fit: Fit) -> None:
+    """Continue a cut text in the row below if no other text or box is there."""
     spans_by_row: dict[int, list[tuple[int, int]]] = {}
     for item in items:
         for offset, line in enumerate(item.lines):
@@ -163,7 +167,7 @@ def _spill(items: list[GridText], fit: Fit) -> None:
 
 
 def _line_start(item: GridText, line: Line) -> int:
-    """The column of one line of an item."""
+    """Return the column of one line of an item."""
     if item.height == 1 or item.anchor == "left":
         return item.start
     width = item.width - width_of(line)
