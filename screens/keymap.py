@@ -1,7 +1,6 @@
-"""Bindings by id, and what a person's keymap makes of them: which ids and keys there are, and what each means.
-
-Textual takes a keymap as it is: an unknown id or key is passed over, and what stood on the same key as a binding that
-is moved is lost. Here such a keymap is refused with a sentence, and what stood there stays.
+"""A person's keymap: bindings by id, checked keys, and what a moved key displaces.
+Textual ignores an unknown id or key, and drops a binding whose key goes to another. Here an unknown id or key is an
+error, and bindings that share a widget with a moved one keep their own keys.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from lab.core.suggestion import suggestion
 from screens.key_names import character
 
 FOLLOWS = {"run.end": "run.pause", "home.quit": "app.quit"}
-"""Bindings that go where another goes: the second press of one key, the same deed in another room."""
+"""Bindings that move with another: the second press of one key, or the same action in another room."""
 _HELD = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 
 
 class NamedBinding(NamedTuple):
-    """A binding by its id, as the program comes: its keys, its word in the footer, what it does."""
+    """A binding by its id with its default keys, its word in the footer, and its tooltip."""
 
     id: str
     keys: str
@@ -43,9 +42,8 @@ class NamedBinding(NamedTuple):
 
 
 class Keymap(NamedTuple):
-    """A person's keymap with all that follows from it.
-
-    `keys` is given to Textual: keys by binding id. `lost` says, a sentence each, which bindings have no key any more.
+    """A checked keymap.
+    `keys` are keys by binding id for Textual. `lost` has a sentence for each binding without a key.
     """
 
     keys: dict[str, str]
@@ -53,27 +51,28 @@ class Keymap(NamedTuple):
 
 
 class _Bindings(NamedTuple):
-    """Every named binding by its id, and which of them stand on each key, once for each way widgets have them."""
+    """Every named binding by id, and the bindings of each key, once per distinct set that a widget has."""
 
     named: dict[str, NamedBinding]
     by_key: list[dict[str, list[str]]]
 
 
 def named_bindings() -> dict[str, NamedBinding]:
-    """Every binding of every screen by its id, sorted."""
+    """Return every binding of every screen by id, sorted."""
     return _bindings().named
 
 
 def _bindings() -> _Bindings:
-    """What the screens bind, of which the cache keeps a copy: to import them all takes most of a second.
-
-    The copy is of these very files and of Textual's version; where it cannot be read or written, it is done without.
+    """Return the screens' bindings, from a cache file if possible.
+    Importing all screens takes most of a second. The file's name holds a hash of the screens' files and of Textual's
+    version. If the file cannot be read or written, import the screens.
     """
     path = folder("cache") / f"bindings-{_stamp()}.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Bindings)
     except (OSError, msgspec.MsgspecError):
         bindings = _read_bindings()
+    # Written beside and renamed, so that another process never reads half a file.
     part = path.with_suffix(f".{os.getpid()}")
     try:
         make_folder(path.parent)
@@ -88,7 +87,7 @@ def _bindings() -> _Bindings:
 
 
 def _stamp() -> str:
-    """Another one as soon as a file of the screens is another."""
+    """Return a hash that changes with Textual's version and with any file of the screens."""
     root = Path(__file__).parent
     files = ((str(path), path.stat()) for path in sorted(root.rglob("*.py")))
     parts = [version("textual"), *(f"{path} {stat.st_mtime_ns} {stat.st_size}" for path, stat in files)]
@@ -96,7 +95,7 @@ def _stamp() -> str:
 
 
 def _read_bindings() -> _Bindings:
-    """Imports all screens."""
+    """Import all screens and read their bindings."""
     named_bindings_by_id: dict[str, NamedBinding] = {}
     for kind in _kinds():
         for binding in kind.__dict__.get("BINDINGS", ()):
@@ -116,7 +115,7 @@ def _read_bindings() -> _Bindings:
 
 
 def keymap_of(keymap: Mapping[str, str]) -> Keymap:
-    """What a keymap of the settings comes to; a `LabError` where it names a binding or a key that is none."""
+    """Check a keymap of the settings. Raise `LabError` if it names an unknown binding or key."""
     if not keymap:
         return Keymap({}, ())
     bindings, maps = _bindings()
@@ -162,7 +161,7 @@ def _spelled(keys: str) -> str:
 def _lost(
     by_key: Mapping[str, list[str]], new_keys: Mapping[str, str], bindings: Mapping[str, NamedBinding]
 ) -> dict[str, str]:
-    """Sentences by the id of each binding whose last key another is moved to, in one widget's bindings."""
+    """Return a sentence by binding id for each binding of one widget that has lost its last key to another."""
     moved_keys = {key: id for id, keys in new_keys.items() for key in keys.split(",") if key in by_key}
     here = {id for ids in by_key.values() for id in ids}
     sentences = {}
@@ -181,7 +180,7 @@ def _maps() -> Iterator[BindingsMap]:
 
 
 def _kinds() -> Iterator[type[DOMNode]]:
-    """Every widget and screen of ours, and the app."""
+    """Import all modules of `screens`, and yield their widgets, screens and the app."""
     import screens
 
     for module in walk_packages(screens.__path__, "screens."):

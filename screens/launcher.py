@@ -1,4 +1,4 @@
-"""The room of live runs: a phone is started here, and what failed in starting it is said here."""
+"""The room of live runs: builds a session and shows why one could not be built."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
-    """A built-in task as it is chosen; else worked by its playbook while the person of this seat answers."""
+    """Return the spec of a built-in task with these choices; by default its playbook, with this person as user."""
     from lab.core.last_choices import RunChoices
     from lab.runs.run_choices import chosen_spec
     from simulators import library
@@ -35,7 +35,7 @@ def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) 
 
 
 def demonstration(name: str | None, settings: Settings) -> Asking:
-    """A recording by the person of this seat: of a task (a name or a file), or of what they then say they intend."""
+    """Return a recording by this person: of a task (a name or a file), or of an intent that they state later."""
     from lab.core.demonstration import to_demonstrate
     from lab.runs.spec import PERSON, Spec
     from screens.record.intent import Asking
@@ -55,7 +55,7 @@ def demonstration(name: str | None, settings: Settings) -> Asking:
 
 
 class LiveLauncher(TellsRefusals, Screen[None]):
-    """Stands beneath the Live screen: seen while a session is built, and where it could not be."""
+    """The screen beneath Live: shows that a session is being built, or the error if it failed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         yield Footer()
 
     def build(self, make: Callable[[], Session]) -> None:
-        """Makes a session off the UI thread and shows it."""
+        """Build a session off the UI thread and show it."""
         self._say("Starting the phone ...")
         self._build(make)
 
@@ -83,7 +83,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             self.app.call_from_thread(self.enter, session)
 
     def enter(self, session: Session) -> None:
-        """Shows a session that is built."""
+        """Show a session that is built."""
         from lab.runs.spec import PERSON
         from screens.live.live import LiveScreen
         from screens.record.record import RecordScreen
@@ -105,12 +105,12 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         self.app.call_after_refresh(app.fit)
 
     def _refused(self, error: LabError) -> None:
-        """Says why no session was built, and where one goes from here."""
+        """Show why no session was built, and the key that goes back."""
         back = " to Home" if may_replay(lab_of(self).settings.seat) else ""
         self._say(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{back}."))
 
     def _reads_first(self, session: Session) -> bool:
-        """Whether a participant has still to read who they are; in a study that is played they did so before."""
+        """Return True if a participant must still read their persona. In a played study they did so before."""
         played = lab_of(self).came_from.get("live") == "play"
         human = session.spec.user == "human"
         return (

@@ -1,4 +1,4 @@
-"""A persona's facts and a task's time, as lines that a person reads."""
+"""A persona's facts and a task's time as lines for people."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import Any
 from lab.core.plain_text import plain
 
 _SHORT, _LINE = 60, 100
-"""Characters of one fact, and of all together, up to which they stand in one line."""
+"""Maximum characters of one fact and of a line of facts."""
 _DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _TIME = re.compile(r"\d{1,2}:\d{2}")
 _KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
-"""A value that is a name for a machine."""
+"""Pattern of a value that is an identifier."""
 
 
 def outline(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, str]]:
-    """Depth, name and value of each line; what holds more has no value of its own, or what it is described as.
-
-    Few short facts stand in one line, a person of a list by their name, a place on the map as one pair of numbers.
+    """Yield depth, name and value of each line. A nested fact has its description as value, or none.
+    A few short facts share a line, a person in a list has their name as label, and coordinates are one pair of numbers.
     """
     stack: list[tuple[int, str, Any]] = [(depth, name_words(k), v) for k, v in reversed(_paired(value).items())]
     while stack:
@@ -39,7 +38,7 @@ def outline(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, s
 
 
 def _paired(facts: dict[str, Any]) -> dict[str, Any]:
-    """Latitude and longitude as one fact."""
+    """Merge latitude and longitude into one fact."""
     if not {"latitude", "longitude"} <= set(facts):
         return facts
     where = f"{_words(facts['latitude'])}, {_words(facts['longitude'])}"
@@ -48,7 +47,7 @@ def _paired(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _described(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What a thing is described as, and the other facts of it."""
+    """Return the description of a nested fact, and its other facts."""
     description = facts.get("description")
     if not isinstance(description, str) or not description:
         return "", facts
@@ -56,14 +55,14 @@ def _described(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _numbered(number: int, item: Any) -> tuple[str, Any]:
-    """What an item of a list is called, by its own name if it has one, and the rest of it."""
+    """Return the label of a list item (its own name, or its number) and its other facts."""
     if isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"]:
         return _words(item["name"]), {key: value for key, value in item.items() if key != "name"} or ""
     return f"{number}", item
 
 
 def _in_a_line(facts: dict[str, Any]) -> str:
-    """A few short facts one after the other; empty where they are many, long, or hold more."""
+    """Return a few short facts as one line; empty if they are too many, too long or nested."""
     if any(isinstance(value, dict) or _many(value) for value in facts.values()):
         return ""
     words = [(name_words(key), _words(value)) for key, value in facts.items()]
@@ -78,7 +77,7 @@ def _many(value: Any) -> bool:
 
 
 def _words(value: Any) -> str:
-    """A value as a person reads it."""
+    """Return a value as text for people."""
     if isinstance(value, bool) or value is None:
         return "not told" if value is None else "yes" if value else "no"
     if not isinstance(value, list):
@@ -93,7 +92,7 @@ def _words(value: Any) -> str:
 
 
 def moment_words(time: str) -> str:
-    """A task's time as a person says it; what is no time stays as it is."""
+    """Return a task's time in words; an invalid time stays unchanged."""
     try:
         at = datetime.fromisoformat(time)
     except ValueError:
@@ -102,5 +101,5 @@ def moment_words(time: str) -> str:
 
 
 def name_words(key: Any) -> str:
-    """A key of a profile as words."""
+    """Return a key of a profile as words."""
     return plain(str(key), lines=False).replace("_", " ")

@@ -1,4 +1,4 @@
-"""Pictures beside the terminal: one page on this machine that shows the phone of the step that is looked at."""
+"""Pictures beside the terminal: a local web page that shows the phone at the current step."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ from screens.picture_page import PAGE
 Region = tuple[int, int, int, int]
 
 _LONGEST = 1024
-"""Most bytes that a page may send."""
+"""Maximum bytes that a page may send."""
 _WAIT = 20.0
 """Seconds that a page waits for something newer before it asks again."""
 _PACE = 0.2
-"""Least seconds between two pictures of a phone that moves: a page is for looking closely, the mirror is live."""
+"""Minimum seconds between two pictures of a moving phone. The page is for close inspection, the mirror is live."""
 
 
 class WindowPage(NamedTuple):
-    """What the page shows: a picture's bytes and type, made when first asked for; the phone's size in pixels."""
+    """What the page shows.
+
+    `picture` returns bytes and media type on first request, and `size` is the phone's in pixels.
+    """
 
     number: int
     picture: Callable[[], tuple[bytes, str]] | None
@@ -42,21 +45,20 @@ class WindowPage(NamedTuple):
     caption: str
     marks: tuple[PhoneMark, ...] = ()
     take: Callable[[Region], None] | None = None
-    """Takes a region that is dragged on the page, in the phone's pixels; None where none is asked for."""
+    """Callback: called with a region dragged on the page, in the phone's pixels; None if no region is wanted."""
 
 
 class DraggedRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a page sends: which picture was dragged on, and left, top, right and bottom in the phone's pixels."""
+    """Request of a page: number of the picture, and left, top, right and bottom of the drag in the phone's pixels."""
 
     number: int
     box: Region
 
 
 class PictureWindow:
-    """A page at `address`, on the loopback interface and behind a secret path; the newest picture wins.
-
-    Every verb may be called from any thread and returns at once. `tell` hears, on that thread, that there is something
-    to look at now, and that there is nothing any more.
+    """A page at `address`, on the loopback interface and behind a secret path. The newest picture wins.
+    All methods may be called from any thread and return at once. `tell` is called on the same thread with True when
+    there is something to show, and with False when there is nothing any more.
     """
 
     def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
@@ -82,37 +84,37 @@ class PictureWindow:
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds it."""
+        """URL for a browser on this machine."""
         return f"http://127.0.0.1:{self.port}/{self._token}/"
 
     def show(self, image: bytes | None, size: Point | None, caption: str, marks: Sequence[PhoneMark] = ()) -> None:
-        """Shows a stored picture (PNG or JPEG bytes) with marks in the phone's pixels; without one the caption."""
+        """Show a stored picture (PNG or JPEG bytes) with marks in the phone's pixels, or only the caption."""
         picture = (image, "image/jpeg" if image[:2] == b"\xff\xd8" else "image/png") if image is not None else None
         self._put(picture and (lambda: picture), size, caption, tuple(marks))
 
     def show_frame(self, frame: Frame, caption: str = "") -> None:
-        """Shows a live picture; pages are told of one a few times a second at most, and of the last one always."""
+        """Show a live picture. Pages receive a few a second at most, and always the last one."""
         self._put(lambda: (_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks, _PACE)
 
     def mark(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws these marks over the picture instead of those before."""
+        """Replace the marks over the picture."""
         page = self._shown
         if tuple(marks) != page.marks:
             self._put(page.picture, page.size, page.caption, tuple(marks))
 
     def ask_region(self, take: Callable[[Region], None] | None) -> None:
-        """From now on the next drag on the page is a region, and is given to `take`, on a thread; None: no longer."""
+        """Call `take`, on a thread, with the next region dragged on the page. None stops asking."""
         page = self._shown
         if take is not page.take:
             self._put(page.picture, page.size, page.caption, page.marks, take=take)
 
     def hide(self) -> None:
-        """Shows nothing: what comes next has no phone, or hides it."""
+        """Show nothing, because the next item has no phone or hides it."""
         self._put(None, None, "", (), take=None)
         self._has_pictures_now(False)
 
     def close(self) -> None:
-        """Ends the page; a browser that shows it says that hitlab was left."""
+        """Close the page. A browser that shows it says that hitlab was left."""
         with self._change:
             if self._closed:
                 return
@@ -141,7 +143,10 @@ class PictureWindow:
             self._has_pictures_now(True)
 
     def _has_pictures_now(self, now: bool) -> None:
-        """Tells whoever wants to know, where that is another than before; a step without a picture is none."""
+        """Call `tell` if there are pictures now and were none before, or the reverse.
+
+        One step without a picture is no change.
+        """
         with self._change:
             changes, self._has_pictures = now is not self._has_pictures, now
         if changes and self._tell is not None:
@@ -150,17 +155,18 @@ class PictureWindow:
     # -- what a page asks ------------------------------------------------------------------------------------
 
     def allows(self, path: str, host: str) -> str | None:
-        """The part of a path behind the secret one; None for who does not know it, or came by another name."""
+        """Return the path behind the secret part; None if the secret or the host name is wrong."""
         first, _, rest = path.lstrip("/").partition("/")
+        # Another name would mean DNS rebinding: a foreign page that resolves its own name to this machine.
         ours = host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         return rest if ours and hmac.compare_digest(first.encode(), self._token.encode()) else None
 
     def is_own(self, origin: str | None) -> bool:
-        """Whether a page of ours sends it, or no page at all: other pages of a browser say where they are from."""
+        """Return True for a request from our page or from no page. Browsers name the origin of other pages."""
         return origin in (None, f"http://127.0.0.1:{self.port}", f"http://localhost:{self.port}")
 
     def newer(self, than: int) -> dict[str, Any]:
-        """What is shown once it is newer than that number, or after a while as it is."""
+        """Return what is shown, once it is newer than that number or after `_WAIT` seconds."""
         end = time.monotonic() + _WAIT
         with self._change:
             while self._shown.number <= than and not self._closed and (seconds_left := end - time.monotonic()) > 0:
@@ -179,7 +185,10 @@ class PictureWindow:
         }
 
     def dragged(self, body: bytes) -> bool:
-        """Takes a region that a page sends; False where none is asked for, it is none, or of another picture."""
+        """Accept a region from a page.
+
+        Return False if none is wanted, it is invalid, or it belongs to another picture.
+        """
         page = self._shown
         try:
             region = msgspec.json.decode(body, type=DraggedRegion)
@@ -194,7 +203,8 @@ class PictureWindow:
         return True
 
     def picture(self) -> tuple[bytes, str] | None:
-        """The newest picture's bytes and type."""
+        """Return the newest picture's bytes and media type; None without a picture."""
+        # Two threads may both make the picture. The result is the same, so no lock is needed.
         page, cache = self._shown, self._made
         if page.picture is None:
             return None
@@ -204,20 +214,20 @@ class PictureWindow:
 
 
 class _Server(ThreadingHTTPServer):
-    """Answers browsers on threads of their own; nothing of what goes wrong there is printed into the terminal."""
+    """Server with a thread per browser. Prints nothing into the terminal."""
 
     request_queue_size = 128
-    """Clients that may knock at once: of the usual five the next would wait a second to be heard again."""
+    """Backlog of connections. With the default of five, the sixth would wait a second for its retry."""
 
     daemon_threads = True
 
     def server_bind(self) -> None:
-        """Without asking a name server what this machine is called."""
+        """Bind without `getfqdn`, which would ask a name server for this machine's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "127.0.0.1", self.socket.getsockname()[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that was not answered asks again."""
+        """Ignore the error, because the page asks again."""
 
 
 def _jpeg(frame: Frame) -> bytes:
@@ -230,7 +240,7 @@ def _jpeg(frame: Frame) -> bytes:
 
 def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        """Answers one browser; it is told nothing about the machine, and keeps nothing."""
+        """Answers one browser. Reveals nothing about the machine and stores nothing."""
 
         protocol_version = "HTTP/1.1"
         timeout = 2 * _WAIT
@@ -254,6 +264,7 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
             rest = window.allows(self.path, self.headers.get("Host", ""))
             length = self.headers.get("Content-Length", "")
             short = re.fullmatch("[0-9]{1,4}", length) and int(length) <= _LONGEST
+            # The body stays unread, so the connection cannot be used again.
             if rest != "region" or not short or not window.is_own(self.headers.get("Origin")):
                 self.close_connection = True
                 self.send_error(404)
@@ -279,7 +290,7 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing is written into the terminal."""
+            """Print nothing into the terminal."""
 
         def handle(self) -> None:
             try:
