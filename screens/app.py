@@ -302,6 +302,7 @@ class LabApp(Navigation):
     @property
     def cursor_position(self) -> Offset:
         """Position of the terminal's cursor, which an input method follows: the caret of the focused field.
+
         Textual's fields report it while a person types, but not when they appear or move.
         """
         field = self.focused if self.screen_stack else None
@@ -537,6 +538,7 @@ class LabApp(Navigation):
 
     def _handle_exception(self, error: Exception) -> None:
         """Show a `LabError` of a worker, timer or callback as a toast, and end the app with a crash panel for all else.
+
         The panel shows no values, because Textual's own panel prints locals and so a person's words. Textual has no
         public hook for this. A node that is `TellsRefusals` reports the `LabError`s of its message handlers itself.
         """

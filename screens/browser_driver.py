@@ -11,6 +11,7 @@ class BrowserDriver(WebDriver):
 
     def start_application_mode(self) -> None:
         """Start with the app focused: Textual's driver waits for the page to report focus.
+
         That driver begins with a blur, which would undo a focus that the page sent while the app was starting.
         """
         super().start_application_mode()

@@ -59,6 +59,7 @@ def character(key: str) -> str:
 
 def with_keys(node: DOMNode, text: str) -> str:
     """Fill the current keys into one of our sentences.
+
     `{app.home}` is the first key of that binding. `{home.author:a}` names the default key, for a screen that may not be
     imported yet or for another of its keys.
     """
@@ -72,6 +73,7 @@ def with_keys(node: DOMNode, text: str) -> str:
 
 def focus_now(widget: Widget) -> None:
     """Focus a widget at once, unless its room was taken down.
+
     `Widget.focus` waits for the app's queue. If something opens by itself meanwhile, such as a run's next question, a
     late focus would take the keys from it.
     """
@@ -81,6 +83,7 @@ def focus_now(widget: Widget) -> None:
 
 def give_keys(widget: Widget) -> None:
     """Focus a widget that has just opened, at once and again after its pending messages.
+
     A widget that was hidden a moment ago may receive its show event only now, and Textual then moves the focus on.
     """
     focus_now(widget)

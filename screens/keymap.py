@@ -1,4 +1,5 @@
 """A person's keymap: bindings by id, checked keys, and what a moved key displaces.
+
 Textual ignores an unknown id or key, and drops a binding whose key goes to another. Here an unknown id or key is an
 error, and bindings that share a widget with a moved one keep their own keys.
 """
@@ -43,6 +44,7 @@ class NamedBinding(NamedTuple):
 
 class Keymap(NamedTuple):
     """A checked keymap.
+
     `keys` are keys by binding id for Textual. `lost` has a sentence for each binding without a key.
     """
 
@@ -64,6 +66,7 @@ def named_bindings() -> dict[str, NamedBinding]:
 
 def _bindings() -> _Bindings:
     """Return the screens' bindings, from a cache file if possible.
+
     Importing all screens takes most of a second. The file's name holds a hash of the screens' files and of Textual's
     version. If the file cannot be read or written, import the screens.
     """

@@ -47,6 +47,7 @@ class Failed(Message):
 
 class TellsRefusals(MessagePump):
     """A node that reports a `LabError` of a message handler as a toast and handles further messages.
+
     Textual ends a node's message loop at the first error of a handler and has no public hook for this. A `LabError` in
     `on_mount` still ends the app, because the node would lack its contents.
     """
@@ -145,6 +146,7 @@ def tried(node: MessagePump, work: Callable[[], None]) -> bool:
 
 def post_if_newest(node: MessagePump, message: Message) -> None:
     """Post what an exclusive thread worker read, unless a newer worker has begun, because threads end in any order.
+
     Call this in the worker's thread. The decision is made on the UI thread, where workers begin, so an older result
     never arrives after a newer one.
     """

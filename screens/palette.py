@@ -47,6 +47,7 @@ def _help(words: str) -> Any:
 
 def drop_stale_click(message: Message) -> None:
     """Stop a click on a line that a list no longer has, because Textual's list fails on it.
+
     Textual calls this hook before a node handles a message.
     """
     if isinstance(message, Click):

@@ -16,6 +16,7 @@ _AS_ONE = {"[": "\x9b", "]": "\x9d", "P": "\x90", "X": "\x98", "^": "\x9e", "_":
 
 class PasteParser(XTermParser):
     """Textual's parser, with escape characters removed from pastes.
+
     Textual would read them as keys, and a line end behind one would press Enter. xterm removes them itself, tmux does
     not. Sequences stay whole as C1 characters for whoever cleans the text.
     """

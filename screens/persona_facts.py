@@ -19,6 +19,7 @@ _KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 def outline(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, str]]:
     """Yield depth, name and value of each line. A nested fact has its description as value, or none.
+
     A few short facts share a line, a person in a list has their name as label, and coordinates are one pair of numbers.
     """
     stack: list[tuple[int, str, Any]] = [(depth, name_words(k), v) for k, v in reversed(_paired(value).items())]

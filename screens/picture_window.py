@@ -57,6 +57,7 @@ class DraggedRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class PictureWindow:
     """A page at `address`, on the loopback interface and behind a secret path. The newest picture wins.
+
     All methods may be called from any thread and return at once. `tell` is called on the same thread with True when
     there is something to show, and with False when there is nothing any more.
     """

@@ -14,6 +14,7 @@ _ROOMS = (
 )  # fmt: skip
 ROOM_STYLES: list[str | PurePath] = [Path(__file__).parent / f"{room}.tcss" for room in _ROOMS]
 """Each room's sheet in the order of the cascade. The first room that opens loads all, because rooms share widgets.
+
 Home needs none of them, and reading them would take a twentieth of its start.
 """
 _KEPT = 1024
@@ -26,6 +27,7 @@ each anew.
 
 class ThemedStylesheet(Stylesheet):
     """A stylesheet that keeps its rules while the theme's variables stay the same.
+
     Textual parses all CSS again for the first screen of each mode, though the theme is the same: a tenth of a start.
     """
 

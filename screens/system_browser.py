@@ -10,6 +10,7 @@ import sys
 
 def open_in_browser(address: str) -> bool:
     """Open a page in a new window. Return False without a display or a program that opens it.
+
     Never start a browser that runs in the terminal, because the lab occupies it.
     """
     opener = "open" if sys.platform == "darwin" else "xdg-open"

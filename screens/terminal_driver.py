@@ -19,6 +19,7 @@ _DISCARD_WAIT = 0.1
 
 class TerminalDriver(LinuxDriver):
     """A driver that exits within seconds even if the terminal is blocked.
+
     Textual restores the terminal's modes first, flow control among them, and then waits without a limit until its last
     codes are written. A Ctrl+S typed in between would stop that for good.
     """

@@ -1,4 +1,4 @@
-"""Home: what there is, and what Enter does next."""
+"""Home: studies, runs, tasks and phones, and what Enter does next."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _LOOK = 2.0
-"""Seconds between two looks for phones."""
+"""Seconds between two polls for phones."""
 PAGE = 200
-"""Runs read at once; more are read as the cursor nears the end of those."""
+"""Runs per page. The next page is read when the cursor nears the end."""
 
 NONE_YET = "No runs yet: {list.open} on a task, `hitlab demo`, `hitlab import PATH` make some."
 NO_STUDIES = "No studies yet: {runs.new_study:n} in Runs ({app.runs}) makes one of the runs there."
 
 NONE_TO_READ = "No runs yet: `hitlab demo` shows one; `hitlab import PATH` brings yours."
-"""Where none is started from Home."""
+"""Text of an empty list for a seat that cannot start runs."""
 
 NOTHING_ARCHIVED = "No run is archived. {home.back} shows the others."
 NO_ARCHIVED_STUDY = "No study is archived. {home.back} shows the others."
 _FRAME = 3
-"""Rows of the title, the line that says what is next, and the keys."""
+"""Rows of the title, the line about Enter, and the footer."""
 
 
 class HomeScreen(RoomScreen[None]):
-    """Runs, tasks and phones; everything is read after the first paint, off the UI thread."""
+    """Runs, tasks and phones. Everything is read after the first paint, off the UI thread."""
 
     BINDING_GROUP_TITLE = "Home"
 
@@ -67,36 +67,36 @@ class HomeScreen(RoomScreen[None]):
 
     @dataclass
     class RunsRead(Message):
-        """A page of runs came from the file; `more` where it holds others after them."""
+        """Message: a page of runs was read. `more` is True if the file holds others after them."""
 
         runs: list[Summary]
         first: bool
         more: bool
         intents: dict[str, str]
-        """What each demonstration among them shows, by its task."""
+        """Intents of the demonstrations among them, by task id."""
 
     @dataclass
     class RunRead(Message):
-        """The run that is live, or has just ended, as the file has it now; None where it is not in it yet."""
+        """Message: the live run, or the one that just ended, as stored now; None if it is not in the file yet."""
 
         run: Summary | None
 
     @dataclass
     class TasksRead(Message):
-        """The built-in tasks were read."""
+        """Message: the built-in tasks were read."""
 
         tasks: list[TaskRow]
 
     @dataclass
     class PhonesRead(Message):
-        """What adb knows: serial, state and model of each phone; and the state of each one's screen, by serial."""
+        """Message: adb's phones (serial, state and model of each), and the state of each one's screen by serial."""
 
         phones: list[tuple[str, str, str]]
         screens: dict[str, str]
 
     @dataclass
     class StudiesRead(Message):
-        """What studies there are, and how far each is."""
+        """Message: the studies, with their progress."""
 
         rows: list[StudyRow]
 
@@ -105,23 +105,23 @@ class HomeScreen(RoomScreen[None]):
         self.store = store
         self.settings = settings
         self.archived = False
-        """Whether the runs and studies that are archived are listed, in place of the others."""
+        """True if the lists show archived runs and studies instead of the others."""
         self.history: list[Callable[[], object]] = []
-        """What undoes each thing that was archived or brought back here."""
+        """Undo functions of what was archived or restored here, the last at the end."""
         self._needle = ""
         self._listed = ("", False)
-        """By which filter runs are listed, and whether those that are archived."""
+        """Filter of the listed runs, and True if those are the archived ones."""
         self._more = False
         self._reading = False
         self._following = self._behind = False
-        """Whether the live run's line is being read, and whether it went on since that began."""
+        """True while the live run's row is being read; True if the run changed since that began."""
         self._begun = False
-        """Whether the runs were read once."""
+        """True once the runs were read."""
         self._tasks: list[TaskRow] = []
         self._wanted = ""
-        """The study that the cursor goes to once it is read; empty for none."""
+        """Study to which the cursor goes once it is read; empty for none."""
         self._at_study = ""
-        """The mark of the study that the cursor is on; empty before there is any."""
+        """Mark (a hash) of the study under the cursor; empty before there is one."""
 
     def compose(self) -> ComposeResult:
         yield Static("hitlab", id="home-title", markup=False)
@@ -157,12 +157,12 @@ class HomeScreen(RoomScreen[None]):
         self._fit_panes()
 
     def on_screen_resume(self) -> None:
-        """What is shown may have grown while another room was looked at."""
+        """Read again, because the file may have grown while another room was shown."""
         self._mark_live()
         self.call_after_refresh(self._read_first)
 
     def _mark_live(self) -> None:
-        """Says which run and which phone are live, and what that run waits for."""
+        """Mark the live run, its phone and what it waits for."""
         app, runs = lab_of(self), self.query_one(RunList)
         session = app.session if app.run_is_live else None
         runs.live, runs.asked = (session.trace_id if session is not None else None), app.run_waits
@@ -171,7 +171,7 @@ class HomeScreen(RoomScreen[None]):
             devices.changed()
 
     def follow_run(self) -> None:
-        """To be called when the run that is live went on, waits for somebody, or is over."""
+        """Update the row of the live run after it advanced, began to wait, or ended."""
         session = lab_of(self).session
         if session is None:
             return
@@ -192,13 +192,15 @@ class HomeScreen(RoomScreen[None]):
             self._read_tasks()
         self._read_studies()
         self._reading = True
+        # As many as were listed, so that the cursor finds its run again.
         limit = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
         self._read_runs(self._needle, None, limit)
 
     @work(thread=True, exclusive=True, group="runs")
     def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
-        """Reads pages until `limit` runs fit the filter, or there are no more."""
+        """Read pages until `limit` runs match the filter or no more are left."""
         first, summaries, more, archived = before is None, list[Summary](), True, self.archived
+        # A changed filter ends the reading early: its own worker has begun.
         while more and len(summaries) < limit and needle == self._needle:
             page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before, archived=archived)
             more = len(page) >= (limit if not needle else PAGE * 5)
@@ -259,14 +261,14 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     def _begin(self) -> None:
-        """Gives the keys to the tasks where there is no run to begin with."""
+        """Focus the tasks if there is no run at first."""
         if not self.query_one(RunList).count and not self._needle and isinstance(self.focused, RunList | None):
             for tasks in self.query(Tasks):
                 self.set_focus(tasks)
         self._say_next()
 
     def on_home_screen_run_read(self, message: RunRead) -> None:
-        """Puts the run's line in the place of the one before; what happened meanwhile is read next."""
+        """Replace the run's row. Read it again if the run changed meanwhile."""
         self._following = False
         runs, run = self.query_one(RunList), message.run
         at = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
@@ -296,7 +298,7 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     def _to_last_study(self, studies: StudyTable) -> None:
-        """The cursor begins on the study that it was on when the app was left."""
+        """Put the cursor on the study that it was on when the app was last left."""
         if self._at_study or not studies.rows:
             return
         self._at_study = recall(self).study or "none"
@@ -324,7 +326,7 @@ class HomeScreen(RoomScreen[None]):
             studies.go(at)
 
     def _fit_panes(self) -> None:
-        """Give each pane the lines it needs, and what is left to the one that has most; an empty one has a line."""
+        """Give each pane the lines it needs, and the rest to the one with most. An empty pane has one line."""
         studies, runs = self.query_one(StudyTable), self.query_one(RunList)
         side, devices = [*self.query("#side")], [*self.query(DeviceList)]
         self._fold(studies, empty=not studies.count)
@@ -351,7 +353,7 @@ class HomeScreen(RoomScreen[None]):
             pane.styles.height = "1fr" if self.maximized is pane or height is None else height
 
     def _fold(self, pane: StudyTable | RunList | DeviceList, *, empty: bool) -> None:
-        """Show a pane that has nothing to choose from as a line, without a border or a heading."""
+        """Show a pane without anything to choose as one line without border and heading."""
         folded = empty and self.maximized is not pane
         if pane.has_class("-line") is not folded:
             pane.set_class(folded, "-line")
@@ -367,7 +369,7 @@ class HomeScreen(RoomScreen[None]):
 
     @property
     def tasks(self) -> list[TaskRow]:
-        """The built-in tasks that can be run from here."""
+        """The built-in tasks that can be run."""
         return [task for task in self._tasks if not task.broken]
 
     def _show_tasks(self) -> None:
@@ -386,7 +388,7 @@ class HomeScreen(RoomScreen[None]):
 
     @work(thread=True, exclusive=True, group="phones")
     def _read_phones(self) -> None:
-        """What adb knows, where it runs; to look is no reason to start it."""
+        """Read adb's phones if its server runs. Never start the server only to list phones."""
         from lab.devices.adb_server import Server
         from lab.devices.device_list import screens
 
@@ -437,7 +439,7 @@ class HomeScreen(RoomScreen[None]):
         self.call_later(self.run_action, "choose")
 
     def action_choose(self) -> None:
-        """Does what the line above the keys says."""
+        """Do what the line above the footer says."""
         app = lab_of(self)
         match self.focused:
             case RunList() as runs if runs.current is not None:
@@ -461,7 +463,7 @@ class HomeScreen(RoomScreen[None]):
                 self._choose_phone(devices)
 
     def _deal(self, studies: StudyTable) -> None:
-        """Deals the study under the cursor to its raters, once that was asked."""
+        """Deal the study under the cursor to its raters after a confirmation."""
         from lab.studies.study_dealing import deal_study
         from screens.dialogs import AskScreen
 
@@ -479,9 +481,9 @@ class HomeScreen(RoomScreen[None]):
         self.app.push_screen(AskScreen(f"Deal {study.name}?", plain(says, lines=False), "Deal it"), deal)
 
     def open_here(self, room: ScreenName, *, entered: bool) -> bool:
-        """Open a room on what the cursor is on; False where it is on nothing that the room shows.
+        """Open a room on the line under the cursor. Return False if the room does not show such a line.
 
-        A study under the cursor is always the one that is meant, a run or a task where the room shows none yet.
+        A study under the cursor always opens. A run or a task opens only in a room that shows none yet.
         """
         match self.focused:
             case StudyTable() as studies:
@@ -495,7 +497,7 @@ class HomeScreen(RoomScreen[None]):
         return True
 
     def _start(self, name: str) -> None:
-        """Asks how a task is to be started; the choices of last time are those to begin with."""
+        """Ask for the choices of a run, starting with the last ones, then start the task."""
         from screens.home.run_form import RunForm
         from simulators import library
 
@@ -520,7 +522,7 @@ class HomeScreen(RoomScreen[None]):
 
     @property
     def _run_here(self) -> Summary:
-        """The run under the cursor; a `LabError` where there is none."""
+        """The run under the cursor. Raises `LabError` without one."""
         run = self.query_one(RunList).current
         if run is None:
             hint = with_keys(self, "{list.open} on a task makes one.") if may_run(self.settings.seat) else ""
@@ -528,11 +530,11 @@ class HomeScreen(RoomScreen[None]):
         return run
 
     def action_replay(self) -> None:
-        """Plays the run under the cursor back, open or not."""
+        """Replay the run under the cursor, open or not."""
         lab_of(self).open_replay(self._run_here.id)
 
     def action_record(self) -> None:
-        """Records how a person does the task under the cursor; elsewhere than at the tasks, what they intend."""
+        """Record a demonstration of the task under the cursor; outside the tasks, of the person's own intent."""
         match self.focused:
             case Tasks() as tasks if tasks.current is not None:
                 self._record(tasks.current.checked)
@@ -540,7 +542,7 @@ class HomeScreen(RoomScreen[None]):
                 self._record(None)
 
     def action_record_own(self) -> None:
-        """Records how a person does what they intend."""
+        """Record a demonstration of the person's own intent."""
         self._record(None)
 
     def _record(self, task: str | None) -> None:
@@ -551,7 +553,7 @@ class HomeScreen(RoomScreen[None]):
         app.open_record(demonstration(task, app.settings))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is not for this seat does not exist."""
+        """Hide the actions that this seat lacks."""
         if action in ("record", "record_own"):
             return may_run(self.settings.seat)
         if action == "family":
@@ -561,7 +563,7 @@ class HomeScreen(RoomScreen[None]):
         return action != "author" or may_author(self.settings.seat)
 
     def action_author(self) -> None:
-        """The design of the task under the cursor, or of the one that this run is of, beside its newest run."""
+        """Open the design of the task under the cursor, or of the run's task, beside its newest run."""
         app = lab_of(self)
         match self.focused:
             case Tasks() as tasks if tasks.current is not None:
@@ -574,7 +576,7 @@ class HomeScreen(RoomScreen[None]):
                 app.open_author(self.store.runs.task(run.id), run.id)
 
     def action_family(self) -> None:
-        """The runs that share a beginning with the one under the cursor."""
+        """Show the runs that share a beginning with the one under the cursor."""
         from screens.replay.debugging import show_family
 
         show_family(self, self._run_here.id)
@@ -582,7 +584,7 @@ class HomeScreen(RoomScreen[None]):
     # -- the archive -----------------------------------------------------------------------------------------
 
     def action_archive(self) -> None:
-        """Archives the run or the study under the cursor, or brings it back where archived ones are listed."""
+        """Archive the run or study under the cursor, or restore it if archived ones are listed."""
         match self.focused:
             case StudyTable() as studies if studies.current is not None:
                 line = studies.current.line
@@ -609,33 +611,33 @@ class HomeScreen(RoomScreen[None]):
         self._read_first()
 
     def action_archived(self) -> None:
-        """Lists what is archived, or the others again."""
+        """List archived runs and studies, or the others again."""
         self.archived = not self.archived
         self._read_first()
 
     def action_undo(self) -> None:
-        """Undoes what was archived or brought back last."""
+        """Undo the last archiving or restoring."""
         if not self.history:
             raise LabError("Undo", "nothing is left here to undo.")
         self.history.pop()()
         self._read_first()
 
     def action_copy(self) -> None:
-        """Copies the id of the run under the cursor."""
+        """Copy the id of the run under the cursor."""
         run = self.query_one(RunList).current
         if run is not None:
             self.app.copy_to_clipboard(run.id)
             self.notify(f"Copied {run.id}", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next or the previous line of the pane in use."""
+        """Move to the next or the previous line of the focused pane."""
         if isinstance(self.focused, LineList):
             self.focused.action_move(by)
 
     # -- filter ----------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Opens the filter."""
+        """Open the filter."""
         self.add_class("-filtering")
         self.query_one("#filter", Input).focus()
 
@@ -650,7 +652,7 @@ class HomeScreen(RoomScreen[None]):
         self.query_one(RunList).focus()
 
     def action_back(self) -> None:
-        """Shows all runs again."""
+        """Close help; else clear the filter and show the runs that are not archived."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
             return
@@ -662,14 +664,14 @@ class HomeScreen(RoomScreen[None]):
 
 
 def _fits(run: Summary, needle: str, *, outcomes: bool) -> bool:
-    """Whether every word stands in a run's line; agents and tags only where this person sees outcomes."""
+    """Return True if the run's row holds every word. Agents and tags count only for a seat that sees outcomes."""
     outcome_words = (run.agent, *run.tags) if outcomes else ()
     text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *outcome_words))
     return all(word in text.casefold() for word in needle.casefold().split())
 
 
 def _lines(pane: LineList) -> int:
-    """The rows that a pane needs to show all of its lines."""
+    """Return the rows that a pane needs to show all of its lines."""
     if pane.has_class("-line"):
         words = Content(with_keys(pane, pane.empty)) if not pane.count else Content("")
         return len(words.wrap(max(1, pane.app.size.width - 2)))
@@ -677,7 +679,7 @@ def _lines(pane: LineList) -> int:
 
 
 def _shared(room: int, wants: Mapping[str, int]) -> dict[str, int]:
-    """Rows for each of several panes: a part that each is sure of, and the rest to those that want most."""
+    """Distribute rows among panes: a guaranteed share each, and the rest to those that want most."""
     sure = {"studies": max(4, room // 3), "runs": max(5, room // 3), "side": max(4, room // 5), "shelves": room // 3}
     heights = {name: min(want, sure[name]) for name, want in wants.items()}
     by_want = sorted(wants, key=lambda name: wants[name], reverse=True)

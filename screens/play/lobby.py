@@ -1,4 +1,4 @@
-"""A participant's empty room: what they can go on with before, between and after runs."""
+"""A participant's empty room: the way on before, between and after runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN_RUN = "Your run is open. {lobby.on:enter} goes back to it; {app.quit} quits
 
 
 class LobbyScreen(Screen[None]):
-    """Where a participant waits before and after a run; nothing of other runs is here."""
+    """The participant's room before and after a run. It shows nothing of other runs."""
 
     CSS_PATH = ROOM_STYLES
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,7 +32,7 @@ class LobbyScreen(Screen[None]):
         yield Footer()
 
     def on_screen_resume(self) -> None:
-        """Says where this person is in the study that is open, if one is."""
+        """Show the person's position in the open study, if any."""
         nothing = with_keys(self, OPEN_RUN if self._live else _NOTHING)
         self.query_one("#lobby", Static).update(self._where() or nothing)
         self.refresh_bindings()

@@ -1,4 +1,4 @@
-"""Play: a participant's part in a study: consent, quiz, task after task, a short questionnaire after each."""
+"""Play: a participant's part in a study. Consent, quiz, task after task, and a short questionnaire after each."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _TICK = 5.0
-"""Seconds between two looks at the clock."""
+"""Seconds between two ticks of the clock."""
 _OF_PHONE = frozenset({"wish"})
-"""The questions of the built-in protocol that nobody can answer who did not see the phone."""
+"""Questions of the built-in protocol that need a view of the phone."""
 
 
 class PlayItems(SheetItems):
-    """The questions, and at last the line that hands in."""
+    """The questions, and the line that submits at the end."""
 
     HELP = """\
 # The questions
@@ -71,7 +71,7 @@ tells what each answer means. Every answer is on the disk before it is shown her
 
 
 class PlayedRatingSession(RatingSession):
-    """A rating session in which every answer is about the run that was just played."""
+    """A rating session in which every answer cites the run that was just played."""
 
     evidence = ""
 
@@ -80,7 +80,7 @@ class PlayedRatingSession(RatingSession):
 
 
 class PlayScreen(RoomScreen[None]):
-    """The room of a participant: one page after the other; what a page tells follows from the file alone."""
+    """The room of a participant: one page after the other. The file alone determines which page comes."""
 
     CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = None
@@ -106,16 +106,16 @@ class PlayScreen(RoomScreen[None]):
         self._clock = clock or Clock()
         self._attendance = Attendance(self._clock)
         self._page_title = ""
-        """What is read now; empty beside the questions."""
+        """Title of the current page; empty beside the questions."""
         self._wrong: QuizItem | None = None
         self._questioned: QuizItem | None = None
-        """The question of the quiz that was to come when the page was laid."""
+        """The quiz question that was due when the page was shown."""
         self._reading = False
-        """Whether the consent text is read again after it was refused."""
+        """True while the consent text is read again after a refusal."""
         self._ready = ""
-        """The persona whose card was read in this sitting."""
+        """Id of the persona whose card was read in this sitting."""
         self._again = ""
-        """What is read once more: `card` or `consent`; empty while nothing is."""
+        """Page that is read again: `card` or `consent`; empty if none."""
         self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems(), beside=False)
 
     def compose(self) -> ComposeResult:
@@ -157,12 +157,13 @@ class PlayScreen(RoomScreen[None]):
     # -- where the participant is ----------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study where this person left it; a run that was cut off goes on at once."""
+        """Show a study at the person's last position. An interrupted run continues at once."""
         self.study = study
         try:
             locale = self.settings.locale if self.settings.locale != "en" else study.locale
             self.part = Participation(self.store, study, Actor("human", self.settings.person), locale)
             self.go()
+            # After `go`, so that a study that cannot be shown has no record of a session.
             self.part.sat()
         except LabError as error:
             self._refused(error)
@@ -171,21 +172,21 @@ class PlayScreen(RoomScreen[None]):
             self._to_run()
 
     def on_screen_resume(self) -> None:
-        """A run may have ended while it was looked at."""
+        """Show the current page, because a run may have ended meanwhile."""
         if self.part is not None:
             self.go()
         self.call_after_refresh(self.query_one(Answers).seen)
 
     @property
     def where(self) -> str:
-        """Where the participant is now, in a few words; empty where no study is open."""
+        """The participant's position in a few words; empty if no study is open."""
         if self.part is None or self.here is None:
             return ""
         return where_words(self.part, self.part.where())
 
     @property
     def lobby_words(self) -> str:
-        """What the lobby says of it."""
+        """Text about the study for the lobby."""
         if self.part is None or self.here is None:
             return ""
         study = self.part.study
@@ -193,7 +194,7 @@ class PlayScreen(RoomScreen[None]):
         return translated(self.part.locale, "lobby", title=title, where=self.where)
 
     def go(self) -> None:
-        """Shows the page of the place where the participant stands."""
+        """Show the page of the participant's position."""
         assert self.part is not None
         try:
             self.here = self.part.where()
@@ -214,7 +215,7 @@ class PlayScreen(RoomScreen[None]):
             self._lay(page)
 
     def _entitle(self, page: str) -> None:
-        """The study, who is here, where in it (`page` is what is read), and for how many minutes they are at it."""
+        """Show the study, the person, the position (`page` is the page's title) and the minutes spent."""
         self._page_title = page
         if self.part is None or self.here is None:
             return
@@ -224,7 +225,7 @@ class PlayScreen(RoomScreen[None]):
         self.query_one("#play-title", Static).update(plain("   ".join(parts), lines=False))
 
     def _page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
-        """The page of a place; reading what is on the way there is no place of its own."""
+        """Return the page of a position. Pages that are only read on the way are not positions of their own."""
         if here.stage == "refused" and self._reading:
             return consent_page(part)
         if self._again:
@@ -258,7 +259,7 @@ class PlayScreen(RoomScreen[None]):
         self.query_one("#play-said", Static).update(words)
 
     def _more(self) -> None:
-        """Whether the page goes on below what is seen."""
+        """Show how many lines of the page are out of sight below."""
         lines_below = self._lines_below
         words = translated(self.part.locale, "more", count=lines_below) if lines_below and self.part is not None else ""
         write_subtitle(self.query_one("#play-page"), words)
@@ -266,13 +267,13 @@ class PlayScreen(RoomScreen[None]):
 
     @property
     def _lines_below(self) -> int:
-        """How many lines of the page follow below what is seen; none before the room is laid out."""
+        """Number of lines of the page out of sight below; 0 before the first layout."""
         parts = [part for part in self._parts if part.show_vertical_scrollbar]
         return sum(int(part.max_scroll_y - part.scroll_offset.y) for part in parts)
 
     @property
     def _parts(self) -> list[Widget]:
-        """What is read of a page one after the other: its text, and the lines to choose from."""
+        """Widgets of a page in reading order: its text, and the lines to choose from."""
         return list(self.query("#play-text, #answers"))
 
     def action_scroll(self, by: int) -> None:
@@ -286,7 +287,7 @@ class PlayScreen(RoomScreen[None]):
                 return
 
     def action_back(self) -> None:
-        """Out of help, or back from what is read once more; what is asked here is not left by it."""
+        """Close help, or return from a page that is read again. It never leaves a question."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self._again or self._reading:
@@ -300,11 +301,11 @@ class PlayScreen(RoomScreen[None]):
 
     @property
     def _asked(self) -> bool:
-        """Whether the questions after a run are shown."""
+        """True while the questions after a run are shown."""
         return self.here is not None and self.here.stage == "questions"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The page's keys turn what is asked while the questions are there."""
+        """Let the page's keys scroll the sheet while the questions are shown."""
         if action == "scroll":
             return self.sheet.reads if self._asked else parameters[0] == -1 or self._lines_below > 0
         if action == "guide":
@@ -374,7 +375,7 @@ class PlayScreen(RoomScreen[None]):
                 self._ready = ""  # below the mark: the card is read again
 
     def _quiz_item(self, part: Participation, here: PlayPosition) -> QuizItem | None:
-        """The question of the quiz that comes now; None elsewhere, and where none is left."""
+        """Return the quiz question that is due; None at another position, or if none is left."""
         if here.stage not in ("card", "quiz") or here.play.persona is None:
             return None
         return next(iter(part.quizzed(here.play.persona).waiting), None)
@@ -382,7 +383,7 @@ class PlayScreen(RoomScreen[None]):
     # -- the run and the questions after it --------------------------------------------------------------------
 
     def _to_run(self) -> None:
-        """To the run: the one that is under way here, the one that was cut off, or a new one."""
+        """Go to the run: the live one, the interrupted one, or a new one."""
         app, part, here = lab_of(self), self.part, self.here
         assert part is not None
         assert here is not None
@@ -396,7 +397,7 @@ class PlayScreen(RoomScreen[None]):
         app.open_session(lambda: part.session(here, pace=pace, device=device))
 
     def _ask(self, here: PlayPosition) -> None:
-        """Opens the sheet of the run that was just played."""
+        """Open the sheet of the run that was just played."""
         assert self.part is not None
         assert here.assignment is not None
         session = PlayedRatingSession(self.store, self.part.study, self.part.person, locale=self.part.locale)
@@ -410,14 +411,14 @@ class PlayScreen(RoomScreen[None]):
     @on(SheetPane.HandedIn)
     @on(SheetPane.Settled)
     def _handed_in(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
-        """On from a sheet that is handed in, here or in another window; what comes may be another task's sheet."""
+        """Continue after a sheet was submitted, here or in another window. Another task's sheet may follow."""
         message.stop()
         self.sheet.display = False
         self.go()
 
     @on(SheetPane.Wanted)
     def _wanted(self, message: SheetPane.Wanted) -> None:
-        """There is no region or earlier sheet here."""
+        """Handle a request of the sheet. There is no region and no earlier sheet here."""
         message.stop()
         if message.what == "guide":
             self.action_guide()
@@ -426,7 +427,7 @@ class PlayScreen(RoomScreen[None]):
             self.sheet.say(translated(self.part.locale, "no way back" if forward else "nothing back"))
 
     def action_guide(self) -> None:
-        """What is asked, and what each answer of the current question means; that it was read is kept."""
+        """Show what is asked and what each answer of the current question means. Record that the guide was read."""
         if self.part is None or self.here is None or self.here.stage != "questions":
             return
         from screens.annotate.guide import GuideScreen

@@ -1,4 +1,4 @@
-"""Write words on a widget's border as plain characters: Textual's own `border_title` reads markup in a `str`."""
+"""Write words on a widget's border as plain characters. Textual's own `border_title` parses markup in a `str`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small form over a room: a line for each field, with what is chosen or typed in it; Enter does what it is for."""
+"""A small form over a room: one line per field with its choice or typed text. Enter submits it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class ChoiceList(LineList):
-    """The fields, a line each, with what is chosen in it; a name is typed where the choice asks for one."""
+    """The fields, one line each with its current choice. The person types a name if the choice asks for one."""
 
     def __init__(self, fields: list[ChoiceField], values: Mapping[str, str], settings: Settings) -> None:
         super().__init__(id="form-fields")
@@ -54,20 +54,20 @@ class ChoiceList(LineList):
         return self.fields[self.cursor]
 
     def choice(self, field: ChoiceField) -> Choice:
-        """What is chosen in a field."""
+        """Return the current choice of a field."""
         return field.choices[self._at[field.name]]
 
     def typed(self, field: ChoiceField) -> str:
-        """What was typed behind the choice of a field."""
+        """Return the text typed for the current choice of a field."""
         return self._typed.get((field.name, self._at[field.name]), "")
 
     @property
     def values(self) -> dict[str, str]:
-        """What is chosen in each field, with what was typed."""
+        """The value of each field by name, with the typed text appended."""
         return {field.name: self.choice(field).value + self.typed(field).strip() for field in self.fields}
 
     def needs(self, field: ChoiceField) -> str:
-        """What the choice of a field needs and is not there, as a sentence goes on: `needs a playbook ...`."""
+        """Return what the choice of a field needs and lacks, as a predicate: `needs a playbook ...`; else empty."""
         choice = self.choice(field)
         if choice.needs:
             return f"needs {choice.needs}"
@@ -87,7 +87,7 @@ class ChoiceList(LineList):
         return Content.assemble(left, " ", (places, MUTED))
 
     def turn(self, by: int) -> None:
-        """Another choice in the field under the cursor."""
+        """Select another choice in the field under the cursor."""
         field = self.field
         self._at[field.name] = (self._at[field.name] + by) % len(field.choices)
         self.changed()
@@ -98,7 +98,7 @@ class ChoiceList(LineList):
         self.changed()
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed belongs to the choice that asks for a name; elsewhere letters are commands."""
+        """Add typed characters to a choice that asks for a name. Otherwise letters are commands."""
         if not self.choice(self.field).typed:
             return
         if event.key == "backspace":
@@ -113,14 +113,14 @@ class ChoiceList(LineList):
         event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """A name that is pasted."""
+        """Add a pasted name."""
         if self.choice(self.field).typed:
             event.stop()
             self._type(" ".join(event.text.split()))
 
 
 class ChoiceForm(ModalScreen[Result | None]):
-    """Gives what its fields come to, or None where it was left; a subclass says what Enter does."""
+    """A form that returns a result of its fields, or None if the person left it. A subclass defines what Enter does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space", "turn(1)", "Other choice", id="start.next", tooltip="The next choice in this field"),
@@ -128,7 +128,7 @@ class ChoiceForm(ModalScreen[Result | None]):
         Binding("escape", "leave", "Leave", id="start.leave", tooltip="Start nothing"),
     ]
     ENTER = "start"
-    """What Enter does, in a word or two."""
+    """Label of Enter, a word or two."""
 
     def __init__(self, title: str, about: str, fields: ChoiceList) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class ChoiceForm(ModalScreen[Result | None]):
         self.say()
 
     def say(self, wrong: str = "") -> None:
-        """Write below the fields what is wrong, else what the choice needs and what the keys do."""
+        """Write an error below the fields; else what the choice needs, and the keys."""
         line = self.query_one("#form-says", Static)
         line.set_class(bool(wrong), "-wrong")
         needs = self.fields.needs(self.fields.field)
@@ -160,11 +160,11 @@ class ChoiceForm(ModalScreen[Result | None]):
         line.update(plain(wrong) or plain(f"This {needs}.\n" * bool(needs)) + with_keys(self, keys))
 
     def finish(self) -> None:
-        """Do what the form is for; what is wrong with its fields is said in it."""
+        """Submit the form. Show an error in it if the fields are invalid."""
         raise NotImplementedError
 
     def action_turn(self, by: int) -> None:
-        """Another choice in the field under the cursor."""
+        """Select another choice in the field under the cursor."""
         self.fields.turn(by)
         self.say()
 
@@ -179,7 +179,7 @@ class ChoiceForm(ModalScreen[Result | None]):
         self.finish()
 
     def action_leave(self) -> None:
-        """Back to the list."""
+        """Close help, or leave the form without a result."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:

@@ -1,4 +1,4 @@
-"""Text that is read and scrolled: wrapped once for its width, painted line by line, never laid out as widgets."""
+"""Scrolling text, wrapped once per width and painted line by line, without a widget per paragraph."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from screens.widgets.wrapping import wrap_content
 
 
 class TextPage(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows one `Content`; what is shown next begins at its top.
+    """Shows one `Content`. A new content starts at its top.
 
-    Its lower border says how much is out of sight and which keys show it, after the `hint` that stands there anyway;
-    where it has no border, the end of its last line does, as long as there is more below.
+    The lower border shows how many lines are out of sight and the keys that show them, after the fixed `hint`. Without
+    a border, the end of the last line shows it while there are lines below.
     """
 
     HELP = """\
@@ -48,19 +48,19 @@ gives this pane the whole screen.
         self._hint = hint
         self._content = Content("")
         self._broken: dict[int, list[Content]] = {}
-        """Its lines in so many columns, for each width that was asked for: each layout asks for them again."""
+        """Cache of the wrapped lines by width, because every layout asks for them again."""
         self._wrapped: list[Content] = []
         self._width = -1
 
     @property
     def content(self) -> Content:
-        """What is shown now."""
+        """The current text."""
         return self._content
 
     def show(self, content: Content, *, from_top: bool = True, at: str = "") -> None:
-        """Shows other text; the scroll offset is kept where `from_top` is false.
+        """Show another text. Keep the scroll offset if `from_top` is false.
 
-        With `at`, words with their case folded, the first line that holds them is brought into sight.
+        `at` is text with its case folded: scroll to the first line that holds it.
         """
         before = self._rows
         self._content = content
@@ -74,11 +74,11 @@ gives this pane the whole screen.
 
     @property
     def _rows(self) -> int:
-        """How many rows the text takes: an empty one none, though it wraps to a line."""
+        """Number of rows of the text. An empty text has none, though it wraps to one line."""
         return len(self._wrapped) if self._content.plain else 0
 
     def turn(self, by: int) -> None:
-        """Scrolls so many pages on, or back; a line of the last one stays."""
+        """Scroll by so many pages. One line of the last page stays visible."""
         page = max(1, self.scrollable_content_region.height - 1)
         self.scroll_to(y=self.scroll_offset.y + by * page, animate=False)
 
@@ -90,20 +90,20 @@ gives this pane the whole screen.
 
     @property
     def lines_below(self) -> int:
-        """How many rows follow below what is seen."""
+        """Number of rows below the visible ones."""
         return max(0, self.virtual_size.height - self.scroll_offset.y - self.scrollable_content_region.height)
 
     @property
     def lines_above(self) -> int:
-        """How many rows came before what is seen."""
+        """Number of rows above the visible ones."""
         return self.scroll_offset.y
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The rows of all of it in so many columns."""
+        """Return the rows of the whole text at that width."""
         return len(self._lines_in(width)) if self._content.plain else 0
 
     def _lines_in(self, width: int) -> list[Content]:
-        """The text's lines; a column stays free between it and its scrollbar, whether or not there is one yet."""
+        """Return the wrapped lines. One column stays free for a scrollbar even if there is none."""
         columns = max(1, width - 1)
         if columns not in self._broken:
             self._broken[columns] = wrap_content(self._content, columns)
@@ -126,7 +126,7 @@ gives this pane the whole screen.
 
     @property
     def rest(self) -> str:
-        """How much is out of sight, and by which keys it is seen; empty where whoever holds the page says so."""
+        """Number of lines out of sight, and the keys that show them; empty if the parent shows it."""
         if not self.can_focus:
             return ""
         down, up = (keys_of(self, f"page.page_{way}")[0] for way in ("down", "up"))
@@ -145,7 +145,7 @@ gives this pane the whole screen.
         self._tell()
 
     def _set_height(self, rows: int) -> None:
-        """The screen is laid out anew only where a scrollbar comes or goes, not for every text."""
+        """Set the text's height. Lay the screen out anew only if a scrollbar appears or disappears."""
         size = Size(self._width, rows)
         if (rows > self.scrollable_content_region.height) is self.show_vertical_scrollbar:
             self.set_reactive(TextPage.virtual_size, size)
@@ -167,19 +167,22 @@ gives this pane the whole screen.
         return strip_of(self, line, width, self.visual_style)
 
     def _says_in_its_last_line(self, y: int) -> bool:
-        """Whether this row must say that there is more: what it hides of its text is the next page's first line."""
+        """Return True if this row must show that there is more.
+
+        The text it hides is the first line of the next page.
+        """
         height = self.scrollable_content_region.height
         return 1 < height == y + 1 and bool(self.lines_below) and not self.styles.border_bottom[0]
 
 
 class Notice(TextPage):
-    """A text that takes the keys only where not all of it is seen: tab goes by it elsewhere."""
+    """A text that takes the focus only if part of it is out of sight. Tab skips it otherwise."""
 
     def allow_focus(self) -> bool:
         return super().allow_focus() and bool(self.has_focus or self.lines_below or self.lines_above)
 
 
 def rest_words(below: tuple[str, int], above: tuple[str, int]) -> str:
-    """How many lines are out of sight, each way after the key that shows them; empty where all are seen."""
+    """Format how many lines are out of sight in each direction, with the key that shows them; empty if none."""
     parts = [f"{below[0]} ↓ {below[1]} more"] if below[1] else []
     return " · ".join([*parts, *([f"{above[0]} ↑ {above[1]}"] if above[1] else [])])
