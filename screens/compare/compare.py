@@ -1,4 +1,4 @@
-"""Compare: two runs side by side, step beside step, from the first in which they differ."""
+"""Compare: two runs side by side, step by step, starting at their first difference."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from store.store import Store
 
 WIDE = 120
-"""Columns from which the phones stand beside the list."""
+"""Columns from which the phones are shown beside the list."""
 NAMES = ("left", "right")
 _JOINTS = 24
-"""Columns of the two lines above the keys that go to what stands between their words, and to where they break."""
+"""Columns of the state's two lines that separators and line breaks take."""
 
 
 class CompareScreen(RoomScreen[None]):
-    """Two runs. `compared` is None until both are read."""
+    """Two runs side by side. `compared` is None until both are read."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Compare"
@@ -55,14 +55,14 @@ class CompareScreen(RoomScreen[None]):
 
     @dataclass
     class Laid(Message):
-        """The two were read and laid side by side."""
+        """Message: both runs were read and aligned."""
 
         wanted: tuple[str, str]
         compared: RunComparison
 
     @dataclass
     class Refused(Message):
-        """One of them cannot be read."""
+        """Message: one of the runs cannot be read."""
 
         wanted: tuple[str, str]
         error: LabError
@@ -120,7 +120,7 @@ class CompareScreen(RoomScreen[None]):
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, left: str, right: str) -> None:
-        """Lays two other runs side by side, or the same two anew."""
+        """Open two runs side by side, or the same two again."""
         self._wanted = left, right
         if self.is_mounted:
             self._begin(self._wanted)
@@ -141,7 +141,7 @@ class CompareScreen(RoomScreen[None]):
         self._blank()
 
     def _blank(self) -> None:
-        """Takes the pictures away: what was looked at before may be gone for good."""
+        """Clear the pictures, because the runs shown before may have been erased."""
         for phone in () if self.has_class("-phoneless") else self.phones:
             phone.mirror.mark([])
             phone.mirror.show_still(None, None, None)
@@ -164,7 +164,7 @@ class CompareScreen(RoomScreen[None]):
             self._empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
 
     def on_screen_resume(self) -> None:
-        """What was redacted or withdrawn meanwhile is not shown any more."""
+        """Close runs that were redacted or withdrawn meanwhile."""
         if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
             self._wanted = None
             notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
@@ -200,7 +200,7 @@ class CompareScreen(RoomScreen[None]):
 
     @on(LineList.Highlighted)
     def _look(self) -> None:
-        """Has the screens and words of the pair under the cursor read, and says what it is."""
+        """Request the screens and words of the pair under the cursor, and describe its difference."""
         if self.compared is None or not self.compared.pairs:
             return
         for which, eye in enumerate(self._eyes):
@@ -209,7 +209,7 @@ class CompareScreen(RoomScreen[None]):
         self._tell()
 
     def _place(self, which: int) -> tuple[int, bool]:
-        """Where a run stands at this pair; and whether it has no step there, but stands before its next one."""
+        """Return a run's step at this pair, or its next one (at last its end) and True if it has none here."""
         assert self.compared is not None
         here = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
         number = next((int(place) for place in here if place is not None), None)
@@ -251,7 +251,7 @@ class CompareScreen(RoomScreen[None]):
         return step_pane.step_sheet(view.event, errors=True)
 
     def _tell(self) -> None:
-        """The line above the keys: which difference this is, and what it is in words."""
+        """Update the line above the footer: which difference this is, and its words."""
         compared = self.compared
         assert compared is not None
         place, starts = self.pairs.cursor, compared.starts
@@ -271,7 +271,7 @@ class CompareScreen(RoomScreen[None]):
         write_subtitle(self.pairs, with_keys(self, f"{{list.open}}: replay left   {extent}"))
 
     def _way_on(self, starts: list[int], place: int) -> str:
-        """Which key leads from a pair in which they do not differ to a difference."""
+        """Return the key that leads from a pair without a difference to one with."""
         later = starts[-1] > place
         which = (
             "the difference" if len(starts) == 1 else f"the {'next' if later else 'last'} of {len(starts)} differences"
@@ -281,7 +281,7 @@ class CompareScreen(RoomScreen[None]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def action_difference(self, by: int) -> None:
-        """The next stretch in which they differ, or the one before."""
+        """Go to the next or the previous stretch of differences."""
         starts = self.compared.starts if self.compared is not None else []
         here = self.pairs.cursor
         others = [start for start in starts if (start > here if by > 0 else start < here)]
@@ -291,7 +291,7 @@ class CompareScreen(RoomScreen[None]):
             self.notify("No further difference." if by > 0 else "No difference before this.", markup=False)
 
     def action_first(self) -> None:
-        """Where they first differ."""
+        """Go to the first difference."""
         if self.compared is not None and self.compared.first is not None:
             self.pairs.go(self.compared.first)
 
@@ -300,40 +300,40 @@ class CompareScreen(RoomScreen[None]):
         self.call_later(self.run_action, "replay(0)")
 
     def action_replay(self, which: int) -> None:
-        """Plays one of the runs back at this step; Esc comes back here from there."""
+        """Replay one of the runs at this step. Esc returns from there."""
         if self.compared is not None and self.compared.pairs:
             number, _ = self._place(which)
             lab_of(self).open_replay(self._sides[which].reel.id, number + 1, back="compare")
 
     def action_after(self) -> None:
-        """The screens before the step, or after it."""
+        """Toggle the screens before and after the step."""
         self._after = not self._after
         self._look()
 
     def action_swap(self) -> None:
-        """Left becomes right."""
+        """Swap left and right."""
         if self.compared is not None and self._wanted is not None:
             self._wanted = self._wanted[1], self._wanted[0]
             self._show(self.compared.swapped(), self.pairs.cursor)
 
     def action_overlay(self) -> None:
-        """The screens' words as characters over the phones, or their pixels alone."""
+        """Toggle the screens' words as characters over the phones."""
         for phone in self.phones:
             phone.turn_words()
 
     def action_copy(self) -> None:
-        """Copies both ids."""
+        """Copy both ids."""
         ids = " ".join(side.reel.id for side in self._sides)
         if ids:
             self.app.copy_to_clipboard(ids)
             self.notify(f"Copied {ids}", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next pair or the one before."""
+        """Go to the next or the previous pair."""
         self.pairs.action_move(by)
 
     def action_back(self) -> None:
-        """Back to Runs."""
+        """Close help, or go back to Runs."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:
@@ -341,7 +341,7 @@ class CompareScreen(RoomScreen[None]):
 
 
 def shared(words: tuple[str, str], room: int) -> tuple[str, str]:
-    """Both sides' words in so many columns: what one leaves the other has, and what is too long is cut."""
+    """Fit two texts into so many columns together. One gets what the other leaves, and the rest is cut."""
     left, right = (Content(side).cell_length for side in words)
     half = room // 2
     most = max(half, room - right), max(half, room - left)

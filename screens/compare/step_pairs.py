@@ -1,4 +1,4 @@
-"""The steps of two runs as one list: what answers one another stands in one line."""
+"""The aligned steps of two runs as one list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GUTTER = 3
 
 
 class StepPairs(LineList):
-    """One line for each pair; the first difference has an arrow of its own."""
+    """One line per pair. The first difference has an arrow of its own."""
 
     HELP = """\
 # Compare
@@ -55,7 +55,7 @@ from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the sc
         return Content.assemble((self._cells(width, first + sign, left, right), style))
 
     def _numbered(self, place: int | None, side: Side, words: str) -> str:
-        """A step's number, from 1, before its words; the end has none."""
+        """Return a step's number, from 1, and its words. The end has no number."""
         number = "" if place is None or place >= side.steps else str(place + 1)
         return f"{number:>{len(str(self.count))}} {one_line(words)}"
 

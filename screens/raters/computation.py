@@ -1,4 +1,4 @@
-"""Counting each rater's numbers off the UI thread, and looking whether anything came in since."""
+"""Compute each rater's numbers off the UI thread, and poll for newer answers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class RatersComputation:
-    """Posts to `owner` what was counted of the study that is open; of one before the serial is another."""
+    """Posts to `owner` the numbers of the open study. The serial identifies results of a study opened earlier."""
 
     @dataclass
     class Counted(Message):
-        """Each rater's numbers, and how far the file went when they were read."""
+        """Message: each rater's numbers, and the newest rows of the file when they were read."""
 
         serial: int
         raters: list[RaterNumbers]
@@ -32,14 +32,14 @@ class RatersComputation:
 
     @dataclass
     class Grown(Message):
-        """Something came in since: so many labels of this study, or none and only acts."""
+        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
 
         serial: int
         labels: int
 
     @dataclass
     class Refused(Message):
-        """Something cannot be read or counted."""
+        """Message: something cannot be read or computed."""
 
         serial: int
         error: LabError
@@ -53,13 +53,13 @@ class RatersComputation:
         self.newest: Newest | None = None
 
     def open(self, study: Study) -> None:
-        """Counts a study, or the same anew."""
+        """Compute a study's numbers, or compute them again."""
         self.serial += 1
         self.study, self.newest = study, None
         self._work(partial(self._count, self.serial, study))
 
     def look(self) -> None:
-        """Looks whether anything came in since."""
+        """Poll for newer rows."""
         if self.study is not None and self.newest is not None and not self._looking:
             self._looking = True
             self._work(partial(self._look, self.serial, self.study, self.newest))
@@ -74,6 +74,7 @@ class RatersComputation:
         from lab.studies.study_data import gathered
 
         try:
+            # Read before the answers, so that one that arrives in between counts as newer.
             newest = self._store.agreement.newest()
             rater_list = raters_of(gathered(self._store, study))
         except LabError as error:

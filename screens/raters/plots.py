@@ -1,4 +1,4 @@
-"""Pace and drift of one rater, drawn over their answers in the order in which they gave them."""
+"""Charts of one rater's pace and drift over their answers in the order given."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lab.studies import rater_words
 from screens.raters.table import RaterNumbersTable
 
 _LEAST, _MOST = 6, 40
-"""Columns of a bar."""
+"""Minimum and maximum columns of a bar."""
 _BESIDE = 36
-"""Columns of what stands beside a bar."""
+"""Columns of the text beside a bar."""
 _BARS = "▏▎▍▌▋▊▉█▁▂▃▄▅▆▇"
 
 
 class Plots(VerticalScroll, can_focus=True):
-    """First each in a line, then stretch by stretch with the n of each."""
+    """First a sparkline of each, then a bar per stretch with its n."""
 
     HELP = RaterNumbersTable.HELP
 
@@ -35,7 +35,7 @@ class Plots(VerticalScroll, can_focus=True):
         self.border_title = "Over their answers"
 
     def show(self, one: RaterNumbers) -> None:
-        """Draws a rater, from the beginning."""
+        """Draw a rater from the top."""
         self._one = one
         self._draw()
         self.scroll_home(animate=False)
@@ -56,5 +56,5 @@ class Plots(VerticalScroll, can_focus=True):
 
 
 def _barred(line: str) -> Content:
-    """A line whose bars stand out from its words."""
+    """Return a line with its bars in the accent colour."""
     return Content.assemble(*((mark, "$accent" if mark in _BARS else "") for mark in plain(line, lines=False)))

@@ -1,4 +1,4 @@
-"""Raters: each by themselves, with pace, drift, agreement with the rest and with gold, each number with its n."""
+"""Raters: pace, drift, agreement with the rest and with gold for each rater, each number with its n."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from screens.widgets.status_line import StatusLine
 from store.store import Store
 
 _LOOK = 5.0
-"""Seconds between two looks whether answers came in."""
+"""Seconds between two polls for new answers."""
 NONE_OPEN = (
     "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement, "
     "and {app.raters} its raters."
@@ -39,7 +39,7 @@ NONE_OPEN = (
 
 
 class RatersScreen(RoomScreen[None]):
-    """One study's raters; or one of them. What is looked at stays so while another room is."""
+    """One study's raters, or one of them. The cursor stays in place while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Raters"
@@ -56,9 +56,9 @@ class RatersScreen(RoomScreen[None]):
         self.reading = RatersComputation(self, store)
         self.counting = False
         self._wanted = ""
-        """Whose numbers are shown once they are counted; empty where nobody was asked for."""
+        """Code of the rater to show once the numbers are computed; empty for none."""
         self.newer = ""
-        """What came in since the numbers were counted, in words."""
+        """Words about what arrived since the numbers were computed."""
 
     def compose(self) -> ComposeResult:
         yield StatusLine("raters-title")
@@ -81,13 +81,13 @@ class RatersScreen(RoomScreen[None]):
             self.tell()
 
     def on_screen_resume(self) -> None:
-        """Answers may have come in while another room was looked at."""
+        """Poll now, because answers may have arrived meanwhile."""
         self._look()
 
     # -- opening and counting --------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study's raters; of the same study what is looked at stays."""
+        """Show a study's raters. If it is open already, keep the cursor."""
         other = self.study is None or self.study.sha != study.sha
         self.study = study
         if self.is_mounted and (other or not self.counting):
@@ -98,7 +98,7 @@ class RatersScreen(RoomScreen[None]):
             self._begin()
 
     def open_rater(self, code: str) -> None:
-        """Shows the rater of this code alone, or all where there is none, once they are counted."""
+        """Show the rater of this code once the numbers are computed, or all raters if it is empty."""
         self._wanted = code
         if not code:
             self.remove_class("-one")
@@ -160,7 +160,7 @@ class RatersScreen(RoomScreen[None]):
     # -- what is said ----------------------------------------------------------------------------------------
 
     def tell(self) -> None:
-        """The title, what is under the cursor in full, and what Enter does."""
+        """Update the title, the words of the row under the cursor, and what Enter does."""
         self.query_one("#raters-title", StatusLine).say(Content(self._title()))
         self.query_one("#raters-said", StatusLine).say(Content(self._current_words()))
         self.query_one("#raters-next", StatusLine).say(Content("   ".join(filter(None, (self._state(), self._next())))))
@@ -233,7 +233,7 @@ class RatersScreen(RoomScreen[None]):
         self._draw()
 
     def _draw(self) -> None:
-        """Shows the rater under the cursor, as long as one is looked at; all of them where there is none."""
+        """Draw the rater under the cursor if a single rater is shown. Without one go back to all."""
         numbers, study = self.raters.current, self.study
         if not self.has_class("-one"):
             return
@@ -248,7 +248,7 @@ class RatersScreen(RoomScreen[None]):
         self.tell()
 
     def _draw_grid(self) -> None:
-        """The grid of the question under the cursor; of the first where the number is of all."""
+        """Show the grid of the question under the cursor, or the first grid for a number over all questions."""
         numbers, line = self.raters.current, self.one.current
         grids = numbers.grids if numbers is not None else ()
         field = line.number.field if line is not None else ""
@@ -268,7 +268,7 @@ class RatersScreen(RoomScreen[None]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What would do nothing here is not offered."""
+        """Hide the keys that would do nothing here."""
         match action:
             case "recount":
                 return self.study is not None
@@ -279,7 +279,7 @@ class RatersScreen(RoomScreen[None]):
         return super().check_action(action, parameters)
 
     def action_recount(self) -> None:
-        """Counts everything that is there now."""
+        """Compute all numbers again."""
         if self.study is None:
             return
         self.notify("Counting all that is there now.", markup=False)
@@ -287,7 +287,7 @@ class RatersScreen(RoomScreen[None]):
             self._begin()
 
     def action_other(self, by: int) -> None:
-        """The rater before or after this one."""
+        """Go to the next or the previous rater."""
         before = self.raters.cursor
         self.raters.go(before + by)
         if self.raters.cursor == before:
@@ -296,12 +296,12 @@ class RatersScreen(RoomScreen[None]):
             self._draw()
 
     def action_copy(self) -> None:
-        """Copies what is under the cursor in words."""
+        """Copy the words of the row under the cursor."""
         self.app.copy_to_clipboard(self._current_words())
         self.notify("It is copied, with all it rests on.", markup=False)
 
     def action_back(self) -> None:
-        """Out of the help, from one rater to all; then the app's own: to Home."""
+        """Close help, or go from one rater to all. Then the app's own action goes Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-one"):

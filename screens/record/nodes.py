@@ -1,4 +1,4 @@
-"""What can be tapped, as a list that is filtered by words: touching the phone without a mouse."""
+"""A list of tappable nodes with a text filter, to touch the phone without a mouse."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from screens.widgets.lines import LineList
 from screens.widgets.text_fields import TextLine
 
 _MOST, _MOST_SHORT = 9, 5
-"""Lines seen at once, in a high and in a low terminal."""
+"""Visible lines in a high and in a low terminal."""
 
 
 class NodeLines(LineList, can_focus=False):
-    """The nodes that fit, the first nine by a digit; keys come from the filter above."""
+    """The matching nodes, the first nine with a digit. The filter above handles the keys."""
 
     empty = "Nothing fits these words."
     DEFAULT_CSS = """
@@ -52,7 +52,10 @@ class NodeLines(LineList, can_focus=False):
 
 
 class NodeFilter(TextLine):
-    """Words that a node must hold; arrows move in the list below, a digit in the empty line takes one of it."""
+    """Words that a node must contain.
+
+    Arrows move in the list below, and a digit chooses from it while the field is empty.
+    """
 
     HELP = """
     What can be tapped here, in reading order. Type words to find it, **arrows** move, **Enter** takes it; a **digit**
@@ -61,16 +64,17 @@ class NodeFilter(TextLine):
 
     @dataclass
     class Moved(Message):
-        """The line above or below."""
+        """Message: move the cursor by a line."""
 
         by: int
 
     @dataclass
     class Digit(Message):
-        """One of the first nine lines, from 1."""
+        """Message: choose one of the first nine lines, from 1."""
 
         number: int
 
+    # Overrides Textual's own handler: bindings would come only after the field has taken the digit.
     async def _on_key(self, event: events.Key) -> None:
         character = event.character or ""
         number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
@@ -85,7 +89,7 @@ class NodeFilter(TextLine):
 
 
 class NodePicker(Vertical):
-    """A filter and what fits it."""
+    """A filter and the matching nodes."""
 
     DEFAULT_CSS = """
     NodePicker { height: auto; display: none; }
@@ -93,13 +97,13 @@ class NodePicker(Vertical):
 
     @dataclass
     class Taken(Message):
-        """This node is to be tapped."""
+        """Message: tap this node."""
 
         node: Node
 
     @dataclass
     class Aimed(Message):
-        """This node is under the cursor; None: none is."""
+        """Message: the node under the cursor; None if there is none."""
 
         node: Node | None
 
@@ -114,7 +118,7 @@ class NodePicker(Vertical):
         yield self._lines
 
     def open(self, tree: UiTree) -> None:
-        """Lists what can be tapped on this screen, and takes the keys."""
+        """List the tappable nodes of this screen, and focus the filter."""
         self._tappable = [(" ".join(n.label for n in node.walk()).casefold(), node) for node in tappable(tree)]
         self.display = True
         self._filter.clear()
@@ -122,7 +126,7 @@ class NodePicker(Vertical):
         self._fill()
 
     def close(self) -> None:
-        """Takes the list away."""
+        """Hide the list."""
         self.display = False
 
     def _fill(self) -> None:

@@ -1,4 +1,4 @@
-"""A demonstration while it is made: a person works the phone as the agent, and puts each step into words."""
+"""Record a demonstration: a person operates the phone as the agent and describes each step."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 
 MORE = Binding.Group("More", compact=True)
 _TICK, _PATIENCE = 0.5, 2.0
-"""Seconds between two looks at the clock, and that leaving waits, at most, for the last writes."""
+"""Seconds between two ticks of the clock, and the maximum wait for the last writes on leaving."""
 
 
 class RecordColumn(GivingColumn):
-    """The intent above the steps and the act that is held, which is never cut."""
+    """The intent above the steps and the held action, which is never cut."""
 
     GIVES = ((("seat", 2), ("desk", 0)), (("seat", 1), ("desk", 0)))
 
 
 class RecordScreen(RoomScreen[None]):
-    """The phone at the left; at the right the intent, the steps so far, and the act that is held."""
+    """The phone at the left. At the right the intent, the steps so far, and the held action."""
 
     CSS_PATH = ROOM_STYLES
     HELP = """
@@ -128,7 +128,7 @@ class RecordScreen(RoomScreen[None]):
         self.set_interval(_TICK, self._tell)
 
     def _picture(self, show: Callable[[Frame], None], page: Callable[[], PictureWindow | None], frame: Frame) -> None:
-        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
+        """Show a picture of the phone on the thread that took it. The app may have ended meanwhile."""
         show(frame)
         if (window := page()) is not None:
             window.show_frame(frame)
@@ -187,14 +187,14 @@ class RecordScreen(RoomScreen[None]):
 
     @on(Turn)
     def _turned(self) -> None:
-        """Whether the phone is the person's has changed."""
+        """Update the panes after the phone became the person's, or stopped being theirs."""
         mine = self.session.turns.waiting is not None and not self._paused and not self.session.over
         self._mirror.interactive = self._mirror.typing = mine
         self._desk.turn(mine, self._paused)
         self._tell()
 
     def _tree(self) -> UiTree:
-        """The newest tree there is of what the phone shows."""
+        """Return the newest UI tree of the phone."""
         waiting = self.session.turns.waiting
         return self._watch.tree or (waiting.tree if waiting is not None else UiTree())
 
@@ -220,7 +220,7 @@ class RecordScreen(RoomScreen[None]):
         self._mark(message.action)
 
     def _mark(self, action: Action | None) -> None:
-        """Draws where an act would go, beside the terminal too."""
+        """Mark the target of an action on the mirror and on the page of pictures."""
         marks = marks_of(action)
         self._mirror.mark(marks)
         window = window_of(self)
@@ -256,6 +256,7 @@ class RecordScreen(RoomScreen[None]):
 
     def action_pause(self) -> None:
         self._slip.begin()
+        # At once for the agent's side. Writing the event may take longer and is done off the UI thread.
         self.session.control.pause()
         self._watch.do(self.session.pause)
 
@@ -263,7 +264,8 @@ class RecordScreen(RoomScreen[None]):
         self._watch.do(self.session.go_on)
 
     def action_end(self) -> None:
-        """Ends the recording; not by the pausing key that is held; who has no way back into it is asked."""
+        """End the recording. Ask first if this seat could not reopen it."""
+        # The key that paused is bound to `end` now, and it may still be held down.
         if self._slip.lasts:
             return
         if may_replay(self.session.spec.seat):
@@ -280,12 +282,12 @@ class RecordScreen(RoomScreen[None]):
         self._desk.list_nodes()
 
     def action_next_pane(self) -> None:
-        """From the phone, where a text was typed, to its instruction; else the next pane."""
+        """Go from the phone, after typing there, to the instruction; else to the next pane."""
         if not (self.focused is self._mirror and self._desk.focus_line()):
             self.focus_next()
 
     def action_slip(self) -> None:
-        """Says that a step was a slip, or takes that back."""
+        """Flag a step as a slip, or remove the flag."""
         step = self._steps.current
         if step is not None:
             on = step.index not in self._steps.slips
@@ -296,7 +298,7 @@ class RecordScreen(RoomScreen[None]):
         return may_replay(self.session.spec.seat)
 
     def action_next(self) -> None:
-        """After the end to the replay, or for a participant back."""
+        """After the end, go to the replay, or for a participant back to their room."""
         app = lab_of(self)
         if self._replays and self.session.failure is None:
             app.open_replay(self.session.trace_id)
@@ -304,7 +306,7 @@ class RecordScreen(RoomScreen[None]):
             app.open_home()
 
     def action_back(self) -> None:
-        """Out of what was opened last; from the phone to its keys; from there to Home, with the recording open."""
+        """Close what was opened last; else leave the phone for its keys; else go Home with the recording open."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self._desk.back():
@@ -321,7 +323,7 @@ class RecordScreen(RoomScreen[None]):
     # -- what stands above -----------------------------------------------------------------------------------
 
     def _tell(self) -> None:
-        """The banner, and which keys there are."""
+        """Update the banner, and the footer if the available keys changed."""
         self._banner.set_class(self._paused and not self.session.over, "-paused")
         steps = self._steps.count
         self._banner.left = self._state()

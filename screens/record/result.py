@@ -1,4 +1,4 @@
-"""What a recording came to, in place of the desk: counted, and what can be done with it now."""
+"""The card that replaces the desk after a recording: its counts and the next step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from store.store import Store
 
 
 class RecordingResult(Card, can_focus=True):
-    """Stands in place of the desk once nothing more will happen; a score is nobody's here."""
+    """Replaces the desk after the end. A demonstration has no score."""
 
     HELP = """
     The recording is over; every step of it is in the file. **{run.next}** goes on from here, **{run.back}** goes to
@@ -39,13 +39,13 @@ class RecordingResult(Card, can_focus=True):
 
     @work(thread=True, exclusive=True, group="told")
     def ended(self, store: Store, trace_id: str, *, replays: bool) -> None:
-        """Says how it ended and what it holds; `replays` is whether this seat may look at it again."""
+        """Show how the recording ended and what it holds. `replays` is True if this seat may replay it."""
         recording = demonstration(store.runs.trace(trace_id))
         sentence = outcome(recording, trace_id, partial(with_keys, self), replays=replays)
         self.app.call_from_thread(self._open, "The recording is over", sentence)
 
     def failed(self, error: LabError) -> None:
-        """Says why nothing more could be kept."""
+        """Show why nothing more could be stored."""
         self.add_class("-failed")
         text = Text(plain(error.sentence))
         text.append("\nWhat was shown before is in the file; `hitlab record --resume` goes on with it.")
@@ -61,7 +61,7 @@ class RecordingResult(Card, can_focus=True):
 
 
 def outcome(recording: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
-    """How a demonstration ended, what it holds, and what comes next; `keyed` names the keys in a sentence."""
+    """Format a demonstration's outcome, contents and next step. `keyed` fills the keys into a sentence."""
     if recording is None:
         return Text("")
     text = Text(outcome_words(recording).capitalize(), style="bold")

@@ -1,4 +1,4 @@
-"""The page that shows what a model saw at one step: the words and pictures it was sent, its answer, what it cost."""
+"""The page of a model's request at one step: prompt and pictures, its reply, and the cost."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ from screens.widgets.text_page import TextPage
 
 _BORDER = 2
 _WORDS = 48
-"""Columns that the words beside the picture need before it may be wider than its shape asks."""
+"""Columns that the words need beside the picture before it may be wider than its shape requires."""
 _ALIKE = 0.02
-"""How far the shapes of a screen and of a picture of it may differ by rounding."""
+"""Tolerance between the aspect ratios of a screen and of its picture, because of rounding."""
 
 
 class SentPicture(NamedTuple):
-    """One picture that was sent, None where the file does not hold it; `tree` where it is of a screen that has one."""
+    """One picture of the request.
+
+    `data` is None if the file lacks it, and `tree` is None unless it shows the step's screen.
+    """
 
     data: bytes | None
     size: Point
@@ -46,7 +49,7 @@ class SentPicture(NamedTuple):
 
 
 class SentScreen(RoomScreen[int]):
-    """Looks at one step after another; leaves with the place, from 0, that was looked at last."""
+    """Shows one step after another. Returns the index, from 0, of the last one."""
 
     CSS_PATH = ROOM_STYLES
     HELP = """
@@ -74,7 +77,7 @@ class SentScreen(RoomScreen[int]):
 
     @dataclass
     class Read(Message):
-        """A step was read, and the picture of it that is looked at."""
+        """Message: a step and one of its pictures were read."""
 
         place: int
         which: int
@@ -84,12 +87,12 @@ class SentScreen(RoomScreen[int]):
 
     @dataclass
     class Refused(Message):
-        """A step cannot be read."""
+        """Message: a step cannot be read."""
 
         error: LabError
 
     def __init__(self, album: Album, place: int, *, agent: str = "", overlay: bool = True, otherwise: str = "") -> None:
-        """`agent` is who was asked; `otherwise` is said where no model was."""
+        """Create the page. `agent` names the model, and `otherwise` is the text of a step without a request."""
         super().__init__()
         self._album = album
         self._place = place
@@ -137,7 +140,7 @@ class SentScreen(RoomScreen[int]):
             self.post_message(self.Read(place, which, proposal, len(shas), picture))
 
     def _picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
-        """A picture with the tree of the screen it is of, as far as its shape tells."""
+        """Return a picture, with the screen's tree if the aspect ratios match."""
         data, observation = self._album.picture(sha256), proposal.seen
         size = _size(data)
         if observation is None or observation.size is None:
@@ -193,35 +196,35 @@ class SentScreen(RoomScreen[int]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is a next picture only where several were sent."""
+        """Enable the next picture only if the request has several."""
         return self._pictures > 1 if action == "picture" else True
 
     def action_leave(self) -> None:
-        """Closes the help, then the page."""
+        """Close the help, then the page."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:
             self.dismiss(self._place)
 
     def action_step(self, by: int) -> None:
-        """Another step of the same run."""
+        """Go to another step of the same run."""
         place = min(max(0, self._place + by), self._album.count() - 1)
         if place != self._place:
             self._place, self._which = place, 0
             self._read()
 
     def action_picture(self) -> None:
-        """The next picture of this step, after the last the first."""
+        """Show the next picture of this step, and the first after the last."""
         self._which = (self._which + 1) % max(1, self._pictures)
         self._read()
 
     def action_edge(self, which: int) -> None:
-        """The first or the last line of the words."""
+        """Scroll to the first or the last line of the words."""
         page = self.query_one(TextPage)
         page.scroll_to(y=0 if which == 0 else page.virtual_size.height, animate=False)
 
     def action_copy(self) -> None:
-        """Copies what was sent, in plain characters."""
+        """Copy the prompt's text."""
         prompt = self._shown.proposed.prompt if self._shown is not None else None
         if prompt is None:
             self.notify("Nothing was sent in this step.", markup=False)
@@ -231,7 +234,7 @@ class SentScreen(RoomScreen[int]):
 
 
 def _size(data: bytes | None) -> Point:
-    """A picture's own size in pixels; that of a phone where there is none, or it is no picture."""
+    """Return a picture's size in pixels; a phone's usual size if the picture is missing or invalid."""
     if data is None:
         return 1080, 2400
     try:
@@ -242,7 +245,7 @@ def _size(data: bytes | None) -> Point:
 
 
 def _scaled(tree: UiTree, by: float) -> UiTree:
-    """A screen's tree in the pixels of a smaller picture of it."""
+    """Scale a screen's tree to a smaller picture of it."""
     return UiTree(tuple(_node(root, by) for root in tree.roots), tree.rotation)
 
 

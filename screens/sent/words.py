@@ -1,4 +1,4 @@
-"""What a model was sent and said at one step, as text to read."""
+"""A model's request and reply at one step, as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_KEPT = "Its source did not keep what it was sent."
 
 
 def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
-    """The answer as it came, and then exactly what was sent, turn by turn; `otherwise` where no model was asked."""
+    """Format the cost, the raw reply, and then the exact prompt turn by turn. Without a request show `otherwise`."""
     parts: list[tuple[str, str]] = []
     if proposed.usage is not None:
         parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{_once(proposed.usage)}\n\n", "")]
@@ -40,7 +40,7 @@ def _once(usage: Usage) -> str:
 
 
 def _turns(prompt: Prompt) -> list[tuple[str, str]]:
-    """The prompt with the marks that open each turn set off from what was said in it."""
+    """Return the prompt's text with the marks of its turns in bold."""
     text, parts, end = plain(prompt.text), [], 0
     for mark in _TURN.finditer(text):
         parts += [(text[end : mark.start()], ""), (mark[0], "bold")]
