@@ -1,4 +1,4 @@
-"""Where a demonstration's next act is made up: what is held, the instruction it carries out, the phone's keys."""
+"""The desk of a demonstration: the held action with its instruction, and the phone's keys."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from screens.widgets.text_fields import TextLine
 
 
 class NextAct(Card):
-    """One stage at a time: the keys, a text that is asked for, or the act that is held with its instruction's line.
+    """One stage at a time: the keys, a text to enter, or the held action above the line of its instruction.
 
-    `quick` is whether an act is done at once, with what is suggested as its instruction. `tree` is the screen now.
+    With `quick`, perform an action at once, with the suggestion as its instruction. `tree` returns the current UI tree.
     """
 
     DEFAULT_CSS = """
@@ -50,13 +50,13 @@ class NextAct(Card):
 
     @dataclass
     class Aimed(Message):
-        """Where the act would go; None: none is held."""
+        """Message: the held action, to mark its target on the phone; None if none is held."""
 
         action: Action | None
 
     @dataclass
     class Done(Message):
-        """The person does this, and says so in words."""
+        """Message: the person performs this action, with its instruction."""
 
         proposed: Proposed
 
@@ -97,11 +97,11 @@ class NextAct(Card):
 
     @property
     def ready(self) -> bool:
-        """Whether the phone waits for the person."""
+        """True while the phone waits for the person."""
         return self._ready
 
     def turn(self, ready: bool, still: bool = False) -> None:
-        """The phone waits for the person, or no longer; `still` where it is at nothing either."""
+        """Set if the phone waits for the person. `still` means that the recording is paused."""
         first = ready and not self._ready
         self._ready, self._still = ready, still
         self._tell()
@@ -109,21 +109,21 @@ class NextAct(Card):
             self.focus_keys()
 
     def done(self) -> None:
-        """What was held was taken up."""
+        """Clear the held action after the session accepted it."""
         mine = self.has_focus_within
         self.held, self._note = None, ""
         self._go("keys", focus=mine)
 
     def close(self) -> None:
-        """Nothing more is to be done."""
+        """Hide the desk at the end."""
         self.display = False
 
     def focus_keys(self) -> None:
-        """Puts the keys where nothing is typed."""
+        """Focus the phone's keys, where nothing is typed."""
         self.screen.set_focus(self._keys)
 
     def focus_line(self) -> bool:
-        """Puts the keys into the line of what is held; False where nothing is."""
+        """Focus the line of the held action. Return False if none is held."""
         if self.stage == "line":
             self.screen.set_focus(self._line)
         return self.stage == "line"
@@ -131,8 +131,9 @@ class NextAct(Card):
     # -- what is to be done next -----------------------------------------------------------------------------
 
     def hold(self, action: Action, note: str = "", *, focus: bool = True) -> None:
-        """Holds an act, with the instruction that is suggested for it; in a quick recording does it."""
+        """Hold an action with a suggested instruction. In a quick recording perform it."""
         tree = self._tree()
+        # A second touch of the same target keeps an instruction that the person has edited.
         edited = self.stage == "line" and self._line.value != self._suggested
         same = self.held is not None and (self.held.kind, self.held.at) == (action.kind, action.at)
         self.held, self._note, self._suggested, self._warned = action, note, suggest(action, tree), False
@@ -146,12 +147,15 @@ class NextAct(Card):
         self.post_message(self.Aimed(shown(action, tree)))
 
     def type(self, text: str) -> None:
-        """What is typed over the phone gathers into one act, which is held."""
+        """Add text typed over the phone to one held action."""
         before = self.held.text or "" if self.held is not None and self.held.kind == "input_text" else ""
         self.hold(Action("input_text", text=before + text), focus=False)
 
     def key(self, name: str) -> None:
-        """Enter over the phone does what was typed, or is the keyboard's; Backspace takes back what was typed."""
+        """Handle a key over the phone.
+
+        Enter performs the held action, or is the phone's own key if none is held. Backspace shortens typed text.
+        """
         typing = self.held is not None and self.held.kind == "input_text"
         if name == "enter" and self.held is not None:
             self._do(self._line.value)
@@ -163,19 +167,19 @@ class NextAct(Card):
             self.drop(focus=False)
 
     def drop(self, *, focus: bool = True) -> None:
-        """Lets go of what is held."""
+        """Drop the held action."""
         self.held, self._note = None, ""
         self._go("keys", focus=focus)
         self.post_message(self.Aimed(None))
 
     def list_nodes(self) -> None:
-        """Lists what can be tapped."""
+        """List the nodes that can be tapped."""
         if self._ready:
             self._go("nodes")
             self._picker.open(self._tree())
 
     def back(self) -> bool:
-        """One step back inside; False where there is none."""
+        """Go one step back inside the desk. Return False if there is none."""
         if self.stage == "keys":
             return False
         if self.stage == "reason" or (self.stage == "text" and self._wanted == "answer"):
@@ -210,7 +214,7 @@ class NextAct(Card):
         self._tell()
 
     def _ask(self, kind: Wanted) -> None:
-        """Asks for a text; a password's is not shown."""
+        """Ask for a text, hidden if it goes into a password field."""
         self._wanted = kind
         field = typed_into(self._tree()) if kind == "input_text" else None
         if field is not None and field.password:
@@ -221,7 +225,7 @@ class NextAct(Card):
             self._go("text")
 
     def _tell(self) -> None:
-        """What waits, above and below the line that is written in."""
+        """Update the lines above and below the field."""
         if not self.is_mounted:
             return
         state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned, self._still)
@@ -304,14 +308,14 @@ class NextAct(Card):
         self._do(message.value)
 
     def _do(self, instruction: str) -> None:
-        """Hands on what is held; a line that was emptied keeps what was suggested."""
+        """Perform the held action. An emptied line means the suggested instruction."""
         if self.held is None or self._moved(self.held):
             return
         words = " ".join(instruction.split()) or self._suggested
         self.post_message(self.Done(Proposed(self.held, thought=self._note, instruction=words)))
 
     def _moved(self, action: Action) -> bool:
-        """Whether the phone shows other things where the act goes than when it was held; said once for each act."""
+        """Return True if the target shows something else than when the action was held. Warn once per action."""
         there = suggest(action, self._tree())
         if self._warned or self.quick or there == self._suggested:
             return False

@@ -1,4 +1,4 @@
-"""The runs that were forked from one another, as a tree to open them from."""
+"""The tree of runs that were forked from one another."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _SHORT = 13
-"""Characters of an id that tell runs apart: a uuid7's whole millisecond."""
+"""Characters of an id that distinguish runs: all milliseconds of a uuid7."""
 _WIDE = 84
-"""Columns of the list from which the agent stands in it."""
+"""Columns of the list from which it shows the agent."""
 
 
 class FamilyTree(RowList[Limb]):
@@ -47,7 +47,7 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
     heading_rows = 1
     empty = "Reading the family ..."
     agents: Mapping[str, str] = {}
-    """The agents' shortest names, by identity."""
+    """Shortest distinct names of the agents, by identity."""
 
     def heading(self, width: int) -> Content:
         return Content.assemble(self._cells(width, "run", "step", "what is other", "agent", "steps", "status", "score"))
@@ -65,7 +65,7 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
         return Content.assemble((cells, "" if kin.status != "open" else "bold"))
 
     def _cells(self, width: int, run: str, at: str, words: str, agent: str, steps: str, status: str, score: str) -> str:
-        """One row; what is other gets the room that the rest leaves."""
+        """Format a row. The change gets the room that the other columns leave."""
         deepest = max((len(limb.stem) for limb in self.rows), default=0)
         more = [(agent, 14), (steps, 5)] if width >= _WIDE else []
         parts = [(run, _SHORT + deepest), (at, 4), (words, 0), *more, (status, 11), (score, 5)]
@@ -79,7 +79,7 @@ def _cut(text: str, width: int) -> str:
 
 
 class FamilyScreen(RoomScreen[tuple[str, int]]):
-    """Leaves with the run, and the step (from 1), that are to be opened."""
+    """The family of a run. Returns the run and the step (from 1) to open."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Family"
@@ -90,13 +90,13 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
 
     @dataclass
     class Read(Message):
-        """The family was read."""
+        """Message: the family was read."""
 
         limbs: list[Limb]
 
     @dataclass
     class Refused(Message):
-        """It cannot be read."""
+        """Message: the family cannot be read."""
 
         error: LabError
 

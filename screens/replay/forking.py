@@ -1,4 +1,4 @@
-"""Going on from the step shown in another way: what is to be other there, written or tapped."""
+"""The fork panel: continue from the current step with a change that the person writes or taps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ACTION = "another action: tap the screen, / finds a place, or JSON"
 
 
 class ForkRow(Choices):
-    """What a proposal is answered with in the fork."""
+    """Decision on a proposal in a fork."""
 
     HELP = """
     A new run, the same up to this step, goes on from here: the proposal accepted or refused, or put to you again.
@@ -55,7 +55,7 @@ class ForkRow(Choices):
 
     @dataclass
     class Entered(Message):
-        """Enter was pressed."""
+        """Message: Enter was pressed."""
 
     def action_fork(self) -> None:
         self.post_message(self.Entered())
@@ -67,7 +67,7 @@ class ForkRow(Choices):
 
 
 class ForkPanel(Card):
-    """Another reply, action, agent or user for the step shown; Enter anywhere forks."""
+    """Another reply, action, agent or user for the current step. Enter in any field forks."""
 
     DEFAULT_CSS = """
     ForkPanel { height: auto; display: none; }
@@ -77,14 +77,14 @@ class ForkPanel(Card):
 
     @dataclass
     class Wanted(Message):
-        """The run is to go on from step `index` (from 0) in this way."""
+        """Message: continue the run from step `index` (from 0) with this change."""
 
         index: int
         change: ForkChange
 
     @dataclass
     class Aimed(Message):
-        """Where the action would now go."""
+        """Message: the new target of the action."""
 
         action: Action
 
@@ -122,7 +122,7 @@ class ForkPanel(Card):
         return self._event is not None
 
     def open(self, event: Step | Asked, started: Started) -> None:
-        """Shows what happened at this step, and asks what is to happen instead."""
+        """Show what happened at this step, and ask for the change."""
         self._event, self._tree, self._begun = event, event.before.tree, False
         self._mine = started.user is not None and started.user.kind == "human"
         question = event.question
@@ -145,24 +145,24 @@ class ForkPanel(Card):
         self._tell()
 
     def begin(self) -> None:
-        """The new run is being made."""
+        """Show that the new run is being built."""
         self._begun = True
         self._tell("Starting the phone ...")
 
     def refuse(self, error: LabError) -> None:
-        """The new run cannot be made; what was written stays, to be written otherwise."""
+        """Show why the new run cannot be built. The fields keep their text."""
         self._begun = False
         self._tell(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
 
     def close(self) -> None:
-        """Takes the panel away."""
+        """Hide the panel."""
         self._event = None
         self.display = False
 
     # -- what is to be other ---------------------------------------------------------------------------------
 
     def back(self) -> bool:
-        """One step back: from a list to the line of the action; False where none is open."""
+        """Go back from a list to the line of the action. Return False if none is open."""
         if not (self._picker.display or self._near.has_focus):
             return False
         self._picker.close()
@@ -172,7 +172,7 @@ class ForkPanel(Card):
 
     @on(Input.Changed, "#fork-action")
     def _finding(self, message: Input.Changed) -> None:
-        """No action begins with a slash: it lists what can be tapped, as elsewhere."""
+        """List what can be tapped after a slash, as elsewhere. No action begins with one."""
         if message.value == "/" and self._tree is not None:
             self._action.clear()
             self._picker.open(self._tree)
@@ -190,7 +190,7 @@ class ForkPanel(Card):
         self.aim(message.node.bounds.center)
 
     def aim(self, at: Point) -> None:
-        """The stored phone was tapped: the action goes there, or to what is near."""
+        """Set the action's target from a tap on the recorded phone, or a node near it."""
         self._picker.close()
         self._near.look(self._tree, at)
         give_keys(self._near)
@@ -210,7 +210,7 @@ class ForkPanel(Card):
 
     @property
     def change(self) -> ForkChange:
-        """All that was written; a `LabError` where an action is none."""
+        """The change as written. Raises `LabError` if the action is invalid."""
         action_text, text = self._action.value.strip(), self._say.value.strip()
         size = self._event.before.size if self._event is not None else None
         action = read_action(action_text, self._tree, size, "the action") if action_text else None
@@ -253,7 +253,7 @@ class ForkPanel(Card):
             self._tell(f"! {plain(error.message, lines=False)}")
 
     def _tell(self, problem: str = "") -> None:
-        """What Enter does from here."""
+        """Show what Enter does, or a problem."""
         other = [
             name
             for name, field in (

@@ -1,4 +1,4 @@
-"""A recorded run as rooms show it: its steps in a list and the phone at one of them; sought, looked at, played on."""
+"""A recorded run in a room: its list of steps and the phone at one of them, to search, step through and play."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from screens.widgets.lines import LineList
 from screens.widgets.text_page import TextPage
 
 _PATIENCE = 2.0
-"""Seconds for which a key waits for the step that it is about to be read."""
+"""Seconds for which a key waits for a step that is being read."""
 
 
 class StepPage(TextPage):
-    """What was thought, done and said in a step, in the phone's place."""
+    """A step's thought, action and dialogue in the phone's place."""
 
     def __init__(self) -> None:
         super().__init__(id="step-words", classes="pane")
         self.border_title = "Step"
 
     def tell(self, view: PlaceView) -> None:
-        """Shows a place of the run in words."""
+        """Show a place of the run in words."""
         if isinstance(view.event, Ended):
             words = Content(f"The run ended here: {view.event.status}.")
         else:
@@ -49,10 +49,10 @@ class StepPage(TextPage):
 
 
 class RunPlayer(TellsRefusals, Horizontal):
-    """One run, scrubbed by keys of whoever holds it. What it says by messages is then to be read from it.
+    """One run, moved by the keys of the room that contains it. Its messages tell the room to read its properties.
 
-    `steps_page` stands in the phone's place where a step has no picture, and where it is asked for; `others` are laid
-    beside them. Without a run it has the class `-none`.
+    `steps_page` replaces the phone if a step has no picture, or on request. `others` are placed beside them. Without a
+    run it has the class `-none`.
     """
 
     DEFAULT_CSS = """
@@ -65,38 +65,38 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @dataclass
     class Opened(Message):
-        """The run's beginning is read: `head`."""
+        """Message: the run's beginning was read (`head`)."""
 
         footage: RunPlayer
 
     @dataclass
     class Listed(Message):
-        """More of its steps are listed; all of them where it is `whole`."""
+        """Message: more steps are listed, or all if `whole`."""
 
         footage: RunPlayer
 
     @dataclass
     class Found(Message):
-        """The step that was asked for (from 0) is the current one, or the last is where there is no such step."""
+        """Message: the requested step (from 0) is current, or the last one if it does not exist."""
 
         footage: RunPlayer
         asked: int
 
     @dataclass
     class Moved(Message):
-        """Another place, or another screen of it, is the current one: `number`. It may still be read."""
+        """Message: another place or screen is current (`number`). It may still be loading."""
 
         footage: RunPlayer
 
     @dataclass
     class Looked(Message):
-        """The current place is read and shown: `view`."""
+        """Message: the current place was read and shown (`view`)."""
 
         footage: RunPlayer
 
     @dataclass
     class Refused(Message):
-        """The run, or a place in it, cannot be read."""
+        """Message: the run or a place in it cannot be read."""
 
         footage: RunPlayer
         error: LabError
@@ -115,22 +115,22 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.stage = stage
         self.head: Head | None = None
         self.view: PlaceView | None = None
-        """What is shown; None until a place is read."""
+        """The place shown; None until one is read."""
         self.whole = False
-        """Whether every step is listed."""
+        """True if every step is listed."""
         self.after = False
-        """Whether the screen after a step is looked at, where it has one."""
+        """True if the screen after a step is shown, provided it has one."""
         self.player = Player(self, self._play_on)
         self._steps_page = steps_page
         self._projector = Projector(self)
         self._seek: int | None = None
-        """The place that is gone to once it is listed."""
+        """Place to go to once it is listed; None if none."""
         stage.following = self._place
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, reel: RecordedRun | None, at: int = 0) -> None:
-        """Shows another run from a step (from 0), or that there is none."""
+        """Show another run from a step (from 0), or none."""
         self.player.stop()
         self.head = self.view = None
         self.after = self.whole = False
@@ -190,7 +190,7 @@ class RunPlayer(TellsRefusals, Horizontal):
                 self.look()
 
     def look(self) -> None:
-        """Has the current place read, and says at once which it is: a key never waits for a picture."""
+        """Request the current place and post `Moved` at once, so that a key never waits for a picture."""
         self._projector.look(self.timeline.cursor, after=self.after)
         self.post_message(self.Moved(self))
 
@@ -213,7 +213,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         return reel.view(number) if reel is not None and number < len(reel.lines) else None
 
     async def arrived(self) -> None:
-        """Waits until the step that the cursor is on is the one that is shown: keys may come quicker than pictures."""
+        """Wait until the step under the cursor is shown, because keys may be faster than pictures."""
         until = monotonic() + _PATIENCE
         while self.view is not None and self.view.number != self.timeline.cursor and monotonic() < until:
             await asyncio.sleep(0.01)
@@ -222,7 +222,7 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def reel(self) -> RecordedRun | None:
-        """What reads the run that is open."""
+        """Reader of the open run; None without one."""
         return None if self.has_class("-none") else self._projector.reel
 
     @property
@@ -231,17 +231,17 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def steps(self) -> int:
-        """How many steps are listed; the end is none."""
+        """Number of listed steps without the end."""
         return self.timeline.count - sum(line.kind == "end" for line in self.timeline.rows[-1:])
 
     @property
     def seeking(self) -> bool:
-        """Whether the step that was asked for is still to be listed."""
+        """True while the requested step is not listed yet."""
         return self._seek is not None
 
     @property
     def number(self) -> int:
-        """The place that is the current one, from 0: the one to be shown first, while the run is still read."""
+        """Index of the current place; while the run is still being read, of the requested one."""
         return self.timeline.cursor if self._seek is None else self._seek
 
     @property
@@ -250,37 +250,37 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def step(self) -> Step | None:
-        """The step that is shown; None at the end, at an open question, and without a run."""
+        """The step shown; None at the end, at an open question, and without a run."""
         event = self.view.event if self.view is not None else None
         return event if isinstance(event, Step) else None
 
     @property
     def seen(self) -> Observation | None:
-        """What stands on the phone: before the step, or after it where that is shown."""
+        """The screen shown: before the step, or after it."""
         if self.view is None:
             return None
         return self.view.after if self.after and self.view.after is not None else self.view.before
 
     @property
     def legible(self) -> Observation | None:
-        """What stands on the phone; where it said no word, with the lines that were read from its picture."""
+        """The screen shown, with the lines read from its picture if it has no words of its own."""
         observation, words = self.seen, self.stage.words
         return observation if observation is None or words is None else structs.replace(observation, tree=words.tree)
 
     @property
     def link(self) -> str:
-        """The place that is shown, as evidence names it; empty without a run."""
+        """The place shown in the form of evidence, ID@STEP; empty without a run."""
         return f"{self.run}@{self.view.number + 1}" if self.run is not None and self.view is not None else ""
 
     # -- scrubbing -------------------------------------------------------------------------------------------
 
     def cover(self, links: Sequence[str]) -> None:
-        """Marks the steps of this run that evidence names."""
+        """Mark the steps of this run that the evidence names."""
         ours = [step for run, _, step in (link.rpartition("@") for link in links) if run == self.run]
         self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdecimal()))
 
     def go_to(self, link: str) -> bool:
-        """Goes to a step named as evidence names it; False where it is of another run, or there is no such step."""
+        """Go to a step named ID@STEP. Return False if it belongs to another run or does not exist."""
         run, _, step = link.rpartition("@")
         if run != self.run or not step.isdecimal() or int(step) < 1:
             return False
@@ -294,33 +294,33 @@ class RunPlayer(TellsRefusals, Horizontal):
         return True
 
     def move(self, by: int) -> None:
-        """One step on or back; while the one to be shown is not listed yet, from that one."""
+        """Move by steps. If the requested step is not listed yet, move from that one."""
         if self._seek is None:
             self.timeline.go(self.timeline.cursor + by)
         else:
             self._seek = max(0, self._seek + by)
 
     def question(self, by: int) -> bool:
-        """The next or the previous step with a question; False where there is none."""
+        """Go to the next or previous step with a question. Return False if there is none."""
         step_at = self.timeline.next_marked("?", by)
         if step_at is not None:
             self.timeline.go(step_at)
         return step_at is not None
 
     def turn(self) -> None:
-        """The screen after the step instead of before it, or back."""
+        """Toggle the screens before and after the step."""
         self.after = not self.after
         self.look()
 
     def turn_words(self) -> None:
-        """What was thought, done and said instead of the phone, or back."""
+        """Toggle the step's words in the phone's place."""
         self.toggle_class("-asked-words")
         self.look()
 
     # -- playing ---------------------------------------------------------------------------------------------
 
     def play(self) -> None:
-        """Plays on from here, or stands still."""
+        """Play from here, or pause."""
         if self.player.playing:
             self.player.stop()
         else:

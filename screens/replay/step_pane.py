@@ -1,4 +1,4 @@
-"""One step as text to read: thought, action, dialogue with its timings, what the gate said, how the run ended."""
+"""One step as text: thought, action, dialogue with its timings, the gate's decision, and the run's end."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from lab.runs.family import change_words
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
 
 _SURE = 0.9
-"""How sure an engine is of a line that it read, from where on that is not said."""
+"""Confidence of a read line from which it is not mentioned."""
 
 Part = tuple[str, str]
 
 
 def goal_of(started: Started) -> str:
-    """What the run was for, in one paragraph."""
+    """Return the run's instruction, in one paragraph."""
     task = started.task
     goal = task.instruction.strip()
     if goal:
@@ -57,10 +57,10 @@ def step_sheet(
     phone: Sequence[str] = (),
     errors: bool = False,
 ) -> Content:
-    """All that was thought, done and said in one step, or up to the question that a run stands at.
+    """Format all of one step, or a step up to its open question.
 
-    With `thought_last` what was done and said stands above what was thought, which may be long. `phone` is what the
-    phone told of itself meanwhile. With `errors` what its program wrote on standard error stands below all.
+    With `thought_last` the action and dialogue come before the thought, which may be long. `phone` are the phone's
+    notices in the meantime. With `errors` the standard error of the agent's program follows at the end.
     """
     parts: list[Part] = []
     action = step.proposed.action
@@ -110,7 +110,7 @@ def end_sheet(
     outcomes: bool,
     phone: Sequence[str] = (),
 ) -> Content:
-    """How the run ended; score, checks and the source's verdicts only for who may see outcomes."""
+    """Format the run's end. Score, checks and imported verdicts need `outcomes`."""
     parts = _section("Ended", [(status_words(ended.status), "bold")])
     parts += phone_parts(phone)
     if recording is not None:
@@ -131,7 +131,7 @@ def end_sheet(
 
 
 def check_parts(ended: Ended, task: Task) -> list[Part]:
-    """Each rule with whether it held and its weight, and how the score follows from them."""
+    """Return each check with its result and weight, and the formula of the score."""
     parts: list[Part] = []
     for name, held, weight in weighed(task, ended.checks):
         weighs = "" if weight is None else f" (weight {weight:g})"
@@ -141,7 +141,7 @@ def check_parts(ended: Ended, task: Task) -> list[Part]:
 
 
 def phone_parts(phone: Sequence[str]) -> list[Part]:
-    """What the phone told of itself: asleep, locked, turned, well again."""
+    """Return the phone's notices: asleep, locked, rotated, recovered."""
     return (
         _section("Phone", [(f"{plain(words, lines=False)}\n", "bold $text-warning") for words in phone])
         if phone
@@ -150,7 +150,7 @@ def phone_parts(phone: Sequence[str]) -> list[Part]:
 
 
 def verdict_parts(verdicts: Iterable[Verdict]) -> list[Part]:
-    """The source's own judgements, in its words."""
+    """Return the verdicts that came with an imported run, in its source's words."""
     parts: list[Part] = []
     for verdict in verdicts:
         parts.append((f"{plain(verdict.name)}: {plain(_json(verdict.value))}\n", "bold"))
@@ -161,15 +161,15 @@ def verdict_parts(verdicts: Iterable[Verdict]) -> list[Part]:
 
 
 def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
-    """A run without a step."""
+    """Format a run without a step."""
     parts = _section("Run", _run_facts(started, outcomes=outcomes))
     return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
 
 
 def tree_sheet(observation: Observation, words: ReadText | None) -> Content:
-    """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels.
+    """Format the screen's nodes as an indented tree, which is what an agent reads instead of pixels.
 
-    `words` are those that were read from the picture: they stand by themselves, for no phone has said them.
+    `words` were read from the picture. They have a section of their own, because no phone reported them.
     """
     read_lines = _read_lines(words) if words is not None else []
     if observation.tree is None or (observation.tree_missing and not observation.tree.roots):
@@ -187,7 +187,7 @@ def tree_sheet(observation: Observation, words: ReadText | None) -> Content:
 
 
 def _read_lines(words: ReadText) -> list[Part]:
-    """What was read from a picture, line by line, each with its box; a line of which the engine is unsure says so."""
+    """Return the lines read from a picture, each with its box, and its confidence if that is low."""
     lines: list[Part] = []
     for line in words.lines:
         unsure = "" if line.sure >= _SURE else f"{line.sure:.0%} sure "
@@ -214,7 +214,7 @@ def _node(node: Node, depth: int) -> list[Part]:
 
 
 def _section(title: str, body: list[Part]) -> list[Part]:
-    """A heading, what stands under it, and a blank line."""
+    """Return a heading, its body, and a blank line."""
     end = "\n" if body and body[-1][0].endswith("\n") else "\n\n"
     return [(f"{title}\n", HEADING), *body, (end, "")]
 
@@ -229,6 +229,7 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
     text_above = "".join(text for text, _ in parts)
     places = [f"at {point_words(action.at)}"] if action.at is not None else []
     places += [f"to {point_words(action.to)}"] if action.to is not None else []
+    # The words above may already contain the point.
     places = [place for place in places if point_words(action.at) not in text_above]
     places += [f"direction {action.direction}"] if action.direction and action.direction not in text_above else []
     places += [f"finger moves {point_words(action.vector)}"] if action.vector is not None else []
@@ -284,7 +285,7 @@ def _reply(reply: Reply) -> list[Part]:
 
 
 def _facts(step: Step) -> list[Part]:
-    """What else is known of a step: when, how long, which other acts were right, the source's own fields."""
+    """Return a step's other facts: time, duration, other correct actions, the source's own fields."""
     body: list[Part] = []
     took = seconds_words(seconds_between(step.started, step.ended))
     if step.started:
@@ -331,7 +332,7 @@ def _took(words: str, earlier: str | None, later: str | None) -> str:
 
 
 def _by(actor: Actor | None, joint: str) -> str:
-    """Who it was; nothing where nobody was told or who it was is hidden."""
+    """Return the actor's name after `joint`; empty if unknown or blinded."""
     return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
 
 

@@ -1,4 +1,4 @@
-"""What stands in each column of a table of runs, and from which width on it is shown."""
+"""Columns of the table of runs: their contents, and the widths from which they are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.runs.run_rows import Cost, RunEntry
 from screens.widgets.table import TableColumn, cell, titled
 
 UNREAD = "…"
-"""Stands where what a run cost is still being read."""
+"""Text of a cost that is still being read."""
 
 
 COLUMNS: dict[str, TableColumn] = {
@@ -27,7 +27,7 @@ COLUMNS: dict[str, TableColumn] = {
     "started": TableColumn("started", 16, 172),
 }
 _LEAST_TASK = 10
-"""Columns that a task keeps."""
+"""Minimum columns of a task."""
 COSTS = ("tokens", "cost", "seconds")
 _GROUP = {
     "runs": TableColumn("runs", 6, 0, right=True, gap=1),
@@ -50,7 +50,7 @@ _VALUES: dict[str, Callable[[RunEntry], str]] = {
 
 
 def shown(width: int, by: str = "") -> dict[str, TableColumn]:
-    """The columns of runs in a table of that width; that which they are sorted `by` also where it is narrower."""
+    """Return the columns for a table of that width. The column sorted `by` is also in a narrower one if it fits."""
     columns = {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least or name == by}
     used_width = sum(column.width + column.gap for column in columns.values())
     if by in columns and width < COLUMNS[by].least and width - used_width < _LEAST_TASK:
@@ -59,7 +59,7 @@ def shown(width: int, by: str = "") -> dict[str, TableColumn]:
 
 
 def heading(width: int, order: Order) -> list[tuple[str, str]]:
-    """The titles of the columns by name, the one that is sorted by with the way it goes."""
+    """Return the titles by name. The column that the table is sorted by has an arrow."""
     if order.group:
         columns = {name: column for name, column in _GROUP.items() if width >= column.least}
         return _row(width, columns, order.group, {name: column.title for name, column in columns.items()})
@@ -70,7 +70,7 @@ def heading(width: int, order: Order) -> list[tuple[str, str]]:
 
 
 def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
-    """A run's cells by name, as wide together as the table, which is sorted `by` a column."""
+    """Return a run's cells by name, as wide together as the table, which is sorted `by` a column."""
     columns = shown(width, by)
     values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     tags = [one_line(tag) for tag in it.run.tags]
@@ -80,7 +80,10 @@ def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[t
 
 
 def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
-    """A run among groups by `by`: its cells under the headings of what they go into, its name a little further in."""
+    """Return a run's cells in a table grouped `by` a column.
+
+    Its values are under the headings of the groups, its name is indented.
+    """
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     status = _VALUES["status"](it)
     words = {"agent": one_line(it.agent), "task": one_line(it.words), "status": status}
@@ -98,7 +101,7 @@ def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
 
 
 def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
-    """A group's cells by name."""
+    """Return a group's cells by name."""
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     values = {
         "runs": f"{group.runs:,}",
@@ -132,7 +135,7 @@ def _row(width: int, columns: dict[str, TableColumn], first: str, values: dict[s
 
 
 def _rest(width: int, columns: dict[str, TableColumn]) -> int:
-    """Columns that the others leave to the first."""
+    """Return the width that the other columns leave to the first."""
     return max(8, width - sum(column.width + column.gap for column in columns.values()))
 
 

@@ -1,4 +1,4 @@
-"""Runs: every run of the file as a table, filtered, sorted and grouped; Enter replays, two are compared."""
+"""Runs: every run of the file as a table to filter, sort and group. Enter replays a run, and two can be compared."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _NONE_YET = (
     "`hitlab import PATH` brings yours."
 )
 _AGAIN = 400
-"""Costs that are read before a table that is sorted by them is laid out again."""
+"""Number of newly read costs after which a table sorted by them is laid out again."""
 
 
 class RunsScreen(RoomScreen[None]):
-    """All runs. What is filtered, sorted and grouped stays as it is while another room is seen."""
+    """All runs. Filter, order and grouping stay while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Runs"
@@ -62,11 +62,11 @@ class RunsScreen(RoomScreen[None]):
         self.store = store
         self.settings = settings
         self.entries: list[RunEntry] = []
-        """The runs that are listed: those that are archived, or all others."""
+        """The listed runs: the archived ones, or all others."""
         self.archived = False
-        """Whether what is archived is listed."""
+        """True if the archived runs are listed."""
         self.history: list[list[RunAct]] = []
-        """What was tagged, archived and brought back here, to be undone."""
+        """Acts of tagging, archiving and restoring done here, to be undone."""
         self.costs: dict[str, Cost] = {}
         self.sought = RunFilter()
         self.order = Order()
@@ -103,7 +103,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.focus()
 
     def on_screen_resume(self) -> None:
-        """Runs may have come, grown or gone while another room was looked at."""
+        """Read again if the file changed while another room was shown."""
         self.reading.renew()
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class RunsScreen(RoomScreen[None]):
         self._read_costs()
 
     def _read_costs(self) -> None:
-        """What runs in sight cost first; then that of all, where they are sorted or filtered by it."""
+        """Read the costs of the runs in sight first, then of all if the table is sorted or filtered by them."""
         run_ids = (id for id in self._seen if id not in self.costs)
         if self.costly:
             run_ids = (id for ids in (self._seen, (run_entry.run.id for run_entry in self.entries)) for id in ids
@@ -153,25 +153,25 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def costly(self) -> bool:
-        """Whether what stands here hangs on what runs cost."""
+        """True if the table is sorted or filtered by costs."""
         return self.order.costly or self.sought.costly
 
     @property
     def unread(self) -> int:
-        """Of how many runs it is not known yet what they cost."""
+        """Number of runs with unread costs."""
         return sum(run_entry.run.id not in self.costs for run_entry in self.entries)
 
     # -- laying out ------------------------------------------------------------------------------------------
 
     def _list(self, *, near: bool = False) -> None:
-        """Lists, of what was read, what is archived or what is not; what is gone is selected no longer."""
+        """List the archived or the other runs of those that were read. Deselect runs that are gone."""
         listed = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
         self.entries = with_agent_names(listed)
         self.table.selection &= {run_entry.run.id for run_entry in self.entries}
         self.lay_out(near=near)
 
     def lay_out(self, *, near: bool = False) -> None:
-        """Lays the table out as it is filtered, sorted and grouped now."""
+        """Lay the table out with the current filter, order and grouping."""
         self._fresh = 0
         runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
         self.table.empty = self._nothing()
@@ -206,7 +206,7 @@ class RunsScreen(RoomScreen[None]):
         self.tell()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is done with a run is there where the cursor is on one, and not on a group's line."""
+        """Enable the actions on a run only if the cursor is on a run, not on a group."""
         return self.table.run is not None if action in ("replay", "copy") else super().check_action(action, parameters)
 
     def on_descendant_focus(self) -> None:
@@ -216,7 +216,7 @@ class RunsScreen(RoomScreen[None]):
         self.call_after_refresh(self.tell)
 
     def tell(self) -> None:
-        """The line above the keys: what Enter does, what is marked, what is still read."""
+        """Update the line above the footer: what Enter does, the marked run, the costs still to read."""
         self.refresh_bindings()
         name, full_name = self.query_one("#run-name", Notice), self.table.cut
         if full_name != name.content.plain:
@@ -261,12 +261,12 @@ class RunsScreen(RoomScreen[None]):
             self.call_later(self.run_action, "replay")
 
     def action_replay(self) -> None:
-        """Plays the run under the cursor back; Esc comes back here from there."""
+        """Replay the run under the cursor. Esc returns from there."""
         if self.table.run is not None:
             lab_of(self).open_replay(self.table.run.run.id, back="runs")
 
     def action_sort(self, by: int) -> None:
-        """Sorts by the next column, or by the one before."""
+        """Sort by the next or the previous column."""
         names = list(SORTS)
         self._sort(names[(names.index(self.order.by) + by) % len(names)])
 
@@ -275,7 +275,7 @@ class RunsScreen(RoomScreen[None]):
         self._order(self.order._replace(by=name, turned=turned))
 
     def _order(self, order: Order) -> None:
-        """Lays the table out in another order, which is the one to begin with next time."""
+        """Lay the table out in another order and remember it for the next start."""
         self.order = order
         remember(self, sort=order.by, turned=order.turned, group=order.group)
         self.lay_out()
@@ -286,24 +286,24 @@ class RunsScreen(RoomScreen[None]):
             self._sort(message.column)
 
     def action_turn(self) -> None:
-        """What came last comes first."""
+        """Reverse the order."""
         self._order(self.order._replace(turned=not self.order.turned))
 
     def action_group(self) -> None:
-        """Groups by the next column, at last by none."""
+        """Group by the next column, and after the last by none."""
         names = ["", *GROUPS]
         self._opened = frozenset()
         self._order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
 
     def action_open_all(self) -> None:
-        """Opens every group, or closes them all."""
+        """Open every group, or close them all."""
         if self.order.group:
             names = frozenset(GROUPS[self.order.group](run_entry) for run_entry in self.entries)
             self._opened = frozenset() if names <= self._opened else names
             self.lay_out()
 
     def action_compare(self) -> None:
-        """Marks the run under the cursor, or lays the marked one and this side by side."""
+        """Mark the run under the cursor, or compare it with the marked one."""
         run_entry = self.table.run
         if self.table.current is None:
             return
@@ -318,7 +318,7 @@ class RunsScreen(RoomScreen[None]):
         lab_of(self).open_compare(first, run_entry.run.id)
 
     def action_last(self) -> None:
-        """The two runs that were compared last."""
+        """Show the two runs that were compared last."""
         lab_of(self).action_show("compare")
 
     def _mark(self, it: RunEntry | None) -> None:
@@ -331,7 +331,7 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def _selection(self) -> list[str]:
-        """The selected runs among those that fit the filter, in the order of the file."""
+        """Ids of the selected runs that match the filter, in the order of the file."""
         if not self.table.selection:
             return []
         fits = self.sought.fits
@@ -343,7 +343,7 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def _targets(self) -> list[str]:
-        """What is selected, else the run under the cursor; a `LabError` where there is neither."""
+        """Ids of the selected runs; else of the run under the cursor. Raises `LabError` without either."""
         run = self.table.run
         runs = self._selection or ([run.run.id] if run is not None else [])
         if not runs:
@@ -354,7 +354,7 @@ class RunsScreen(RoomScreen[None]):
         return f"{count(len(self._selection), 'run')} selected" if self._selection else "this run"
 
     def action_select(self) -> None:
-        """Selects the run under the cursor, or all of the group; or selects them no longer."""
+        """Toggle the selection of the run under the cursor, or of all runs of the group."""
         line = self.table.current
         if line is None:
             return
@@ -372,13 +372,13 @@ class RunsScreen(RoomScreen[None]):
         self.tell()
 
     def action_archived(self) -> None:
-        """Lists what is archived, or the others again."""
+        """List the archived runs, or the others again."""
         self.archived = not self.archived
         self.table.selection = set()
         self._list()
 
     def action_archive(self) -> None:
-        """Archives what is selected, or brings it back where archived runs are listed."""
+        """Archive the selected runs, or restore them if archived runs are listed."""
         runs = self._targets
         acts = archive_runs(self.store, runs, self.settings.person, archived=not self.archived)
         self._did(acts)
@@ -386,14 +386,14 @@ class RunsScreen(RoomScreen[None]):
         self.notify(with_keys(self, f"{count(len(acts), 'run')} {words}; {{runs.undo}} undoes it"), markup=False)
 
     def action_tag(self) -> None:
-        """Opens the row in which tags are typed."""
+        """Open the row for tags."""
         if self._targets:
             self.add_class("-tagging")
             self.query_one("#tag", Input).focus()
 
     @on(Input.Submitted, "#tag")
     def _tag(self, message: Input.Submitted) -> None:
-        """Puts tags on and takes them off; what is none is said in its place."""
+        """Add and remove tags. Show an error for an invalid tag."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
             change = tag_change(message.value.split())
@@ -412,7 +412,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.focus()
 
     def action_new_study(self) -> None:
-        """Makes a study of what is selected, else of what the filter finds, else of all runs that are listed."""
+        """Make a study of the selected runs; else of those that the filter finds; else of all listed ones."""
         from screens.runs.study_form import StudyForm
 
         selected, fits = self._selection, self.sought.fits
@@ -432,7 +432,7 @@ class RunsScreen(RoomScreen[None]):
         self.app.push_screen(StudyForm(self.store, runs, about, self.settings), end)
 
     def action_undo(self) -> None:
-        """Takes back what was tagged, archived or brought back last."""
+        """Undo the last tagging, archiving or restoring."""
         if not self.history:
             raise LabError("Undo", "nothing is left here to undo.")
         acts = self.history.pop()
@@ -440,14 +440,14 @@ class RunsScreen(RoomScreen[None]):
         self._renew({act.trace for act in acts})
 
     def _did(self, acts: list[RunAct]) -> None:
-        """Shows what was done, and remembers it to be undone; nothing is selected any more."""
+        """Show the result of these acts, remember them for undo, and clear the selection."""
         if acts:
             self.history.append(acts)
         self.table.selection = set()
         self._renew({act.trace for act in acts})
 
     def _renew(self, ids: set[str]) -> None:
-        """Lists these runs as they stand in the file now."""
+        """Update these runs from the file."""
         if not self._whole:  # what is still coming was read before
             self.reading.renew()
         states = self.store.runs.acts.states(ids)
@@ -458,25 +458,25 @@ class RunsScreen(RoomScreen[None]):
         self._list(near=True)
 
     def action_copy(self) -> None:
-        """Copies the id of the run under the cursor."""
+        """Copy the id of the run under the cursor."""
         if self.table.run is not None:
             self.app.copy_to_clipboard(self.table.run.run.id)
             self.notify(f"Copied {self.table.run.run.id}", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next or the previous line."""
+        """Go to the next or the previous line."""
         self.table.action_move(by)
 
     # -- filter ----------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Opens the filter."""
+        """Open the filter."""
         self.add_class("-filtering")
         self.query_one("#filter", Input).focus()
 
     @on(Input.Changed, "#filter")
     def _filter(self, message: Input.Changed) -> None:
-        """What cannot be read is said in its place, and what stood there stands."""
+        """Apply the filter. Show an error for an invalid one and keep the previous result."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
             self.sought = read(message.value)
@@ -494,7 +494,7 @@ class RunsScreen(RoomScreen[None]):
             self.remove_class("-filtering")
 
     def action_back(self) -> None:
-        """All runs again, then nothing marked or selected, then Home."""
+        """Close what was opened last: filter, mark, selection, archive; at last go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-tagging"):
@@ -517,12 +517,12 @@ class RunsScreen(RoomScreen[None]):
 
 
 def _stands(it: RunEntry, state: RunState) -> RunEntry:
-    """A run as it is listed with other tags."""
+    """Return a run's row with its current tags."""
     return entry(it.run._replace(tags=state.tags, archived=state.archived))
 
 
 def _frozen_words(study: StudyFrozen) -> str:
-    """What was frozen, as a toast says it."""
+    """Return the words of a toast about a frozen study."""
     if not study.new:
         return f"{study.study} v{study.version} is frozen as exactly this already; nothing was done"
     raters = ", ".join(study.raters)

@@ -1,4 +1,4 @@
-"""The table of runs itself: only lines in sight are painted, and only of these it is asked what they cost."""
+"""The table of runs. It paints only the visible lines and requests costs only for them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from screens.theme import HEADING, LOUD_WARNING, MUTED
 from screens.widgets.lines import MOVE, LineList
 
 _LISTED = 200
-"""Characters of a name that a list of runs reads."""
+"""Maximum characters of a name in a row of the file's list."""
 _SIGN = 2
-"""Columns before each line, for what is marked, selected or open."""
+"""Columns before each line for its sign: marked, selected, open."""
 _QUIET = frozenset({"persona", "source", "started", "statuses", "tags", *COSTS})
 
 
@@ -59,13 +59,13 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @dataclass
     class InSight(Message):
-        """Other lines are seen; `runs` are those of them whose cost is not known and is shown."""
+        """Message: other lines are visible. `runs` are those with a cost column and an unknown cost."""
 
         runs: list[str]
 
     @dataclass
     class Headed(Message):
-        """The heading of a column was clicked."""
+        """Message: the heading of a column was clicked."""
 
         column: str
 
@@ -75,9 +75,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         self.order = Order()
         self.costs = costs
         self.marked: str | None = None
-        """The run that another is to be laid beside."""
+        """Id of the run to compare with another; None if none is marked."""
         self.selection: set[str] = set()
-        """The runs that are to be archived or tagged together."""
+        """Ids of the runs to archive or tag together."""
 
     @property
     def count(self) -> int:
@@ -85,7 +85,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @property
     def current(self) -> RunTableLine | None:
-        """The line under the cursor."""
+        """The line under the cursor; None if the table is empty."""
         return self.arranged.lines[self.cursor] if self.arranged.lines else None
 
     @property
@@ -95,7 +95,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @property
     def cut(self) -> str:
-        """What the line under the cursor is called, where its row has no room for all of it; else empty."""
+        """Full name of the line under the cursor if its row cuts it; else empty."""
         line, by = self.current, self.order.group
         if line is None or (line.entry is not None and by == "task"):
             return ""
@@ -128,9 +128,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
     # -- what is seen ----------------------------------------------------------------------------------------
 
     def show(self, arranged: ArrangedRuns, order: Order, *, near: bool = False) -> None:
-        """Other lines; the cursor stays on the run, or the group, that it was on, where that is still there.
+        """Show other lines. The cursor stays on its run or group if that is still listed.
 
-        Else it goes to the first line or, with `near`, stays where that was.
+        Else it goes to the first line or, with `near`, stays at its index.
         """
         before, gone = _key(self.current), self.cursor if near else 0
         self.arranged, self.order = arranged, order
@@ -140,7 +140,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         self.look()
 
     def look(self) -> None:
-        """Tells which runs are in sight whose cost is to be read."""
+        """Request the costs of the visible runs."""
         width = self.scrollable_content_region.width - _SIGN
         if self.order.group or not any(name in shown(width, self.order.by) for name in COSTS):
             return
