@@ -1,4 +1,4 @@
-"""Many open items settled in one act: which of them, by whose answers, for what reason, and a question first."""
+"""Settle many open items in one act: their selection, the deciding answers, the reason, and a confirmation."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ Stage = Literal["", "scope", "rater", "counting", "reason"]
 
 
 class BatchPane(TellsRefusals, Vertical):
-    """Opens below the queue; whoever holds it calls `open`, and hears that items were settled, or that it was left."""
+    """A pane below the queue. The room calls `open` and receives `Settled` or `Left`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
     @dataclass
     class Counted(Message):
-        """What would be settled is known."""
+        """Message: the items that would be settled were computed."""
 
         batch: Batch
 
     @dataclass
     class Settled(Message):
-        """Items were settled at once; `left` counts those of them that stay open, by why."""
+        """Message: items were settled. `left` counts those that stay open, by reason."""
 
         count: int
         left: str
 
     class Left(Message):
-        """It was closed, and nothing was settled."""
+        """Message: the pane was closed and nothing was settled."""
 
     class Turned(Message):
-        """The keys lead elsewhere now."""
+        """Message: the keys of the pane changed."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(id="adjudicate-batch")
@@ -84,7 +84,7 @@ class BatchPane(TellsRefusals, Vertical):
 
     @property
     def next_words(self) -> str:
-        """What the keys do now."""
+        """The line about the keys."""
         match self.stage:
             case "counting":
                 return "Counting ..."
@@ -95,7 +95,7 @@ class BatchPane(TellsRefusals, Vertical):
         return with_keys(self, "A digit or {other.choose} chooses, {other.leave} leaves.")
 
     def open(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], field: str) -> None:
-        """Asks which of the open items are settled; `disputes` are all of them, `field` the question shown alone."""
+        """Ask which of the open items to settle. `disputes` are all of them, `field` is the question listed alone."""
         self.session, self._disputes, self._scope = session, disputes, BatchScope(field)
         in_scope = [dispute for dispute in disputes if field in ("", dispute.spot.field)]
         most = sum(dispute.majority is not None for dispute in in_scope)
@@ -110,7 +110,7 @@ class BatchPane(TellsRefusals, Vertical):
         self._choose("scope", f"Settle at once{f': {of}' if of else ''}", entries)
 
     def close(self) -> None:
-        """Leaves what was begun; nothing of it is kept."""
+        """Close the pane and discard its state."""
         self._turn("")
         self.display = False
 
@@ -159,7 +159,7 @@ class BatchPane(TellsRefusals, Vertical):
 
     @work(thread=True, exclusive=True, group="batch")
     def _read(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], scope: BatchScope) -> None:
-        """What of it this person may settle."""
+        """Compute which of the items this person may settle."""
         try:
             post_if_newest(self, self.Counted(batch_of(session, disputes, scope)))
         except LabError as error:
@@ -193,7 +193,7 @@ class BatchPane(TellsRefusals, Vertical):
 
     @property
     def _what(self) -> str:
-        """What would be settled, and what not."""
+        """The items that would be settled, and those that stay open, in words."""
         assert self._batch is not None
         count = len(self._batch.rulings)
         by = f"as {self._batch.scope.rater} says" if self._batch.scope.rater else "as most say"
@@ -235,7 +235,7 @@ class BatchPane(TellsRefusals, Vertical):
 
     @work(thread=True, exclusive=True, group="batch")
     def _keep(self, session: AdjudicationSession, batch: Batch, reason: str) -> None:
-        """Settles them, all or none."""
+        """Settle all of the items, or none after an error."""
         try:
             settlements = settle_batch(session, batch, reason)
             self.post_message(self.Settled(len(settlements), batch.left_words))

@@ -1,4 +1,4 @@
-"""What Adjudicate says: an item in the queue, the answers side by side, what is chosen so far; plain characters."""
+"""Texts of Adjudicate in plain characters: an item in the queue, its answers, and the draft of a settlement."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class SettlementDraft:
-    """What was chosen for an item and is not settled yet; it stays while another item is looked at."""
+    """What was chosen for an item and is not settled yet. It stays while another item is shown."""
 
     value: Any = None
     missing: Missing | None = None
     means: Means = "adjudicator"
     minutes: float | None = None
     moves: dict[str, Move] = field(default_factory=dict)
-    """By the letter of who changed their mind."""
+    """Changes of mind by the letter of the rater."""
     reason: str = ""
     judges_seen: bool = False
 
@@ -44,7 +44,7 @@ class SettlementDraft:
 
 
 def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
-    """A place as a line of the sheet would be about it."""
+    """Return the sheet's item for a field of a unit."""
     question = protocol.field(spot.field)
     assert question is not None
     numbers = {target.id: number for number, target in enumerate(unit.targets, 1)}
@@ -52,16 +52,16 @@ def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
 
 
 def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
-    """An answer, or the reason for none."""
+    """Return an answer, or the reason for a missing one."""
     return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
 
 
 _REASON = 56
-"""Characters of a reason that tell it from others; the line has it in full once its digit is pressed."""
+"""Characters that distinguish reasons in a list. The field shows a reason in full after its digit."""
 
 
 def reason_choices(way: Wording) -> list[AnswerChoice]:
-    """The protocol's reasons for settling in a line each, with their digits; `value` has all its words."""
+    """Return the protocol's reasons for settling with their digits. `value` has the full text."""
     words = [plain(says, lines=False).strip() for says in way.protocol.reason_words(way.locale).values()]
     return [AnswerChoice(str(at), says, one_line(says, _REASON)) for at, says in enumerate(words, 1)]
 
@@ -70,9 +70,9 @@ def reason_choices(way: Wording) -> list[AnswerChoice]:
 
 
 def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace, width: int) -> Content:
-    """A line of the queue: its sign, the run, the item, how many said what or what is settled, how far it moves.
+    """Return a line of the queue: sign, run, item, counts of answers or the settlement, and the shift of the result.
 
-    The run is named by its id, or by its `number` in the study where there is less room.
+    The run is named by its id, or by its `number` in the study in a narrow table.
     """
     item = item_at(way.protocol, unit, dispute.spot)
     settlement = dispute.settled
@@ -93,17 +93,17 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
 
 
 _ID = 17
-"""Characters of an id that tell runs apart, and of a step in one."""
+"""Characters that distinguish ids of runs, and of a step in one."""
 
 
 def _columns(protocol: Protocol, width: int) -> tuple[int, int]:
-    """The columns of the run's id, and of the question where there are several."""
+    """Return the columns of the run's id, and of the question if there are several."""
     wide = width >= 90
     return (_ID if wide else 6, (14 if wide else 9) if len(protocol.fields) > 1 else 0)
 
 
 def queue_heading(way: Wording, width: int) -> Content:
-    """What stands above these columns."""
+    """Return the heading of the queue."""
     sizes = _columns(way.protocol, width)
     first = "".join(f"{name:<{size}}  " for name, size in zip(("in", "question"), sizes, strict=True) if size)
     room = max(1, width - len(first) - 17)
@@ -112,7 +112,7 @@ def queue_heading(way: Wording, width: int) -> Content:
 
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
-    """How many said what, the most frequent first."""
+    """Return the counts of the answers, the most frequent first."""
     return ", ".join(
         so_many(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
         for answer_count in counts
@@ -120,13 +120,13 @@ def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...])
 
 
 def question_words(way: Wording, id: str) -> str:
-    """A question in a word or two; empty for none."""
+    """Return a question in a word or two; empty if there is no such field."""
     question = way.protocol.field(id)
     return "" if question is None else _called(way, question)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
-    """What is settled, and how."""
+    """Return the settled answer and its means."""
     return f"{answer_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
 
 
@@ -143,7 +143,7 @@ def _called(way: Wording, question: Field) -> str:
 
 
 def case_words(way: Wording, case: ItemAnswers) -> Content:
-    """The item in full and what is asked."""
+    """Return the item in full and its question."""
     item = item_at(way.protocol, case.unit, case.spot)
     parts: list[tuple[str, str]] = []
     if item.target is not None:
@@ -156,7 +156,7 @@ def case_words(way: Wording, case: ItemAnswers) -> Content:
 
 
 def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move | None, width: int) -> Content:
-    """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
+    """Return one rater's answer in a line: letter, answer, step, flags, confidence, and a sign for a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     answer, label = voice.said, voice.said.label
     words = [answer_words(way, item, answer.value, answer.reason_missing)]
@@ -178,7 +178,7 @@ def _flag(way: Wording, id: str) -> str:
 
 
 def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, draft: SettlementDraft) -> Content:
-    """What the rater under the cursor noted; then how the item stands: what is chosen, or settled and why."""
+    """Return the note of the rater under the cursor, the settlement with its reason, and the draft."""
     parts: list[tuple[str, str]] = []
     label = voice.said.label if voice is not None else None
     if voice is not None and label is not None and label.note:
@@ -233,8 +233,7 @@ def _value(way: Wording, item: SheetItem, value: Any) -> str:
 
 
 def title_words(study: Study, still: int, done: int, person: str, only: str = "") -> str:
-    """The line above: the study, how much is to be settled and is (of one question, where it is shown alone), and who
-    sits here."""
+    """Return the title: study, counts of open and settled items (of one question if listed alone), and the person."""
     alone = f"only {only}" if only else ""
     words = ("Adjudicate", one_line(study.name, 40), alone, f"{still:,} to settle", f"{done:,} settled", person)
     return "   ".join(filter(None, (*words, one_line(study.title, 60))))

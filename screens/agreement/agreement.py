@@ -1,4 +1,4 @@
-"""Agreement: how far a study's raters agree, each number with its interval and n, by pair and by answer."""
+"""Agreement: a study's coefficients with interval and n, by rater pair and by answer."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 JACKKNIFE = How()
 BOOTSTRAP = How(interval="bootstrap")
 _LOOK = 5.0
-"""Seconds between two looks whether answers came in."""
+"""Seconds between two polls for new answers."""
 NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement."
 
 
 class AgreementScreen(RoomScreen[None]):
-    """One study's agreement. What is chosen to be seen stays so while another room is looked at."""
+    """One study's agreement. The filter and the cursor stay while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Agreement"
@@ -64,14 +64,14 @@ class AgreementScreen(RoomScreen[None]):
         self.items = DisputedItems("agreement-items")
         self.planner = Planner(_runs_wanted)
         self.counting = False
-        """Whether the numbers are being computed."""
+        """True while the numbers are being computed."""
         self.newer = ""
-        """What came in since they were, in words."""
+        """Words about what arrived since then."""
         self._read = ""
-        """What they rest on, in words."""
+        """Words about the answers that the numbers are based on."""
         self._listing: Ask | None = None
         self._left: Widget | None = None
-        """What had the keys before the items."""
+        """Widget that had the focus before the items."""
 
     def compose(self) -> ComposeResult:
         yield StatusLine("agreement-title")
@@ -93,13 +93,13 @@ class AgreementScreen(RoomScreen[None]):
             self.tell()
 
     def on_screen_resume(self) -> None:
-        """Answers may have come in while another room was looked at."""
+        """Poll now, because answers may have arrived meanwhile."""
         self._look()
 
     # -- opening and counting --------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study's agreement; of the same study what is looked at stays."""
+        """Show a study's agreement. If it is open already, keep what is shown."""
         other = self.study is None or self.study.sha != study.sha
         self.study = study
         if other:
@@ -174,7 +174,7 @@ class AgreementScreen(RoomScreen[None]):
     # -- what is seen ----------------------------------------------------------------------------------------
 
     def lay_out(self) -> None:
-        """Shows the numbers as they are chosen to be seen now."""
+        """Show the numbers that the filter selects."""
         view = self.view
         if not any(rows.of_people(agreement) is (view.whose == "people") for agreement in self.agreements):
             view = view._replace(whose="people")
@@ -190,7 +190,7 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     def _choose(self) -> None:
-        """Asks for pairs and grid of the number under the cursor, where they are not those that are shown."""
+        """Request the pairs and the grid of the number under the cursor, unless they are shown."""
         agreement = self.fields.current
         judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.whose == "judges" else None
         self.beneath.choose(agreement, judges)
@@ -208,7 +208,7 @@ class AgreementScreen(RoomScreen[None]):
         self.beneath.take_rows()
 
     def tell(self) -> None:
-        """The title, the number under the cursor in full, and what Enter does."""
+        """Update the title, the full number under the cursor, and what Enter does."""
         title = self.query_one("#agreement-title", StatusLine)
         study = self.study
         if study is None:
@@ -341,7 +341,7 @@ class AgreementScreen(RoomScreen[None]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What would do nothing here is not offered."""
+        """Hide the keys that would do nothing here."""
         match action:
             case "part":
                 return bool(rows.parts(self.agreements))
@@ -354,36 +354,36 @@ class AgreementScreen(RoomScreen[None]):
         return super().check_action(action, parameters)
 
     def action_part(self) -> None:
-        """One part alone, the next, at last all of them."""
+        """Show one part alone, then the next, and after the last all of them."""
         self.view = self.view._replace(part=_after(["", *rows.parts(self.agreements)], self.view.part, 1))
         self.lay_out()
 
     def action_whose(self) -> None:
-        """From people to judges, and back."""
+        """Toggle numbers of people and of judges."""
         whose: rows.Whose = "judges" if self.view.whose == "people" else "people"
         self.view = self.view._replace(whose=whose)
         self.beneath.asked = None
         self.lay_out()
 
     def action_statistic(self, by: int) -> None:
-        """One statistic alone, the next or the one before, at last all of them."""
+        """Show one statistic alone, the next or the previous, and after the last all of them."""
         statistics = ["", *rows.statistics(self.agreements, self.view)]
         self.view = self.view._replace(statistic=_after(statistics, self.view.statistic, by))
         self.lay_out()
 
     def action_bootstrap(self) -> None:
-        """Intervals by resampling, or by leaving runs out."""
+        """Toggle intervals by bootstrap and by jackknife over runs."""
         self.how = JACKKNIFE if self.how == BOOTSTRAP else BOOTSTRAP
         self._begin()
 
     def action_recount(self) -> None:
-        """Counts everything that is there now."""
+        """Compute all numbers again."""
         self.notify("Counting all that is there now.", markup=False)
         if not self.counting:
             self._begin()
 
     def action_plan(self) -> None:
-        """Opens the planner for the number under the cursor, or closes it."""
+        """Open the planner for the number under the cursor, or close it."""
         agreement = self.fields.current
         if self.planner.opened:
             self._leave_plan()
@@ -393,19 +393,19 @@ class AgreementScreen(RoomScreen[None]):
             self.tell()
 
     def action_copy(self) -> None:
-        """Copies the number under the cursor in words."""
+        """Copy the number under the cursor in words."""
         agreement = self.fields.current
         if agreement is not None:
             self.app.copy_to_clipboard(words.whole(agreement))
             self.notify("The number is copied, with all it rests on.", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next or the previous line of the pane in use."""
+        """Move to the next or the previous line of the focused pane."""
         lines = self.focused if isinstance(self.focused, LineList) else self.fields
         lines.action_move(by)
 
     def action_back(self) -> None:
-        """Out of the help, the plan and the items; then the app's own: to Home."""
+        """Close help, the plan or the items. Then the app's own action goes Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.planner.opened:

@@ -1,4 +1,4 @@
-"""Counts a study's agreement for its room, off the UI thread: all numbers, then pairs, grid and items as asked for."""
+"""Compute a study's agreement off the UI thread: all numbers, then pairs, grids and items on request."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from store.store import Store
 
 MOST = 2_000
-"""Items that are listed at once; those that split most evenly come first."""
+"""Maximum items in a list. Those that split most evenly come first."""
 
 
 class Ask(NamedTuple):
-    """What is wanted of one field: pairs and grid, of all or of `one` and `other`; with `listed` its items,
-    of one `cell` of the grid or of all."""
+    """A request about one field: pairs and grid, of all raters or of `one` and `other`.
+
+    With `listed` it is for the items, of one `cell` of the grid or of all.
+    """
 
     field: str
     one: str = ""
@@ -41,14 +43,17 @@ class Ask(NamedTuple):
 
 
 class AgreementComputation:
-    """Posts to `owner` what was counted of the study that is open; what belongs to one before is not posted on.
+    """Posts to `owner` the results of the open study. The serial identifies results of a study opened earlier.
 
-    One thing is drawn at a time; while it is, only the newest wish for another waits.
+    Only one request is computed at a time. Meanwhile only the newest other request waits.
     """
 
     @dataclass
     class Counted(Message):
-        """All numbers, and how far the file went when they were computed; `last`: those of before, counted anew now."""
+        """Message: all numbers, and the newest rows of the file when they were computed.
+
+        `last` marks the cached numbers of the last time, which are being computed again.
+        """
 
         serial: int
         agreements: list[Agreement]
@@ -57,7 +62,7 @@ class AgreementComputation:
 
     @dataclass
     class Gathered(Message):
-        """How many answers stand, of how many people and judges; `open` are not handed in."""
+        """Message: number of answers, people and judges. `open` answers are not submitted."""
 
         serial: int
         answers: int
@@ -67,7 +72,7 @@ class AgreementComputation:
 
     @dataclass
     class Drawn(Message):
-        """The pairs and the grid that were asked for."""
+        """Message: pairs and grid of a request."""
 
         serial: int
         ask: Ask
@@ -77,7 +82,7 @@ class AgreementComputation:
 
     @dataclass
     class Listed(Message):
-        """The items that were asked for, of `all` that there are."""
+        """Message: items of a request, out of `all`."""
 
         serial: int
         ask: Ask
@@ -86,21 +91,21 @@ class AgreementComputation:
 
     @dataclass
     class Grown(Message):
-        """Something came in since: so many labels of this study, or none and only acts."""
+        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
 
         serial: int
         labels: int
 
     @dataclass
     class Found(Message):
-        """The run, and the step (from 1), at which an item was judged."""
+        """Message: run and step (from 1) at which an item was judged."""
 
         run: str
         step: int
 
     @dataclass
     class Refused(Message):
-        """Something cannot be read or counted."""
+        """Message: something cannot be read or computed."""
 
         serial: int
         error: LabError
@@ -119,22 +124,22 @@ class AgreementComputation:
         self.study: Study | None = None
         self.how = How()
         self.newest: Newest | None = None
-        """How far the file went when the numbers that are shown were computed; None before."""
+        """Newest rows of the file when the numbers shown were computed; None before."""
 
     def open(self, study: Study, how: How) -> None:
-        """Counts another study, or the same anew."""
+        """Compute another study, or the same again."""
         self.serial += 1
         self.study, self.how, self.newest = study, how, None
         self._busy, self._wish = False, None
         self._work(partial(self._count, self.serial, study, how))
 
     def close(self) -> None:
-        """What is still being counted is not posted on."""
+        """Stop posting results."""
         self.serial += 1
         self.study = None
 
     def ask(self, ask: Ask) -> None:
-        """Draws pairs and grid, or lists items."""
+        """Compute pairs and grid, or list items."""
         if self.study is None:
             return
         if self._busy:
@@ -144,19 +149,19 @@ class AgreementComputation:
             self._work(partial(self._draw, self.serial, self.study, self.how, ask))
 
     def done(self) -> None:
-        """To be called with what came of an ask: the wish that waited is read next."""
+        """Finish a request after its result arrived, and start the one that waits."""
         self._busy = False
         wish, self._wish = self._wish, None
         if wish is not None:
             self.ask(wish)
 
     def look(self) -> None:
-        """Looks whether anything came in since the numbers were computed."""
+        """Poll for rows newer than the numbers."""
         if self.study is not None and self.newest is not None:
             self._work(partial(self._grown, self.serial, self.study, self.newest))
 
     def find(self, dispute: Dispute, field: str) -> None:
-        """Finds where an item was judged."""
+        """Find where an item was judged."""
         if self.study is not None:
             self._work(partial(self._find, self.serial, self.study, dispute, field))
 
@@ -190,7 +195,7 @@ class AgreementComputation:
             self._count_beside(serial, study, how, agreements)
 
     def _count_beside(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:
-        """Pairs and grids of all, so that they are there at once the next time; what is asked for has its turn."""
+        """Compute pairs and grids of all requests for the cache. A person's request may go between any two of them."""
         from lab.studies.agreement_cache import beside_or
         from screens.agreement.charts import beside
 
@@ -202,7 +207,7 @@ class AgreementComputation:
             return
 
     def _know(self, serial: int, beside: StudyOverview | None) -> None:
-        """Pairs and grids that are drawn from now on without reading an answer; None where there are none yet."""
+        """Set the cached overview for drawing pairs and grids without reading answers; None if there is none."""
         if serial != self.serial:
             return
         self._beside = None if beside is None else (serial, beside)
@@ -224,7 +229,7 @@ class AgreementComputation:
             self._post(self.Refused(serial, error, ask))
 
     def _known(self, serial: int, ask: Ask) -> Message | None:
-        """Pairs and grid as they were kept; None where they were not."""
+        """Return pairs and grid from the cache; None if they are not cached."""
         last = self._beside
         if last is None or last[0] != serial:
             return None
@@ -240,7 +245,7 @@ class AgreementComputation:
         return self.Drawn(serial, ask, pairs, grid.grid, grid.why)
 
     def _gathered(self, serial: int, study: Study, how: How) -> StudyData:
-        """The study with its labels, read once for all that is made of it, and anew where something came in."""
+        """Return the study with its labels. They are read once, and again after new rows."""
         from lab.studies.study_data import gathered
 
         with self._lock:
@@ -289,7 +294,10 @@ class AgreementComputation:
 
 
 def place_in(store: Store, study: Study, dispute: Dispute, field: str) -> tuple[str, int]:
-    """The run and step (from 1) that one who stood against most gave as evidence; else anybody's, else its own."""
+    """Return the run and step (from 1) of an item.
+
+    It is the evidence of a rater in the minority, else of any rater, else the item's own step.
+    """
     unit = store.studies.unit(study, dispute.unit)
     if not unit.runs:
         raise LabError(f"item {dispute.unit}", "has no run to be replayed.", "Adjudicate shows it where it is settled.")

@@ -1,4 +1,4 @@
-"""How often answers came together: a grid of counts, shaded, with a cursor that goes from cell to cell."""
+"""A confusion matrix: shaded counts of pairs of answers, with a cursor that moves from cell to cell."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from screens.widgets.table import TableColumn, cell
 _SAME = ("", "on $success 15%", "on $success 30%", "on $success 45%", "on $success 60%")
 _OTHER = ("", "on $warning 15%", "on $warning 30%", "on $warning 45%", "on $warning 60%")
 _LEAST, _MOST = 6, 16
-"""Columns of a cell."""
+"""Minimum and maximum columns of a cell."""
 _NAME = 18
-"""Most columns of a row's name."""
+"""Maximum columns of a row's name."""
 
 
 class Confusion(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows are what one said, columns what the other did; on the diagonal both said the same."""
+    """Rows are one side's answers, columns the other side's. On the diagonal both are the same."""
 
     HELP = """\
 # Grid
@@ -54,7 +54,7 @@ cell, **{grid.open}** lists the items of a cell.
 
     @dataclass
     class Chosen(Message):
-        """Enter, or a second click, on a cell: what one said, and the other."""
+        """Message: Enter or a double click on a cell, with both answers."""
 
         grid: Confusion
         down: str
@@ -62,7 +62,7 @@ cell, **{grid.open}** lists the items of a cell.
 
     @dataclass
     class Moved(Message):
-        """The cursor is on another cell."""
+        """Message: the cursor moved to another cell."""
 
         grid: Confusion
 
@@ -71,10 +71,10 @@ cell, **{grid.open}** lists the items of a cell.
         self.grid: Grid | None = None
         self.at = (0, 0)
         self.empty = ""
-        """What is said where there is no grid."""
+        """Text if there is no grid."""
 
     def show(self, grid: Grid | None, empty: str = "") -> None:
-        """Shows another grid; the cursor stays at its cell where that is there."""
+        """Show another grid. The cursor stays at its cell if that exists."""
         self.grid, self.empty = grid, empty
         self.virtual_size = Size(self.scrollable_content_region.width, self.scrollable_content_region.height)
         self._go(*self.at)
@@ -82,11 +82,11 @@ cell, **{grid.open}** lists the items of a cell.
 
     @property
     def filled(self) -> bool:
-        """Whether there is a cell to stand on."""
+        """True if there is at least one cell."""
         return self.grid is not None and bool(self.grid.down) and bool(self.grid.across)
 
     def says(self) -> str:
-        """The cell under the cursor in words."""
+        """Return the cell under the cursor in words."""
         if self.grid is None or not self.filled:
             return ""
         row, column = self.at
@@ -138,7 +138,7 @@ cell, **{grid.open}** lists the items of a cell.
         return Content.assemble(*parts)
 
     def _sides(self, width: int) -> tuple[int, int]:
-        """Columns of the rows' names, and of a cell."""
+        """Return the columns of the rows' names, and of a cell."""
         assert self.grid is not None
         name = min(_NAME, max(6, width // 3), max(map(_wide, self.grid.down)))
         most = max(len(_count(count)) for line in self.grid.counts for count in line) + 2
@@ -148,7 +148,7 @@ cell, **{grid.open}** lists the items of a cell.
         return name, max(most, _LEAST, min(ideal, fits)) if fits >= max(most, _LEAST) else max(most, _LEAST)
 
     def _window(self, width: int) -> tuple[int, int]:
-        """The first column that is shown, and how many."""
+        """Return the first visible column, and the number of visible columns."""
         assert self.grid is not None
         name, side = self._sides(width)
         fit = max(1, (width - name - 4) // side)

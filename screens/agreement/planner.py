@@ -1,4 +1,4 @@
-"""How many runs a narrower interval would take: a line to type a width into, and the answer in its place."""
+"""A form that estimates how many runs a narrower interval would need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST, _MOST = 0.001, 2.0
 
 
 class Planner(Vertical):
-    """Stands below the numbers while it is open; `runs` is what reckons (`agreements.runs_wanted`)."""
+    """A pane below the numbers. `runs` computes the estimate (`agreements.runs_wanted`)."""
 
     def __init__(self, runs: Callable[[Agreement, float], int | None]) -> None:
         super().__init__(id="agreement-planner")
@@ -30,23 +30,23 @@ class Planner(Vertical):
         yield Static("", id="agreement-planned", markup=False)
 
     def open(self, one: Agreement) -> None:
-        """Plans for a number."""
+        """Open the planner for a number."""
         self._one = one
         self.add_class("-open")
         self.tell()
         self.query_one(Input).focus()
 
     def close(self) -> None:
-        """Leaves it; what was typed stays."""
+        """Close the planner. Its text stays."""
         self.remove_class("-open")
 
     @property
     def opened(self) -> bool:
-        """Whether it is open."""
+        """True while the planner is open."""
         return self.has_class("-open")
 
     def show(self, one: Agreement | None) -> None:
-        """Plans for another number, where it is open."""
+        """Plan for another number if the planner is open."""
         self._one = one
         if self.opened:
             self.tell()
@@ -56,7 +56,7 @@ class Planner(Vertical):
         self.tell()
 
     def tell(self) -> None:
-        """What the width that is typed would take."""
+        """Show the estimate for the typed width."""
         text = self.query_one(Input).value.strip()
         self.query_one("#agreement-planned", Static).update(self._words(text or "0.10"))
 

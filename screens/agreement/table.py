@@ -1,4 +1,4 @@
-"""Numbers below one another, each drawn with its interval on one common scale; fields by statistics, or rater pairs."""
+"""Tables of coefficients, each with its interval on one common scale: by field and statistic, or by rater pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from screens.theme import ACCENT, MUTED
 from screens.widgets.table import Table, TableColumn, cell
 
 _BAR = 10
-"""Least columns of a bar; where there are fewer there is none."""
+"""Minimum columns of a bar. In less space there is none."""
 _DRAWN = (DASH, FIRST, LAST, POINT, OFF_LEFT, OFF_RIGHT)
 _FIELDS: dict[str, TableColumn] = {
     "name": TableColumn("asked", 14, share=4, fits=True),
@@ -48,19 +48,19 @@ _PAIRS: dict[str, TableColumn] = {
 
 
 class NumberTable(Table[Agreement]):
-    """Numbers, one a line, each drawn on a scale that is theirs together."""
+    """One number per line, with its interval on a common scale."""
 
     def __init__(self, id: str, columns: Mapping[str, TableColumn]) -> None:
         super().__init__(id, columns)
         self.ends = (0.0, 1.0)
 
     def show(self, rows: Sequence[Agreement]) -> None:
-        """Shows others; the cursor stays on the number it was on, where that is still there."""
+        """Show other numbers. The cursor stays on its number if that is still listed."""
         self.ends = ends_of(list(rows))
         self.set_rows(rows, _key)
 
     def columns(self, width: int) -> dict[str, TableColumn]:
-        """The columns of a table of that width; the bar gets what is left, where that is enough for one."""
+        """Return the columns of a table of that width. The bar gets the rest if that is enough for one."""
         column_list = super().columns(width)
         if "words" in column_list and not column_list["words"].width:
             del column_list["words"]
@@ -72,7 +72,7 @@ class NumberTable(Table[Agreement]):
         return column_list
 
     def title_of(self, name: str, column: TableColumn) -> str:
-        """What intervals are made over is called by what that is here: runs, tasks, users."""
+        """Return a column's title. The unit of resampling has the name of what it is here: runs, tasks, users."""
         return f"{self.rows[0].clusters}s" if name == "traces" and self.rows else column.title
 
     def paint(self, index: int, width: int) -> Content:
@@ -87,7 +87,7 @@ class NumberTable(Table[Agreement]):
         return Content("  ").join(parts)
 
     def _undefined(self, one: Agreement, index: int, columns: dict[str, TableColumn], width: int) -> Content:
-        """Where there is no value the reason takes the place of bar and interval."""
+        """Return a line whose reason replaces the bar and the interval, because there is no value."""
         before = [cell(self.words_at(index, name, column.width), column)
                   for name, column in columns.items() if name in ("name", "statistic")]  # fmt: skip
         rest = width - sum(map(len, before)) - 2 * len(before)
@@ -95,7 +95,7 @@ class NumberTable(Table[Agreement]):
         return Content.assemble(("  ".join([*before, ""]), ""), (why, MUTED))
 
     def words_at(self, index: int, name: str, width: int) -> str:
-        """What stands in a column of one line, which may hang on the lines around it."""
+        """Return the text of a cell, which may depend on the lines around it."""
         agreement = self.rows[index]
         return self._asked(agreement, index, width) if name == "name" and width else self.words(name, agreement, width)
 
@@ -124,9 +124,9 @@ class NumberTable(Table[Agreement]):
         return ""
 
     def _asked(self, agreement: Agreement, index: int, width: int) -> str:
-        """A field is named where it begins, and in the first line that is seen.
+        """Return the field's name in its first line and in the first visible line; else empty.
 
-        Where there is no room for whose answers they are behind it, that stands in the field's second line.
+        If there is no room for the raters after the field, they are in its second line.
         """
         label = self._named(agreement)
         begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
@@ -138,7 +138,7 @@ class NumberTable(Table[Agreement]):
         return name_of(agreement) if split else label
 
     def _alike(self, one: int, other: int) -> bool:
-        """Whether two lines are of the same answers to the same question."""
+        """Return True if two lines are about the same answers to the same question."""
         there = 0 <= other < len(self.rows)
         return there and self._named(self.rows[one]) == self._named(self.rows[other])
 
@@ -147,7 +147,7 @@ class NumberTable(Table[Agreement]):
 
 
 class FieldNumbers(NumberTable):
-    """What was asked, by statistic."""
+    """Coefficients by field and statistic."""
 
     HELP = """\
 # Agreement
@@ -175,7 +175,7 @@ was judged.
 
 
 class RaterPairs(NumberTable):
-    """The same statistic for each two raters, or for each model or script against most people."""
+    """The same statistic for each rater pair, or for each judge against most people."""
 
     HELP = """\
 # Rater pairs
@@ -204,7 +204,7 @@ these two differ.
 
 
 def _bar(text: str) -> Content:
-    """The scale behind an interval is dim."""
+    """Return a bar whose scale is dim behind its interval."""
     return Content.assemble(*((mark, ACCENT if mark in _DRAWN else MUTED) for mark in text))
 
 

@@ -1,4 +1,4 @@
-"""What can be typed about each kind of item, and how what was typed goes into the design."""
+"""Form fields of each kind of item, and the parsing of their texts into the design."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from lab.studies.design_editing import Item
 
 _SEVERAL = re.compile(r"[,;，；、\s]+")
 _DEEPEST = 999
-"""The most that a branch's depth may be."""
+"""Maximum depth of a branch."""
 _SHOWN = 40
-"""Characters of what was typed that a sentence repeats."""
+"""Characters of typed text that an error message repeats."""
 _OPTIONS = re.compile(r"[;；\n]")
 
 
 class FormField(NamedTuple):
-    """One line of the form. `turns` are the two words of a switch, empty for a line that is typed."""
+    """One line of the form. `turns` are the two words of a switch, empty for a text field."""
 
     name: str
     label: str
@@ -37,13 +37,13 @@ class FormField(NamedTuple):
     hint: str = ""
     turns: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
-    """What may stand there, offered while it is typed."""
+    """Possible values, offered as completion."""
     whole: bool = False
-    """Whether what stands there is rather replaced than added to."""
+    """True if typing usually replaces the value: focus selects it."""
 
 
 def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
-    """The form of one item, what matters most first."""
+    """Return the form of one item, the most important fields first."""
     item = design_editing.item_at(design, key)
     match item:
         case TdgNode():
@@ -76,7 +76,7 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
 
 
 def about(design: Design, key: str) -> str:
-    """What the list does not show of an item, in a line."""
+    """Return in one line what the list does not show of an item."""
     filled = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
     return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in filled)
 
@@ -102,7 +102,10 @@ def _listed(ids: Sequence[str], numbers: dict[str, str]) -> str:
 
 
 def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
-    """The design with what was typed into one field, and the item's key then; `LabError` says what does not fit."""
+    """Return the design with the text of one field stored, and the item's new key.
+
+    Raise `LabError` if it does not fit.
+    """
     item = design_editing.item_at(design, key)
     text = text.strip()
     if item is None:
@@ -121,7 +124,7 @@ def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
 
 
 def named_id(item: Item, used_ids: set[str]) -> str:
-    """The id that an item gets from its own words, as long as nobody typed another."""
+    """Return the id that an item gets from its own words unless a person typed one."""
     words = item.ask if isinstance(item, Branch | Criterion) else item.name
     return design_outline.fresh_id(words, used_ids, STEMS[type(item)])
 
@@ -151,7 +154,7 @@ def _value(design: Design, name: str, text: str) -> Any:
 
 
 def _ids(design: Design, text: str) -> list[str]:
-    """Ids from ids and outline numbers, in the order typed, each once."""
+    """Parse ids and outline numbers to ids, in the order typed, each once."""
     rows = design_outline.rows(design.tdg)
     ids_by_word = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}
     ids = []

@@ -1,4 +1,4 @@
-"""Where a design stands and what comes next, in one line."""
+"""State of a design and the next action, in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXTS_WORDS = (
 
 
 def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
-    """For the line above the keys; `key` gives what is pressed for one of Author's bindings."""
+    """Return the line above the footer. `key` returns the key of one of Author's bindings."""
     head = session.head
     if session.unkept is not None:
         again = f"{key('reopen')} tries again, in a new version where this one is frozen."
@@ -51,7 +51,7 @@ def _drafted(session: DesignSession) -> str:
 
 
 def item_words(session: DesignSession, key: str) -> str:
-    """What a reviewer said of the item `key`, and what is to be mended: with it, or else with the first of all."""
+    """Return a reviewer's objection to the item `key`, and its problem, or else the first problem of all."""
     mark = session.marks.get(key, "")
     objected = f"✗ {plain(mark, lines=False)}" if mark else ""
     if not session.problems or not session.writable:

@@ -1,4 +1,4 @@
-"""The fields of a demonstration as lines that are typed, and what was typed as values."""
+"""The fields of a demonstration as lines of a form, and the parsing of their texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACTION = ("kind", "at", "to", "box", "text", "app", "direction", "status")
 
 
 def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]:
-    """The form of a step, or of the whole (None)."""
+    """Return the form of a step, or of the whole demonstration (None)."""
     if step is None:
         return [
             FormField("intent", "intent", str(session.value(ProofreadPlace(None, "intent")) or ""), "one sentence"),
@@ -49,6 +49,7 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
         FormField("app", "app", values["app"], "which app is opened"),
         FormField("direction", "way", values["direction"], "up, down, left, right", known=ways, whole=True),
     ]
+    # Fields that only some actions have. A value that was recorded is shown all the same.
     needless = {"to": action.kind not in ("drag", "swipe"), "app": action.kind != "open_app",
                 "direction": action.kind not in ("scroll", "swipe")}  # fmt: skip
     return [row for row in rows if row.value or not needless.get(row.name)]
@@ -62,7 +63,7 @@ def _shown(action: Action, name: str) -> str:
 
 
 def write_fields(session: ProofreadingSession, step: int | None, texts: Mapping[str, str]) -> None:
-    """Keeps what was typed; raises `LabError` for what fits no field, and keeps nothing of that field."""
+    """Store the typed texts. Raise `LabError` for a text that does not fit, and store nothing of its field."""
     for name, text in texts.items():
         if name not in _ACTION:
             session.write(ProofreadPlace(step, name), text.strip())  # type: ignore[arg-type]
@@ -103,7 +104,7 @@ def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | N
 
 
 def pointed(action: Action, at: tuple[int, int], to: tuple[int, int] | None) -> Action:
-    """An action whose place was chosen anew: a point, a drag's way, or a box of which any point is right."""
+    """Return an action with a new place: a point, a drag's path, or a box in which any point is right."""
     if to is None:
         return msgspec.structs.replace(action, at=at, boxes=())
     if action.kind in ("drag", "swipe"):

@@ -1,4 +1,4 @@
-"""Privacy: what must not be seen is boxed and named beside the phone, covered for good, and the rest is cleared."""
+"""Privacy: mark private boxes and words of a recording, cover them for good, and clear the rest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class PrivacyScreen(DemoRoom):
-    """The room in which recordings are cleared of what is private."""
+    """The room in which recordings are cleared of private content."""
 
     BINDING_GROUP_TITLE = "Privacy"
     BINDINGS: ClassVar[list[BindingType]] = PRIVACY_KEYS
@@ -47,11 +47,11 @@ class PrivacyScreen(DemoRoom):
     finds: FindList
     covering: RedactionPlan | None = None
     sure = False
-    """Whether R was pressed once."""
+    """True after the first press of R."""
     busy = False
 
     class Done(Message):
-        """A redaction is on the disk."""
+        """Message: a redaction is stored."""
 
         def __init__(self, run: str, redaction: Redacted) -> None:
             super().__init__()
@@ -63,7 +63,7 @@ class PrivacyScreen(DemoRoom):
         self._asked: set[int] = set()
         self._report: Content | None = None
         self._plans: dict[str, RedactionPlan] = {}
-        """What was chosen in demonstrations that were left before it was covered."""
+        """Plans that were made in demonstrations and not executed yet, by run."""
         return self.finds
 
     def queue(self) -> Rows:
@@ -85,7 +85,7 @@ class PrivacyScreen(DemoRoom):
 
     @property
     def number(self) -> int:
-        """The step that is shown, from 0; the number of steps is the last screen."""
+        """The step shown, from 0. The number of steps means the last screen."""
         return self.footage.view.number if self.footage.view is not None else 0
 
     def renew(self) -> None:
@@ -122,7 +122,7 @@ class PrivacyScreen(DemoRoom):
         return with_keys(self, "Drag a box on the phone, click a text, or " + rest)
 
     def _mark(self) -> None:
-        """Frames what is to be covered here, and what the cursor is on."""
+        """Frame what is to be covered on this screen, and the line under the cursor."""
         covering, find = self.covering, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
             return
@@ -133,7 +133,7 @@ class PrivacyScreen(DemoRoom):
         self.footage.stage.mirror.mark(marks)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While it is being redacted nothing else is done."""
+        """Disable everything else during a redaction."""
         if action in ("back", "overlay"):
             return True
         if self.run_id is None or self.covering is None or self.form.is_open or self.busy:
@@ -162,7 +162,7 @@ class PrivacyScreen(DemoRoom):
             self.action_cover()
 
     def action_step(self, by: int) -> None:
-        """One step on or back."""
+        """Go one step forward or back."""
         self.finds.cursor = 0
         self.footage.move(by)
 
@@ -177,25 +177,25 @@ class PrivacyScreen(DemoRoom):
         self.renew()
 
     def action_cover(self) -> None:
-        """Covers the line under the cursor, or no longer."""
+        """Cover the line under the cursor, or remove the cover."""
         if self.covering is not None and self.finds.current is not None:
             self.covering.toggle(self.finds.current)
             self._changed()
 
     def action_drop(self) -> None:
-        """Takes the last box of this step out."""
+        """Remove the last box of this step."""
         assert self.covering is not None
         self.covering.toggle_box(self.number, self.covering.boxes[self.number][-1])
         self._changed()
 
     def action_everywhere(self) -> None:
-        """Other runs that hold the same pictures too, or not."""
+        """Toggle the redaction of other runs with the same pictures."""
         assert self.covering is not None
         self.covering.everywhere = not self.covering.everywhere
         self._changed()
 
     async def action_words(self) -> None:
-        """Asks for words to be covered all over the run."""
+        """Ask for words to cover in the whole run."""
         words = FormField(
             "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
         )
@@ -235,7 +235,7 @@ class PrivacyScreen(DemoRoom):
     # -- for good --------------------------------------------------------------------------------------------
 
     def action_redact(self) -> None:
-        """Asks once more, and then covers it all and destroys the originals."""
+        """Ask once more, then cover everything and destroy the originals."""
         if not self.sure:
             self.sure = True
             self.renew()
@@ -266,6 +266,7 @@ class PrivacyScreen(DemoRoom):
             self.post_message(Failed(error))
             return
         finally:
+            # Also after an error: the engine's process and cache have seen the words.
             (reader.forget if reader is not None else forget)()
         self.post_message(self.Done(redaction.replaced[run], redaction))
 
@@ -282,7 +283,7 @@ class PrivacyScreen(DemoRoom):
         self.open(message.run)
 
     def action_clear(self) -> None:
-        """Asks, says that this run holds nothing private, and goes back to the others."""
+        """Ask, record that this run holds nothing private, and go back to the list."""
         run = self.run_id
 
         def clear(sure: bool | None) -> None:
@@ -299,7 +300,7 @@ class PrivacyScreen(DemoRoom):
         self.to_shelf()
 
     def action_back(self) -> None:
-        """Not yet, where R was pressed; else as in every room."""
+        """Cancel the redaction after its first press; else go back as in every room."""
         if self.sure:
             self._changed()
         elif not self.busy or self.run_id is None:
@@ -316,7 +317,7 @@ that the run holds, and from every picture whose tree shows them."""
 
 
 def _plan(covering: RedactionPlan) -> Content:
-    """What is to be covered, so far."""
+    """Return the redaction plan as text."""
     parts: list[tuple[str, str]] = []
     if covering.words:
         parts += [("Words, all over the run\n", HEADING)]
@@ -332,13 +333,13 @@ def _plan(covering: RedactionPlan) -> Content:
 
 
 def _in_studies(redaction: Redacted) -> list[str]:
-    """The rows of studies that were covered, in words."""
+    """Return the rows of studies that were covered, in words."""
     rows = zip(("item", "answer", "act"), redaction.studies, strict=True)
     return [count(number, what) for what, number in rows if number]
 
 
 def _redaction_report(redaction: Redacted) -> Content:
-    """What a redaction did, and what it cannot reach."""
+    """Return the result of a redaction, and what it could not reach."""
     losses = redaction.destroyed
     lines = [
         f"Replaced by covered ones, the originals destroyed: {count(len(redaction.replaced), 'run')}.",

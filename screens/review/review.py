@@ -1,4 +1,4 @@
-"""Review: a demonstration is proofread line by line beside its phone, handed in, and settled by a third person."""
+"""Review: two people proofread a demonstration line by line beside its phone, and a third settles differences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PROOFREADING = frozenset({"accept", "accept_all", "reject", "commit"})
 
 
 class ReviewScreen(DemoRoom):
-    """The room of a proofreader, and of the third who settles."""
+    """The room of the proofreaders and of the third person who settles."""
 
     BINDING_GROUP_TITLE = "Review"
     BINDINGS: ClassVar[list[BindingType]] = REVIEW_KEYS
@@ -43,7 +43,7 @@ class ReviewScreen(DemoRoom):
     items: VerdictList
     session: ProofreadingSession | None = None
     pointing = False
-    """Whether the next click on the phone chooses a place."""
+    """True if the next click on the phone chooses the place of the action."""
 
     def list_of(self) -> LineList:
         self.items = VerdictList()
@@ -93,7 +93,7 @@ class ReviewScreen(DemoRoom):
         return with_keys(self, state_words(session))
 
     def _mark(self) -> None:
-        """Draws the action as this person left it, where that is another place than the recorded one."""
+        """Draw the action as this person left it."""
         view, session, step = self.footage.view, self.session, self.items.step
         if view is None or session is None or step is None or self.footage.after or view.number != step:
             return
@@ -101,7 +101,7 @@ class ReviewScreen(DemoRoom):
         self.footage.stage.mirror.mark(action_marks(action, view.before.size or self.footage.stage.phone))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what this person may do with the demonstration as it stands."""
+        """Enable only what this person may do with the demonstration now."""
         session = self.session
         if action in ("back", "overlay"):
             return True
@@ -142,15 +142,15 @@ class ReviewScreen(DemoRoom):
         self.renew()
 
     def action_move(self, by: int) -> None:
-        """One line on or back."""
+        """Go one line forward or back."""
         self.items.go(self.items.cursor + by)
 
     def action_after(self) -> None:
-        """The screen before the step, or after it."""
+        """Toggle the screens before and after the step."""
         self.footage.turn()
 
     def action_next(self) -> None:
-        """The next line that is still to do, from here on and then from the top."""
+        """Go to the next line to do, wrapping around to the top."""
         session = self.session
         assert session is not None
         differing = [difference.place.step for difference in session.standing.differences]
@@ -164,17 +164,17 @@ class ReviewScreen(DemoRoom):
     # -- what a proofreader does -----------------------------------------------------------------------------
 
     def action_accept(self) -> None:
-        """Accepts this line as it stands and goes on."""
+        """Accept this line and go to the next."""
         step = self.items.step
         self._do(lambda session: session.accept([step]))
         self._go_on()
 
     def action_accept_all(self) -> None:
-        """Accepts everything that was not looked at."""
+        """Accept everything that was not looked at."""
         self._do(lambda session: session.accept(session.sheet.unseen))
 
     async def action_reject(self) -> None:
-        """Asks why this line is rejected."""
+        """Ask why this line is rejected."""
         session, step = self.session, self.items.step
         assert session is not None
         note = session.sheet.note(verdict_place(step))
@@ -184,22 +184,22 @@ class ReviewScreen(DemoRoom):
         )
 
     async def action_edit(self) -> None:
-        """The fields of this line, to be typed."""
+        """Open the form of this line's fields."""
         session, step = self.session, self.items.step
         assert session is not None
         await self._ask("edit", "The whole" if step is None else f"Step {step + 1}", fields_of(session, step))
 
     def action_point(self) -> None:
-        """The next click or drag on the phone chooses the place anew."""
+        """Toggle the mode in which the next click or drag on the phone chooses the place."""
         self.pointing = not self.pointing
         self.renew()
 
     def action_keep(self) -> None:
-        """Keeps what stands in the form."""
+        """Store the form's texts."""
         self.form.close(entered=True)
 
     def action_undo(self) -> None:
-        """Takes back what was said last, and goes there."""
+        """Undo the last statement and go to its line."""
         assert self.session is not None
         words: list[Review] = []
         self._do(lambda session: words.extend(session.undo()))
@@ -210,7 +210,7 @@ class ReviewScreen(DemoRoom):
         self.notify(f"Taken back: {what}.", markup=False)
 
     def action_commit(self) -> None:
-        """Asks, and hands it in."""
+        """Submit the review after a confirmation."""
         session = self.session
         assert session is not None
         steps = count(session.demo.steps, "step")
@@ -227,7 +227,7 @@ class ReviewScreen(DemoRoom):
         self.notify("Handed in.", markup=False)
 
     def action_stand(self, which: int) -> None:
-        """Where two differ here, the first or the second one's word stands."""
+        """Settle a difference in this line by the first or the second person's value."""
         difference = self._open_here()[0]
         note = difference.words[which].note
         self._do(lambda session: session.settle(difference.place, difference.words[which].value, note))
@@ -235,7 +235,7 @@ class ReviewScreen(DemoRoom):
             self.action_next()
 
     def action_back(self) -> None:
-        """Out of choosing a place, else as in every room."""
+        """Leave the mode that chooses a place; else go back as in every room."""
         if self.pointing:
             self.action_point()
         else:
@@ -308,12 +308,12 @@ class ReviewScreen(DemoRoom):
         )
 
     def _go_on(self) -> None:
-        """To the next line that was not looked at, where there is one."""
+        """Go to the next line that was not looked at, if any."""
         if self.session is not None and self.session.sheet.unseen:
             self.action_next()
 
     def _do(self, act: Callable[[ProofreadingSession], None]) -> None:
-        """Does it; where it is refused, what another window did meanwhile is shown from now on."""
+        """Run an act and paint. If it is refused, first load what another window did meanwhile."""
         assert self.session is not None
         try:
             act(self.session)

@@ -1,4 +1,4 @@
-"""What is said of a demonstration under review: one line's fields, and what may be done next."""
+"""Texts about a demonstration under review: one line's fields, and what may be done next."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLES = {"intent": "Intent", "place": "Place", "impossible": "Impossible", "in
 
 
 def item_sheet(session: ProofreadingSession, step: int | None, tree: UiTree | None, *, slip: bool) -> Content:
-    """One line's fields as this person left them, what was recorded where that is other, and what two differ in."""
+    """Format a line's fields as this person left them, recorded values that differ, and open differences."""
     sheet = session.sheet
     parts: list[Part] = []
     for field in WHOLE_FIELDS if step is None else STEP_FIELDS:
@@ -61,7 +61,7 @@ def _differences(proofreading: ProofreadingState, step: int | None, tree: UiTree
 
 
 def value_words(field: str, value: Any, tree: UiTree | None) -> str:
-    """A field's value as people read it."""
+    """Return a field's value as text for people."""
     if field == "action":
         action = action_of(value)
         words = whole_action(action, tree)
@@ -74,7 +74,7 @@ def value_words(field: str, value: Any, tree: UiTree | None) -> str:
 
 
 def state_words(session: ProofreadingSession) -> str:
-    """What may be done next, in a sentence; its keys are named by their bindings."""
+    """Return what may be done next, in a sentence with named key bindings."""
     proofreading, sheet = session.standing, session.sheet
     if session.person.id == session.demo.annotator.id:
         return f"You ({session.person.id}) recorded this; others proofread it."
@@ -98,7 +98,7 @@ def state_words(session: ProofreadingSession) -> str:
 
 
 def title_words(session: ProofreadingSession) -> str:
-    """The demonstration in a line."""
+    """Return the demonstration in one line."""
     sheet = session.sheet
     seen_count = session.demo.steps + 1 - len(sheet.unseen)
     parts = [f"Review   recorded by {session.demo.annotator.id}", count(session.demo.steps, "step")]
