@@ -212,6 +212,7 @@ class LabApp(Navigation):
         self._text_reader: TextReader | None = None
         check_theme(settings.theme)
         self.theme = settings.theme
+        # In place of Textual's own, which parses all CSS again for every mode.
         self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)
         self.set_keymap(self.moved_keys)
@@ -359,6 +360,7 @@ class LabApp(Navigation):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield a command for every action that a key reaches here, except those that only move a cursor."""
+        # An action with several keys is listed once, with its first key.
         seen: set[tuple[DOMNode, str]] = set()
         titles: set[str] = set()
         for node, binding, enabled, tooltip in screen.active_bindings.values():
@@ -402,6 +404,7 @@ class LabApp(Navigation):
     def action_command_palette(self) -> None:
         """Open the palette, once per screen. A palette that is open in another room owns the id."""
         if not isinstance(self.screen, CommandPalette):
+            # Two nodes with one id would fail while the palette of another room is still mounted.
             has_palette = self._nodes._get_by_id(_PALETTE) is not None
             self.push_screen(Palette(id=None if has_palette else _PALETTE))
 
@@ -543,6 +546,7 @@ class LabApp(Navigation):
         public hook for this. A node that is `TellsRefusals` reports the `LabError`s of its message handlers itself.
         """
         cause = error.error if isinstance(error, WorkerFailed) else error
+        # A worker's error, or one of a timer or callback of such a node, leaves the widgets in a sound state.
         goes_on = cause is not error or isinstance(active_message_pump.get(None), TellsRefusals)
         if isinstance(cause, LabError) and goes_on:
             self.report(cause)

@@ -30,4 +30,5 @@ def remember(node: DOMNode, **changes: Any) -> None:
 
 def mark_of(*names: object) -> str:
     """Return a hash that identifies something by its names without storing them in plain text."""
+    # A file's name may hold undecodable bytes, which Python keeps as surrogates.
     return sha256("\x1f".join(map(str, names)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -38,6 +38,7 @@ def _usual_keys(binding_id: str) -> str:
     """Return the default keys of a binding; empty if no imported widget has it."""
     if binding_id not in _usual:
         kinds: list[type[DOMNode]] = [DOMNode]
+        # The list grows while it is walked, so that it reaches subclasses of any depth.
         for kind in kinds:
             kinds += kind.__subclasses__()
             for binding in kind.__dict__.get("BINDINGS", ()):

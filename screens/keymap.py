@@ -104,6 +104,7 @@ def _read_bindings() -> _Bindings:
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id:
                 named_binding = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
+                # Rooms may share an id, such as `run.pause`. Its first binding describes all.
                 named_bindings_by_id.setdefault(binding.id, named_binding)
     by_key: list[dict[str, list[str]]] = []
     for bindings in _maps():

@@ -343,6 +343,7 @@ class Navigation(TellsRefusals, TypeAhead):
     def _name_person(self, code: str) -> None:
         """Set the person of this app, in every room."""
         self.settings = msgspec.structs.replace(self.settings, person=code)
+        # Screens that exist already hold the settings of before.
         for screen in {screen for stack in self._screen_stacks.values() for screen in stack}:
             if hasattr(screen, "settings"):
                 screen.settings = self.settings
@@ -542,6 +543,7 @@ class Navigation(TellsRefusals, TypeAhead):
         """Show a study in one of the rooms about its results: agreement, adjudication, raters or progress."""
 
         def go() -> None:
+            # Back leads to Progress only after `open_rater`, which sets it again.
             self.came_from.pop(room, None)
             self.read, self.reads[room] = study, study.name
             self.switch_mode(room)

@@ -85,6 +85,7 @@ def _words(value: Any) -> str:
         text = plain(str(value), lines=False)
         return text.replace("_", " ") if _KEY.fullmatch(text) else text
     items = [_words(item) for item in value]
+    # Consecutive weekdays become a range.
     if len(items) > 2 and items in [_DAYS[a : a + len(items)] for a in range(len(_DAYS))]:
         return f"{items[0]} to {items[-1]}"
     if len(items) == 2 and all(_TIME.fullmatch(item) for item in items):

@@ -172,6 +172,7 @@ class PictureWindow:
         with self._change:
             while self._shown.number <= than and not self._closed and (seconds_left := end - time.monotonic()) > 0:
                 self._change.wait(seconds_left)
+            # The pace is kept here, where pages wait, so that the last picture always arrives.
             while not self._closed and (seconds_left := self._told + self._pace - time.monotonic()) > 0:
                 self._change.wait(seconds_left)
             page, self._told = self._shown, time.monotonic()

@@ -16,6 +16,7 @@ def open_in_browser(address: str) -> bool:
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     program = shutil.which(opener)
+    # Over SSH the browser would open on another machine than the person's.
     if not display or program is None or os.environ.get("SSH_CONNECTION"):
         return False
     try:

@@ -158,6 +158,7 @@ class SettlePane(TellsRefusals, Vertical):
     def renew(self, wrong: str = "") -> None:
         """Repaint the item in its current state."""
         assert self.case is not None
+        # Once shown, judges' answers may have influenced the adjudicator. The settlement records that.
         self.draft.judges_seen |= self.judges and bool(self.case.judges)
         self._show(self.ask, case_words(self.way, self.case))
         self.voices.show(self.case, self.way, self.draft, judges=self.judges)

@@ -179,6 +179,7 @@ class AgreementComputation:
 
         try:
             newest = self._store.agreement.newest()
+            # The numbers of the last time are shown at once, while the new ones are computed.
             before = kept_before(self._store, study, how)
             if before is not None and not self._store.agreement.same_since(study, before[1]):
                 self._know(serial, beside_before(self._store, study, how, before[1]))
@@ -248,6 +249,7 @@ class AgreementComputation:
         """Return the study with its labels. They are read once, and again after new rows."""
         from lab.studies.study_data import gathered
 
+        # Two workers must not read the same study at once.
         with self._lock:
             last = self._studied
             if last is None or last[1].study.sha != study.sha or not self._store.agreement.same_since(study, last[0]):
@@ -261,6 +263,7 @@ class AgreementComputation:
     def _drawn(self, serial: int, study_data: StudyData, ask: Ask) -> Drawn:
         from screens.agreement.charts import drawn, pairs_of
 
+        # `_count_beside` holds this lock for one piece at a time, so a request waits for one piece at most.
         with self._drawing:
             grid = drawn(study_data, ask.field, ask.one, ask.other)
             return self.Drawn(serial, ask, pairs_of(study_data, ask.field), grid.grid, grid.why)

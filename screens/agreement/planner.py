@@ -12,6 +12,7 @@ from lab.core.agreement import Agreement
 from screens.agreement.words import wanted_words
 from screens.widgets.text_fields import TextLine
 
+# Coefficients lie between -1 and 1, so no interval is wider than 2.
 _LEAST, _MOST = 0.001, 2.0
 
 

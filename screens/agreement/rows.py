@@ -60,6 +60,7 @@ def on_scale(agreement: Agreement) -> bool:
     statistic = agreement.statistic.casefold()
     if any(word in statistic for word in _OWN_UNIT):
         return False
+    # 1e-9 allows for rounding.
     return agreement.value is None or -1.0 <= agreement.value <= 1.0 + 1e-9
 
 
@@ -104,7 +105,10 @@ def beside(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreem
 
 
 def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
-    """Return the number that pairs are compared with: of the same statistic, else any coefficient, else any number."""
+    """Return the number that pairs are compared with.
+
+    It is of the same kind (any kappa for a kappa), else any coefficient, else any number.
+    """
     word = like.rpartition(" ")[2]
     alike = [agreement for agreement in agreements if agreement.statistic.rpartition(" ")[2] == word]
     return next(iter([*alike, *(agreement for agreement in agreements if not is_share(agreement)), *agreements]))

@@ -20,6 +20,7 @@ from lab.studies import design_editing
 from lab.studies.design_checks import ANSWER
 from lab.studies.design_editing import Item
 
+# With the punctuation of Chinese input methods.
 _SEVERAL = re.compile(r"[,;，；、\s]+")
 _DEEPEST = 999
 """Maximum depth of a branch."""
@@ -78,6 +79,7 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
 def about(design: Design, key: str) -> str:
     """Return in one line what the list does not show of an item."""
     filled = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
+    # A no-break space keeps a label on the line of its value.
     return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in filled)
 
 

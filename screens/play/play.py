@@ -134,6 +134,7 @@ class PlayScreen(RoomScreen[None]):
         self.watch(self.app, "app_focus", self._attendance.turn, init=False)
         self.sheet.display = False
         for part in self._parts:
+            # Each of them changes how many lines are out of sight.
             for attribute in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
                 self.watch(part, attribute, self._more, init=False)
 
@@ -160,6 +161,7 @@ class PlayScreen(RoomScreen[None]):
         """Show a study at the person's last position. An interrupted run continues at once."""
         self.study = study
         try:
+            # `en` is the default of the settings. With it the study's own language applies.
             locale = self.settings.locale if self.settings.locale != "en" else study.locale
             self.part = Participation(self.store, study, Actor("human", self.settings.person), locale)
             self.go()
@@ -207,6 +209,7 @@ class PlayScreen(RoomScreen[None]):
             self._ask(self.here)
         sheet.display = is_asking
         self.query_one("#play-page").display = not is_asking
+        # Nothing about a person is recorded before they have agreed.
         self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
         self._questioned = self._quiz_item(self.part, self.here)
         page = None if is_asking else self._page(self.part, self.here)

@@ -228,6 +228,7 @@ class StillPhone(Vertical):
         if self.shows_picture:
             self._gave_way = True
             self.show_picture(False)
+            # The mirror gets its size with the next layout.
             self.call_after_refresh(self.closer)
         else:
             self.mirror.closer(None if self.mirror.enlarged else self._middle())

@@ -137,6 +137,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.set_class(reel is None, "-none")
         self._seek = at if reel is not None else None
         self.timeline.rows, self.timeline.empty = reel.lines if reel is not None else [], "Reading the steps ..."
+        # Without its watcher, which would request a place before the run is read.
         self.timeline.set_reactive(LineList.cursor, 0)
         self.timeline.changed()
         self._projector.open(reel)

@@ -124,6 +124,7 @@ class RunWords:
         for sha256 in pictures:
             if stop.is_set():
                 break
+            # One at a time, so that each result shows at once and a stop takes effect soon.
             read_pictures(self._store, [WordlessPicture(run, 0, sha256)], reader, lambda: None)
             text = reader.stored_text(sha256)
             texts = {sha256: text.searched} if text is not None else {}

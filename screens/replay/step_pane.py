@@ -76,6 +76,7 @@ def step_sheet(
     who = _by(step.proposed.by, "  by ")
     if action.kind != "ask_user" or step.question is None:
         parts += _section(f"Action{who}", _action(action, step.before.tree))
+    # A blinded reader gets no section for an approval, which changed nothing.
     if step.decision is not None and not (step.decision.verdict == "approve" and step.decision.by == NOBODY):
         parts += _section("Gate", _decision(step.decision, step.before.tree))
     if step.question is not None:
@@ -200,6 +201,7 @@ def _box(bounds: Bounds) -> str:
 
 
 def _node(node: Node, depth: int) -> list[Part]:
+    # Deep nodes keep room for their text.
     indent = "  " * min(depth, 12)
     label = plain(node.label, lines=False)
     name = plain(node.cls.rpartition(".")[2], lines=False)

@@ -74,6 +74,7 @@ class PrivacyScreen(DemoRoom):
 
     def begin(self, plan: RedactionPlan) -> None:
         self._plans = {run: one for run, one in self._plans.items() if one.count and self.store.runs.holds(run)}
+        # The person left this demonstration earlier without covering anything: continue with that plan.
         before = self._plans.get(plan.trace.id)
         if before is not None:
             plan.words, plan.boxes, plan.everywhere = before.words, before.boxes, before.everywhere
@@ -266,7 +267,7 @@ class PrivacyScreen(DemoRoom):
             self.post_message(Failed(error))
             return
         finally:
-            # Also after an error: the engine's process and cache have seen the words.
+            # Also after an error: the cache may hold words of pictures that are erased by now.
             (reader.forget if reader is not None else forget)()
         self.post_message(self.Done(redaction.replaced[run], redaction))
 

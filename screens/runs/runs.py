@@ -118,6 +118,7 @@ class RunsScreen(RoomScreen[None]):
         self._read, self._whole = self._coming, message.whole
         for run_entry in self._read if message.whole else ():
             if run_entry.run.status == "open":
+                # An open run may have grown since its costs were read.
                 self.costs.pop(run_entry.run.id, None)
         self._list()
 

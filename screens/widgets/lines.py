@@ -51,6 +51,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("enter", "choose", "Open", show=False, group=MOVE, id="list.open", tooltip="Open this line"),
     ]
 
+    # `watch_cursor` repaints the two lines that change, so the whole list need not be.
     cursor: reactive[int] = reactive(0, repaint=False)
     """Index of the line under the cursor, from 0."""
 

@@ -68,6 +68,7 @@ gives this pane the whole screen.
         self._wrap()
         if from_top:
             row = next((i for i, line in enumerate(self._wrapped) if at and at in line.plain.casefold()), 0)
+            # Two lines of context stay above the match.
             self.scroll_to(y=max(0, row - 2), animate=False)
         if self._rows != before and self.styles.height is not None and self.styles.height.is_auto:
             self.refresh(layout=True)

@@ -68,6 +68,7 @@ class TypeAhead(App[None]):
 
     async def _hand_on(self, event: events.Event) -> None:
         loop = asyncio.get_running_loop()
+        # Through the app's queue, which awaits `_next`. The event loop alone would not.
         self._rising = loop.call_later(_LONGEST, self.call_later, self._next)
         target = self._holder
         await super().on_event(event)
