@@ -1,4 +1,4 @@
-"""What a screen may ask of the app: a Protocol, so that no screen imports the app that makes it."""
+"""Protocol of the app as its screens see it, so that no screen imports the app that makes it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Lab(Protocol):
     reads_words: bool
     """True if words are read from pictures of phones that give no UI tree."""
     endpoint: EndpointPlace | None
-    """Where clients of the endpoint reach this program; None if it serves none."""
+    """Endpoint that this program serves; None if it serves none."""
     serve_endpoint: Callable[[str], EndpointPlace] | None
     """Start an endpoint whose questions this person (a code) answers; None if none can be started here."""
     on_recording: Callable[[str], None] | None

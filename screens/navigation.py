@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Opening(NamedTuple):
-    """What the app shows first. `step` counts from 1 as people do. None means the first step."""
+    """First room of the app, and what it shows. `step` counts from 1 as people do, and None means the first."""
 
     screen: ScreenName
     trace_id: str | None = None
@@ -61,7 +61,7 @@ class Opening(NamedTuple):
     only: bool = False
     """True if the app shows nothing but that study: no list of others, no Home."""
     endpoint: EndpointPlace | None = None
-    """Where clients of the endpoint reach this program; None if it serves none."""
+    """Endpoint that this program serves; None if it serves none."""
     serve_endpoint: Callable[[str], EndpointPlace] | None = None
     """Start an endpoint whose questions this person (a code) answers; None if none can be started here."""
 
@@ -602,7 +602,7 @@ class Navigation(TellsRefusals, TypeAhead):
 
     @property
     def run_waits(self) -> Literal["", "answer", "decision"]:
-        """What the live run waits for from this person; empty if for nothing."""
+        """The answer or decision that the live run waits for from this person; empty if none."""
         session = self.session
         if session is None or session.over:
             return ""

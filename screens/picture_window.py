@@ -34,7 +34,7 @@ _PACE = 0.2
 
 
 class WindowPage(NamedTuple):
-    """What the page shows.
+    """Contents of the page.
 
     `picture` returns bytes and media type on first request, and `size` is the phone's in pixels.
     """

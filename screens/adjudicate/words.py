@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SettlementDraft:
-    """What was chosen for an item and is not settled yet. It stays while another item is shown."""
+    """Draft of an item's settlement. It stays while another item is shown."""
 
     value: Any = None
     missing: Missing | None = None

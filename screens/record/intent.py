@@ -89,7 +89,7 @@ The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move
 
 
 class _Form(GivingColumn):
-    """In a low terminal the places scroll, and the widgets above keep their rows."""
+    """A form whose places scroll in a low terminal, while the widgets above keep their rows."""
 
     GIVES = ((("places", 3), ("intent-fixed", 2)), ())
 

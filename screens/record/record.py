@@ -298,7 +298,7 @@ class RecordScreen(RoomScreen[None]):
         return may_replay(self.session.spec.seat)
 
     def action_next(self) -> None:
-        """After the end, go to the replay, or for a participant back to their room."""
+        """Go on after the end: to the replay, or for a participant back to their room."""
         app = lab_of(self)
         if self._replays and self.session.failure is None:
             app.open_replay(self.session.trace_id)

@@ -40,10 +40,11 @@ class FooterVerb(NamedTuple):
 
 
 class Footer(Widget, can_focus=False):
-    """At most seven verbs in order of importance, each shown whole or not at all. Help and the badge are always there.
+    """A line of at most seven verbs in order of importance.
 
-    A single line, painted anew if its verbs change. Textual's footer has a widget per key: whenever the focused widget
-    has other keys, it removes and mounts all of them and lays the whole screen out three times.
+    Each verb is shown whole or not at all. Help and the badge are always there.
+    The line is painted anew only if its verbs change. Textual's footer has a widget per key: whenever the focused
+    widget has other keys, it removes and mounts all of them and lays the whole screen out three times.
     """
 
     ALLOW_SELECT = False

@@ -21,11 +21,11 @@ class TableColumn(NamedTuple):
     """Minimum width of the table from which the column is shown."""
     right: bool = False
     share: int = 0
-    """If not 0: 1/share of the table's width, where that exceeds `width`."""
+    """Divisor of the table's width: the column is at least that wide; 0 for none."""
     fits: bool = False
     """Shrink to the longest content or the title."""
     rest: int = 0
-    """If not 0: the column takes the remaining width, at least this much."""
+    """Minimum width of the column that takes the remaining width; 0 for other columns."""
     gap: int = 2
     """Blanks before the column, unless it is the first."""
     style: str = ""
