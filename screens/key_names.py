@@ -20,12 +20,12 @@ def keys_of(node: DOMNode, binding_id: str) -> list[str]:
     for owner in type(node).__mro__:
         for binding in owner.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id == binding_id:
-                keys = _moved(node).get(binding_id) or binding.key
+                keys = _moved_keys(node).get(binding_id) or binding.key
                 return [written(key.strip()) for key in keys.split(",")]
     return []
 
 
-def _moved(node: DOMNode) -> dict[str, str]:
+def _moved_keys(node: DOMNode) -> dict[str, str]:
     moved_keys: dict[str, str] = getattr(node.app, "moved_keys", {})
     return moved_keys
 
@@ -66,7 +66,7 @@ def with_keys(node: DOMNode, text: str) -> str:
     """
 
     def key(match: re.Match[str]) -> str:
-        keys = _moved(node).get(match[1]) or match[2] or _usual_keys(match[1])
+        keys = _moved_keys(node).get(match[1]) or match[2] or _usual_keys(match[1])
         return written(keys.split(",")[0].strip())
 
     return _NAMED_KEY.sub(key, text)
@@ -90,10 +90,10 @@ def give_keys(widget: Widget) -> None:
     focus_now(widget)
     if widget.is_attached:
         # Runs after the pending show event.
-        widget.call_later(_give_back, widget)
+        widget.call_later(_focus_again, widget)
 
 
-def _give_back(widget: Widget) -> None:
+def _focus_again(widget: Widget) -> None:
     """Focus a visible widget, unless the focus is within its own panel."""
     panel = widget if widget.children else widget.parent
     shown = widget.is_attached and widget.focusable and all(node.display for node in widget.ancestors_with_self)

@@ -70,7 +70,7 @@ def _bindings() -> _Bindings:
     Importing all screens takes most of a second. The file's name holds a hash of the screens' files and of Textual's
     version. If the file cannot be read or written, import the screens.
     """
-    path = folder("cache") / f"bindings-{_stamp()}.json"
+    path = folder("cache") / f"bindings-{_files_stamp()}.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Bindings)
     except (OSError, msgspec.MsgspecError):
@@ -89,7 +89,7 @@ def _bindings() -> _Bindings:
     return bindings
 
 
-def _stamp() -> str:
+def _files_stamp() -> str:
     """Return a hash that changes with Textual's version and with any file of the screens."""
     root = Path(__file__).parent
     files = ((str(path), path.stat()) for path in sorted(root.rglob("*.py")))
@@ -100,14 +100,14 @@ def _stamp() -> str:
 def _read_bindings() -> _Bindings:
     """Import all screens and read their bindings."""
     named_bindings_by_id: dict[str, NamedBinding] = {}
-    for kind in _kinds():
+    for kind in _node_classes():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id:
                 named_binding = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
                 # Rooms may share an id, such as `run.pause`. Its first binding describes all.
                 named_bindings_by_id.setdefault(binding.id, named_binding)
     by_key: list[dict[str, list[str]]] = []
-    for bindings in _maps():
+    for bindings in _binding_maps():
         stand = {
             key: [named_binding.id for named_binding in ones if named_binding.id]
             for key, ones in bindings.key_to_bindings.items()
@@ -124,8 +124,8 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
         return Keymap({}, ())
     bindings, maps = _bindings()
     for id, keys in keymap.items():
-        _check(id, keys, bindings)
-    new_keys = {id: _spelled(keys) for id, keys in keymap.items()}
+        _check_entry(id, keys, bindings)
+    new_keys = {id: _normalize(keys) for id, keys in keymap.items()}
     new_keys |= {id: new_keys[other] for id, other in FOLLOWS.items() if other in new_keys and id not in new_keys}
     unmoved_keys: dict[str, str] = {}
     sentences: dict[str, str] = {}
@@ -133,11 +133,11 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
         for others in by_key.values():
             if not new_keys.keys().isdisjoint(others):
                 unmoved_keys |= {other: bindings[other].keys for other in others if other not in new_keys}
-        sentences |= _lost(by_key, new_keys, bindings)
+        sentences |= _lost_sentences(by_key, new_keys, bindings)
     return Keymap(new_keys | unmoved_keys, tuple(sentences.values()))
 
 
-def _check(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
+def _check_entry(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
     if id not in bindings:
         problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, bindings)}"
         raise LabError(source_of("keymap")[0], problem, "`hitlab keys` lists them.")
@@ -158,11 +158,11 @@ def _named_keys() -> frozenset[str]:
     return frozenset(key.value for key in Keys)
 
 
-def _spelled(keys: str) -> str:
+def _normalize(keys: str) -> str:
     return ",".join(key.strip() for key in keys.split(","))
 
 
-def _lost(
+def _lost_sentences(
     by_key: Mapping[str, list[str]], new_keys: Mapping[str, str], bindings: Mapping[str, NamedBinding]
 ) -> dict[str, str]:
     """Return a sentence by binding id for each binding of one widget that has lost its last key to another."""
@@ -176,14 +176,14 @@ def _lost(
     return sentences
 
 
-def _maps() -> Iterator[BindingsMap]:
-    for kind in _kinds():
+def _binding_maps() -> Iterator[BindingsMap]:
+    for kind in _node_classes():
         bindings_map = getattr(kind, "_merged_bindings", None)
         if bindings_map is not None:
             yield bindings_map
 
 
-def _kinds() -> Iterator[type[DOMNode]]:
+def _node_classes() -> Iterator[type[DOMNode]]:
     """Import all modules of `screens`, and yield their widgets, screens and the app."""
     import screens
 

@@ -70,7 +70,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
 
     def build(self, make: Callable[[], Session]) -> None:
         """Build a session off the UI thread and show it."""
-        self._say("Starting the phone ...")
+        self._show_text("Starting the phone ...")
         self._build(make)
 
     @work(thread=True, exclusive=True, group="build")
@@ -78,7 +78,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         try:
             session = make()
         except LabError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self._show_error, error)
         else:
             self.app.call_from_thread(self.enter, session)
 
@@ -92,11 +92,11 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             if session.spec.agent == PERSON:
                 screen: Screen[None] = RecordScreen(session)
             else:
-                screen = LiveScreen(session, reads=self._reads_first(session))
+                screen = LiveScreen(session, reads=self._must_read_first(session))
         except LabError as error:
-            self._refused(error)
+            self._show_error(error)
             return
-        self._say(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
+        self._show_text(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
         app = lab_of(self)
         app.session = session
         if session.spec.agent == PERSON and app.on_recording is not None:
@@ -104,12 +104,12 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         self.app.push_screen(screen)
         self.app.call_after_refresh(app.fit)
 
-    def _refused(self, error: LabError) -> None:
+    def _show_error(self, error: LabError) -> None:
         """Show why no session was built, and the key that goes back."""
         back = " to Home" if may_replay(lab_of(self).settings.seat) else ""
-        self._say(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{back}."))
+        self._show_text(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{back}."))
 
-    def _reads_first(self, session: Session) -> bool:
+    def _must_read_first(self, session: Session) -> bool:
         """Return True if a participant must still read their persona. In a played study they did so before."""
         played = lab_of(self).came_from.get("live") == "play"
         human = session.spec.user == "human"
@@ -120,7 +120,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             and not session.store.runs.holds(session.trace_id)
         )
 
-    def _say(self, text: str) -> None:
+    def _show_text(self, text: str) -> None:
         self._said = plain(text)
         for label in self.query("#door").results(Static):
             label.update(self._said)

@@ -91,7 +91,7 @@ class Room(NamedTuple):
     empty: tuple[str, str] = ("", "")
 
 
-def _home(store: Store, settings: Settings) -> Screen[None]:
+def _make_home(store: Store, settings: Settings) -> Screen[None]:
     if not may_replay(settings.seat):
         from screens.play.lobby import LobbyScreen
 
@@ -101,85 +101,85 @@ def _home(store: Store, settings: Settings) -> Screen[None]:
     return HomeScreen(store, settings)
 
 
-def _door(store: Store, settings: Settings) -> Screen[None]:
+def _make_launcher(store: Store, settings: Settings) -> Screen[None]:
     from screens.launcher import LiveLauncher
 
     return LiveLauncher()
 
 
-def _replay(store: Store, settings: Settings) -> Screen[None]:
+def _make_replay(store: Store, settings: Settings) -> Screen[None]:
     from screens.replay.replay import ReplayScreen
 
     return ReplayScreen(store, settings)
 
 
-def _author(store: Store, settings: Settings) -> Screen[None]:
+def _make_author(store: Store, settings: Settings) -> Screen[None]:
     from screens.author.author import AuthorScreen
 
     return AuthorScreen(store, settings)
 
 
-def _review(store: Store, settings: Settings) -> Screen[None]:
+def _make_review(store: Store, settings: Settings) -> Screen[None]:
     from screens.review.review import ReviewScreen
 
     return ReviewScreen(store, settings)
 
 
-def _privacy(store: Store, settings: Settings) -> Screen[None]:
+def _make_privacy(store: Store, settings: Settings) -> Screen[None]:
     from screens.review.privacy import PrivacyScreen
 
     return PrivacyScreen(store, settings)
 
 
-def _runs(store: Store, settings: Settings) -> Screen[None]:
+def _make_runs(store: Store, settings: Settings) -> Screen[None]:
     from screens.runs.runs import RunsScreen
 
     return RunsScreen(store, settings)
 
 
-def _compare(store: Store, settings: Settings) -> Screen[None]:
+def _make_compare(store: Store, settings: Settings) -> Screen[None]:
     from screens.compare.compare import CompareScreen
 
     return CompareScreen(store, settings)
 
 
-def _annotate(store: Store, settings: Settings) -> Screen[None]:
+def _make_annotate(store: Store, settings: Settings) -> Screen[None]:
     from screens.annotate.annotate import AnnotateScreen
 
     return AnnotateScreen(store, settings)
 
 
-def _play(store: Store, settings: Settings) -> Screen[None]:
+def _make_play(store: Store, settings: Settings) -> Screen[None]:
     from screens.play.play import PlayScreen
 
     return PlayScreen(store, settings)
 
 
-def _agreement(store: Store, settings: Settings) -> Screen[None]:
+def _make_agreement(store: Store, settings: Settings) -> Screen[None]:
     from screens.agreement.agreement import AgreementScreen
 
     return AgreementScreen(store, settings)
 
 
-def _adjudicate(store: Store, settings: Settings) -> Screen[None]:
+def _make_adjudicate(store: Store, settings: Settings) -> Screen[None]:
     from screens.adjudicate.adjudicate import AdjudicateScreen
 
     return AdjudicateScreen(store, settings)
 
 
-def _raters(store: Store, settings: Settings) -> Screen[None]:
+def _make_raters(store: Store, settings: Settings) -> Screen[None]:
     from screens.raters.raters import RatersScreen
 
     return RatersScreen(store, settings)
 
 
-def _progress(store: Store, settings: Settings) -> Screen[None]:
+def _make_progress(store: Store, settings: Settings) -> Screen[None]:
     from screens.study_progress.study_progress import ProgressScreen
 
     return ProgressScreen(store, settings)
 
 
-def _answer(store: Store, settings: Settings) -> Screen[None]:
+def _make_answer(store: Store, settings: Settings) -> Screen[None]:
     from screens.answer.answer import AnswerScreen
 
     return AnswerScreen(store, settings)
@@ -190,43 +190,49 @@ def _anyone(seat: Seat) -> bool:
 
 
 ROOMS: dict[ScreenName, Room] = {
-    "home": Room(_anyone, _home),
-    "live": Room(_anyone, _door, ("no run is live.", "{list.open} on a task in Home ({app.home}) starts one.")),
-    "replay": Room(may_replay, _replay, ("no run is open.", "{list.open} on a run in Home ({app.home}) opens it.")),
+    "home": Room(_anyone, _make_home),
+    "live": Room(
+        _anyone, _make_launcher, ("no run is live.", "{list.open} on a task in Home ({app.home}) starts one.")
+    ),
+    "replay": Room(
+        may_replay, _make_replay, ("no run is open.", "{list.open} on a run in Home ({app.home}) opens it.")
+    ),
     "author": Room(
         may_author,
-        _author,
+        _make_author,
         ("no design is open.", "{home.author:a} on a run or a task in Home ({app.home}) opens its design."),
     ),
-    "review": Room(may_review, _review),
-    "privacy": Room(may_review, _privacy),
-    "runs": Room(sees_outcomes, _runs),
+    "review": Room(may_review, _make_review),
+    "privacy": Room(may_review, _make_privacy),
+    "runs": Room(sees_outcomes, _make_runs),
     "annotate": Room(
-        may_rate, _annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
+        may_rate, _make_annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
     ),
-    "play": Room(_anyone, _play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
+    "play": Room(_anyone, _make_play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
     "agreement": Room(
         sees_outcomes,
-        _agreement,
+        _make_agreement,
         ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
     ),
     "adjudicate": Room(
         sees_outcomes,
-        _adjudicate,
+        _make_adjudicate,
         ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
     ),
     "raters": Room(
-        sees_outcomes, _raters, ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it.")
+        sees_outcomes,
+        _make_raters,
+        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
     ),
     "progress": Room(
         sees_outcomes,
-        _progress,
+        _make_progress,
         ("no study is open.", "{studies.progress:w} on a study in Home ({app.home}) shows how far it is."),
     ),
-    "answer": Room(may_answer, _answer),
+    "answer": Room(may_answer, _make_answer),
     "compare": Room(
         sees_outcomes,
-        _compare,
+        _make_compare,
         ("no two runs are open.", "{runs.compare:c} on two runs in Runs ({app.runs}) opens them."),
     ),
 }
@@ -296,10 +302,10 @@ class Navigation(TellsRefusals, TypeAhead):
         if self.rates and room is ROOMS["home"]:
             from screens.home.rater_home import RatingHome
 
-            return self._fitted(RatingHome(self.store, self.settings))
-        return self._fitted(room.make(self.store, self.settings))
+            return self._set_breakpoints(RatingHome(self.store, self.settings))
+        return self._set_breakpoints(room.make(self.store, self.settings))
 
-    def _fitted(self, screen: Screen[None]) -> Screen[None]:
+    def _set_breakpoints(self, screen: Screen[None]) -> Screen[None]:
         """Set a new screen's breakpoint classes. Textual does so only after a first layout without a size."""
         wide = screen.HORIZONTAL_BREAKPOINTS or self.HORIZONTAL_BREAKPOINTS or []
         high = screen.VERTICAL_BREAKPOINTS or self.VERTICAL_BREAKPOINTS or []
@@ -356,7 +362,7 @@ class Navigation(TellsRefusals, TypeAhead):
         elif opening.screen == "live" and opening.ask is not None:
             self.open_record(opening.ask)
         elif opening.screen == "live" and opening.make is not None:
-            self._live_door().build(opening.make)
+            self._show_launcher().build(opening.make)
         elif opening.screen == "replay" and opening.trace_id is not None:
             self.open_replay(opening.trace_id, opening.step or 1)
         elif opening.screen == "author" and opening.task is not None:
@@ -417,11 +423,11 @@ class Navigation(TellsRefusals, TypeAhead):
 
             return Session(self.store, spec, resume)
 
-        self._live_door().build(build)
+        self._show_launcher().build(build)
 
     def open_session(self, make: Callable[[], Session]) -> None:
         """Show a run that `make` builds off the UI thread."""
-        self._live_door().build(make)
+        self._show_launcher().build(make)
 
     def choose_phone(self, serial: str) -> None:
         """Use this phone for runs that begin from now on."""
@@ -436,7 +442,7 @@ class Navigation(TellsRefusals, TypeAhead):
 
             return Session(self.store, task_spec(name, self.settings, choices))
 
-        self._live_door().build(build)
+        self._show_launcher().build(build)
 
     def open_record(self, asking: Asking) -> None:
         """Record a demonstration. Ask first for a missing intent or place."""
@@ -444,7 +450,7 @@ class Navigation(TellsRefusals, TypeAhead):
         if intent and place:
             self.open_live(asking.begun(intent, place))
             return
-        self._live_door()
+        self._show_launcher()
         from screens.record.intent import IntentScreen
 
         def begin(answer: tuple[str, str] | None) -> None:
@@ -472,7 +478,7 @@ class Navigation(TellsRefusals, TypeAhead):
             trace = self.store.runs.trace(trace_id)
             return Session(self.store, resume_spec(trace, pace=self.settings.pace), trace)
 
-        self._live_door().build(build)
+        self._show_launcher().build(build)
 
     def enter_live(self, session: Session) -> None:
         """Show a session that is built already, in place of the run that it continues."""
@@ -584,7 +590,7 @@ class Navigation(TellsRefusals, TypeAhead):
             hint = with_keys(self, "{app.live} shows it; {run.pause:ctrl+x} twice ends it.")
             raise LabError("Live", "a run is live already.", hint)
 
-    def _live_door(self) -> LiveLauncher:
+    def _show_launcher(self) -> LiveLauncher:
         self.check_no_run()
         self.switch_mode("live")
         while len(self.screen_stack) > 1:

@@ -25,7 +25,7 @@ class PlainCommands(Provider):
     async def discover(self) -> Hits:
         for title, words, run, discovered in sorted(self.app.get_system_commands(self.screen), key=itemgetter(0)):
             if discovered:
-                yield DiscoveryHit(Content(plain(title, lines=False)), run, help=_help(words))
+                yield DiscoveryHit(Content(plain(title, lines=False)), run, help=_help_content(words))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
@@ -37,10 +37,10 @@ class PlainCommands(Provider):
                 for offset in offsets:
                     if not title[offset].isspace():
                         display = display.stylize(self.match_style or "", offset, offset + 1)
-                yield Hit(score, display, run, help=_help(words))
+                yield Hit(score, display, run, help=_help_content(words))
 
 
-def _help(words: str) -> Any:
+def _help_content(words: str) -> Any:
     """Return the help as content, which the palette accepts in place of markup though its type says `str`."""
     return Content(plain(words, lines=False)) if words else None
 

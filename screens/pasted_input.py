@@ -30,10 +30,10 @@ class PasteParser(XTermParser):
         """Beginning of what may be the end mark of a paste."""
 
     def feed(self, data: str) -> Iterable[Message]:
-        handed = self._text_of(data)
+        handed = self._strip_escapes(data)
         return super().feed(handed) if handed or not data else ()
 
-    def _text_of(self, data: str) -> str:
+    def _strip_escapes(self, data: str) -> str:
         data, self._held = self._held + data, ""
         parts = list[str]()
         while data:

@@ -47,7 +47,7 @@ class PersonScreen(Screen[str | None]):
         self.query_one(Input).focus()
 
     @on(Input.Submitted)
-    def _named(self, message: Input.Submitted) -> None:
+    def _submit_code(self, message: Input.Submitted) -> None:
         code = message.value.strip()
         try:
             if code == UNNAMED:

@@ -73,7 +73,7 @@ class PictureWindow:
         self._has_pictures = False
         self._closed = False
         try:
-            self._server = _Server(("127.0.0.1", 0), _handler(self))
+            self._server = _Server(("127.0.0.1", 0), _make_handler(self))
         except OSError as error:
             raise LabError("--window", f"no port of this machine can be had ({error.strerror})") from error
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="window", daemon=True)
@@ -91,28 +91,30 @@ class PictureWindow:
     def show(self, image: bytes | None, size: Point | None, caption: str, marks: Sequence[PhoneMark] = ()) -> None:
         """Show a stored picture (PNG or JPEG bytes) with marks in the phone's pixels, or only the caption."""
         picture = (image, "image/jpeg" if image[:2] == b"\xff\xd8" else "image/png") if image is not None else None
-        self._put(picture and (lambda: picture), size, caption, tuple(marks))
+        self._publish(picture and (lambda: picture), size, caption, tuple(marks))
 
     def show_frame(self, frame: Frame, caption: str = "") -> None:
         """Show a live picture. Pages receive a few a second at most, and always the last one."""
-        self._put(lambda: (_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks, _PACE)
+        self._publish(
+            lambda: (_encode_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks, _PACE
+        )
 
     def mark(self, marks: Sequence[PhoneMark]) -> None:
         """Replace the marks over the picture."""
         page = self._shown
         if tuple(marks) != page.marks:
-            self._put(page.picture, page.size, page.caption, tuple(marks))
+            self._publish(page.picture, page.size, page.caption, tuple(marks))
 
     def ask_region(self, take: Callable[[Region], None] | None) -> None:
         """Call `take`, on a thread, with the next region dragged on the page. None stops asking."""
         page = self._shown
         if take is not page.take:
-            self._put(page.picture, page.size, page.caption, page.marks, take=take)
+            self._publish(page.picture, page.size, page.caption, page.marks, take=take)
 
     def hide(self) -> None:
         """Show nothing, because the next item has no phone or hides it."""
-        self._put(None, None, "", (), take=None)
-        self._has_pictures_now(False)
+        self._publish(None, None, "", (), take=None)
+        self._set_has_pictures(False)
 
     def close(self) -> None:
         """Close the page. A browser that shows it says that hitlab was left."""
@@ -125,7 +127,7 @@ class PictureWindow:
         self._server.server_close()
         self._thread.join(2)
 
-    def _put(
+    def _publish(
         self,
         picture: Callable[[], tuple[bytes, str]] | None,
         size: Point | None,
@@ -141,9 +143,9 @@ class PictureWindow:
             self._pace = pace
             self._change.notify_all()
         if picture is not None:
-            self._has_pictures_now(True)
+            self._set_has_pictures(True)
 
-    def _has_pictures_now(self, now: bool) -> None:
+    def _set_has_pictures(self, now: bool) -> None:
         """Call `tell` if there are pictures now and were none before, or the reverse.
 
         One step without a picture is no change.
@@ -232,7 +234,7 @@ class _Server(ThreadingHTTPServer):
         """Ignore the error, because the page asks again."""
 
 
-def _jpeg(frame: Frame) -> bytes:
+def _encode_jpeg(frame: Frame) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
@@ -240,7 +242,7 @@ def _jpeg(frame: Frame) -> bytes:
     return out.getvalue()
 
 
-def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
+def _make_handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         """Answers one browser. Reveals nothing about the machine and stores nothing."""
 
@@ -253,12 +255,12 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
             rest = window.allows(path, self.headers.get("Host", ""))
             if rest == "":
                 nonce = secrets.token_urlsafe(12)
-                self._answer(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
+                self._send(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
             elif rest == "now":
                 than = query.removeprefix("after=")
-                self._answer(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
+                self._send(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
             elif rest == "picture" and (picture := window.picture()) is not None:
-                self._answer(*picture)
+                self._send(*picture)
             else:
                 self.send_error(404)
 
@@ -271,11 +273,11 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 self.send_error(404)
             elif window.dragged(self.rfile.read(int(length))):
-                self._answer(b"{}")
+                self._send(b"{}")
             else:
                 self.send_error(409)
 
-        def _answer(self, body: bytes, kind: str = "application/json", nonce: str = "") -> None:
+        def _send(self, body: bytes, kind: str = "application/json", nonce: str = "") -> None:
             self.send_response(200)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))

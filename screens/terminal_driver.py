@@ -35,7 +35,7 @@ class TerminalDriver(LinuxDriver):
         if self._end is None or thread is None:
             super().write(data)
         elif thread.is_alive():
-            self._queue(thread, data)
+            self._enqueue(thread, data)
 
     def start_application_mode(self) -> None:
         self._end = None
@@ -58,14 +58,14 @@ class TerminalDriver(LinuxDriver):
             self._end = time.monotonic() + _WAIT
         thread = self._writer_thread
         if thread is not None:
-            self._queue(thread, None)
+            self._enqueue(thread, None)
             thread.join(self._seconds_left)
             # The writer may block again on its next chunk, so discard until it ends.
             for _ in range(_DISCARDS if thread.is_alive() else 0):
                 with contextlib.suppress(termios.error):
-                    termios.tcflush(self._output, termios.TCOFLUSH)
+                    termios.tcflush(self._output_fd, termios.TCOFLUSH)
                 self._restart_output()
-                self._queue(thread, None)
+                self._enqueue(thread, None)
                 thread.join(_DISCARD_WAIT)
                 if not thread.is_alive():
                     break
@@ -74,19 +74,19 @@ class TerminalDriver(LinuxDriver):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self._modes)
 
     @property
-    def _output(self) -> int:
+    def _output_fd(self) -> int:
         return self._file.fileno() if self._file is not None else self.fileno
 
     @property
     def _seconds_left(self) -> float:
         return max(0.0, (self._end or 0.0) - time.monotonic())
 
-    def _queue(self, thread: WriterThread, data: str | None) -> None:
+    def _enqueue(self, thread: WriterThread, data: str | None) -> None:
         with contextlib.suppress(Full):
             thread._queue.put(data, timeout=self._seconds_left)
 
     def _restart_output(self) -> None:
         """Lift a stop of the output, which also wakes a write that waits for space."""
         with contextlib.suppress(termios.error):
-            termios.tcflow(self._output, termios.TCOOFF)
-            termios.tcflow(self._output, termios.TCOON)
+            termios.tcflow(self._output_fd, termios.TCOOFF)
+            termios.tcflow(self._output_fd, termios.TCOON)

@@ -132,19 +132,19 @@ class AdjudicateScreen(RoomScreen[None]):
             self.post_message(Failed(error))
 
     @on(Read)
-    def _read(self, message: Read) -> None:
+    def _show_queue(self, message: Read) -> None:
         if self.session is None or self.session.study.name != message.study.name or self.shown == "case":
             return  # beside an item that is open the list stays; it is read again when the item is left
         before = self._current
         self._queue = queue = message.queue
         self._units, self._waiting = message.units, queue.waiting
-        self.disputes.empty = self._empty(queue.waiting)
-        self._list()
+        self.disputes.empty = self._empty_words(queue.waiting)
+        self._list_disputes()
         if before is not None:
             self.disputes.go(self._index(before.unit, before.spot))
         self.renew()
 
-    def _list(self) -> None:
+    def _list_disputes(self) -> None:
         """List the open and the settled items, of one question if it is listed alone."""
         if self.session is None or self._queue is None:
             return
@@ -152,7 +152,7 @@ class AdjudicateScreen(RoomScreen[None]):
         rows = [row for row in rows if self.field in ("", row.spot.field)]
         self.disputes.show(rows, self._units, self.session.way)
 
-    def _empty(self, waiting: int) -> str:
+    def _empty_words(self, waiting: int) -> str:
         """Return the text of an empty queue."""
         if waiting:
             waits = "1 run waits" if waiting == 1 else f"{waiting:,} runs wait"
@@ -162,7 +162,7 @@ class AdjudicateScreen(RoomScreen[None]):
         return with_keys(self, nothing + "{app.back} leads to Home.")
 
     @on(Failed)
-    def _failed(self, message: Failed) -> None:
+    def _show_error(self, message: Failed) -> None:
         message.stop()  # the list says it
         self.disputes.rows, self.disputes.empty = (
             [],
@@ -179,12 +179,12 @@ class AdjudicateScreen(RoomScreen[None]):
         return next((at for at, row in enumerate(self.disputes.rows) if (row.unit, row.spot) == (unit, spot)), 0)
 
     @on(LineList.Highlighted, "#adjudicate-queue")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.renew()
 
     @on(LineList.Chosen, "#adjudicate-queue")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         tried(self, self.show_case)
 
@@ -198,7 +198,7 @@ class AdjudicateScreen(RoomScreen[None]):
         fields = ["", *(one.id for one in self.session.study.protocol.fields if one.id in there)]
         at = fields.index(self.field) if self.field in fields else 0
         self.field = fields[(at + 1) % len(fields)]
-        self._list()
+        self._list_disputes()
         self.disputes.go(0)
         self.renew()
 
@@ -215,18 +215,18 @@ class AdjudicateScreen(RoomScreen[None]):
             self.refresh_bindings()
 
     @on(BatchPane.Turned)
-    def _batch_turned(self, message: BatchPane.Turned) -> None:
+    def _update_batch_keys(self, message: BatchPane.Turned) -> None:
         message.stop()
         self.refresh_bindings()
         self.renew()
 
     @on(BatchPane.Left)
-    def _batch_left(self, message: BatchPane.Left) -> None:
+    def _close_batch(self, message: BatchPane.Left) -> None:
         message.stop()
         self.to_queue()
 
     @on(BatchPane.Settled)
-    def _batch_settled(self, message: BatchPane.Settled) -> None:
+    def _report_batch(self, message: BatchPane.Settled) -> None:
         message.stop()
         self.at_once.close()
         open_words = f" Left open: {message.left}." if message.left else ""
@@ -254,7 +254,7 @@ class AdjudicateScreen(RoomScreen[None]):
             self.app.call_from_thread(self.notify, plain(error.body), severity="warning", markup=False)
 
     @on(Undone)
-    def _undone(self, message: Undone) -> None:
+    def _report_undo(self, message: Undone) -> None:
         message.stop()
         self.notify(f"{message.count:,} {'is' if message.count == 1 else 'are'} open again.", markup=False)
         if self.session is not None:
@@ -297,7 +297,7 @@ class AdjudicateScreen(RoomScreen[None]):
         self.query_one(UnitPane).cover(rests)
 
     @on(SettlePane.LookedAt)
-    def _looked_at(self, message: SettlePane.LookedAt) -> None:
+    def _show_evidence(self, message: SettlePane.LookedAt) -> None:
         """Show the step that this answer rests on."""
         message.stop()
         label = message.voice.said.label if message.voice is not None else None
@@ -305,7 +305,7 @@ class AdjudicateScreen(RoomScreen[None]):
             self.query_one(UnitPane).go_to(label.evidence)
 
     @on(SettlePane.Settled)
-    def _settled(self, message: SettlePane.Settled) -> None:
+    def _finish_item(self, message: SettlePane.Settled) -> None:
         """Update the queue at once and go to the next open item."""
         message.stop()
         dispute, session = self._current, self.session
@@ -325,7 +325,7 @@ class AdjudicateScreen(RoomScreen[None]):
             tried(self, self.show_case)
 
     @on(SettlePane.Turned)
-    def _turned(self, message: SettlePane.Turned) -> None:
+    def _update_keys(self, message: SettlePane.Turned) -> None:
         message.stop()
         self.cover()
         self.renew()
@@ -411,7 +411,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @on(UnitPane.Looked)
     @on(UnitPane.Closely)
     @on(UnitPane.Boxed)
-    def _seen(self, message: Message) -> None:
+    def _refresh_keys(self, message: Message) -> None:
         message.stop()
         self.refresh_bindings()
 

@@ -109,9 +109,9 @@ class SettlePane(TellsRefusals, Vertical):
         yield self.words
 
     def on_mount(self) -> None:
-        self.watch(self.choices, "show_vertical_scrollbar", self._room_turned, init=False)
+        self.watch(self.choices, "show_vertical_scrollbar", self._announce_scrollbar, init=False)
 
-    def _room_turned(self) -> None:
+    def _announce_scrollbar(self) -> None:
         """Update the keys after answers went out of sight or came into it."""
         self.post_message(self.Turned())
 
@@ -131,10 +131,10 @@ class SettlePane(TellsRefusals, Vertical):
     @property
     def draft(self) -> SettlementDraft:
         """Draft of the open item."""
-        return self._drafts.setdefault(self._place, SettlementDraft())
+        return self._drafts.setdefault(self._draft_key, SettlementDraft())
 
     @property
-    def _place(self) -> tuple[str, str, str, str]:
+    def _draft_key(self) -> tuple[str, str, str, str]:
         assert self.case is not None
         assert self.session is not None
         return (self.session.study.name, self.case.unit.id, *self.case.spot)
@@ -160,10 +160,10 @@ class SettlePane(TellsRefusals, Vertical):
         assert self.case is not None
         # Once shown, judges' answers may have influenced the adjudicator. The settlement records that.
         self.draft.judges_seen |= self.judges and bool(self.case.judges)
-        self._show(self.ask, case_words(self.way, self.case))
+        self._show_if_new(self.ask, case_words(self.way, self.case))
         self.voices.show(self.case, self.way, self.draft, judges=self.judges)
         self.voices.styles.height = max(3, min(8, self.voices.count + 2))
-        self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
+        self._show_if_new(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
         many = way_of(self.item) == "many"
         choices = self.way.choices(self.item) if self.by_digits and not self.case.closed else []
         marked_keys = {
@@ -179,7 +179,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.wrong.say(Content.styled(wrong, ERROR))
         self.post_message(self.Turned())
 
-    def _show(self, page: TextPage, words: Content) -> None:
+    def _show_if_new(self, page: TextPage, words: Content) -> None:
         """Show new text from its top. The same text keeps its scroll offset."""
         if words != page.content:
             page.show(words)
@@ -215,10 +215,10 @@ class SettlePane(TellsRefusals, Vertical):
         return f"A digit chooses{most}; {{adjudicate.settle}} then asks why."
 
     @on(LineList.Highlighted, "#adjudicate-said")
-    def _moved_to(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.case is not None:
-            self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
+            self._show_if_new(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
             self.post_message(self.LookedAt(self.voices.current))
 
     # -- typing ----------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ class SettlePane(TellsRefusals, Vertical):
         """Choose an option, begin a typed value with the digit, or (0) ask why there is no right answer."""
         if digit == 0:
             reasons = [MenuEntry(f"missing {reason}", self.way.reason(reason)) for reason in _REASONS]
-            self._offer("No right answer: why", reasons)
+            self._open_menu("No right answer: why", reasons)
             return
         choices = self.way.choices(self.item) if self.by_digits else []
         if not choices:
@@ -286,19 +286,19 @@ class SettlePane(TellsRefusals, Vertical):
         if choice is None:
             self.renew(f"There is no answer {digit}.")
         else:
-            self._turn(choice.value)
+            self._choose_option(choice.value)
 
     @on(AnswerOptions.Picked)
-    def _picked(self, message: AnswerOptions.Picked) -> None:
+    def _take_option(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         choice = next((option for option in self.options.choices if option.key == message.key), None)
         if choice is not None and self.typing == "reason":
             self.line.write(choice.value)
             self.line.focus()
         elif choice is not None:
-            self._turn(choice.value)
+            self._choose_option(choice.value)
 
-    def _turn(self, value: Any) -> None:
+    def _choose_option(self, value: Any) -> None:
         """Choose an option, or toggle it in a field of many options."""
         if way_of(self.item) == "many":
             selection = self.draft.value if isinstance(self.draft.value, list) else None
@@ -347,16 +347,16 @@ class SettlePane(TellsRefusals, Vertical):
             return
         stayed = [MenuEntry(_STAYED, "did not change their mind")] if voice.mask in self.draft.moves else []
         entries = [MenuEntry(f"now {at}", move.says) for at, move in enumerate(choices)]
-        self._offer(f"{voice.called} changed to", [*entries, *stayed])
+        self._open_menu(f"{voice.called} changed to", [*entries, *stayed])
 
-    def _offer(self, title: str, entries: Sequence[MenuEntry]) -> None:
+    def _open_menu(self, title: str, entries: Sequence[MenuEntry]) -> None:
         """Open the menu. In a low terminal it takes the rows of the answers."""
         self.add_class("-menu")
         self.menu.open(title, entries)
         self.post_message(self.Turned())
 
     @on(Menu.Picked)
-    def _chosen(self, message: Menu.Picked) -> None:
+    def _apply_menu(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
         self.remove_class("-menu")
@@ -366,22 +366,22 @@ class SettlePane(TellsRefusals, Vertical):
             self.choose(None, next(reason for reason in _REASONS if reason == which))
         elif what == "now":
             now = self.way.choices(self.item)[int(which)].value
-            if why := self._unmoved(now):
+            if why := self._why_unmoved(now):
                 self.renew(why)
             else:
-                self._asks_why(now)
+                self._ask_why_moved(now)
         elif what == _STAYED:
             self.draft.moves.pop(self._moving[0], None)
             self.renew()
         else:
             self.renew()
 
-    def _unmoved(self, now: Any) -> str:
+    def _why_unmoved(self, now: Any) -> str:
         """Return why this is not a change of mind; empty if it is one."""
         voice = next(row for row in self.voices.rows if row.mask == self._moving[0])
         return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 
-    def _asks_why(self, now: Any) -> None:
+    def _ask_why_moved(self, now: Any) -> None:
         self._moving = (self._moving[0], now)
         self.type("why", f"Why did {self._moving[0]} change?", "", "a word, or a word: and more")
 
@@ -393,41 +393,41 @@ class SettlePane(TellsRefusals, Vertical):
     # -- what was typed ----------------------------------------------------------------------------------------
 
     @on(AnswerLine.Left)
-    def _left(self, message: AnswerLine.Left) -> None:
+    def _cancel_line(self, message: AnswerLine.Left) -> None:
         message.stop()
         self.leave_line()
         self.renew()
 
     @on(AnswerLine.Ended)
-    def _ended(self, message: AnswerLine.Ended) -> None:
+    def _submit_line(self, message: AnswerLine.Ended) -> None:
         message.stop()
         what, words = self.typing, self.line.text.strip()
         try:
-            self._typed(what, words)
+            self._apply_typed(what, words)
         except LabError as error:
             self.wrong.say(Content.styled(error.body, ERROR))
 
-    def _typed(self, what: Typing, words: str) -> None:
+    def _apply_typed(self, what: Typing, words: str) -> None:
         """Apply the typed text. A `LabError` leaves the field open."""
         match what:
             case "value":
-                value = self._fitting(words)
+                value = self._parse_typed(words)
                 self.leave_line()
                 self.choose(value)
             case "minutes":
-                self._discussed(words)
+                self._note_discussion(words)
             case "now":
-                now = self._fitting(words)
-                if why := self._unmoved(now):
+                now = self._parse_typed(words)
+                if why := self._why_unmoved(now):
                     raise LabError("answer", why)
                 self.leave_line()
-                self._asks_why(now)
+                self._ask_why_moved(now)
             case "why":
-                self._changed(words)
+                self._note_change(words)
             case "reason" | "withdraw":
                 self._settle(words, withdrawn=what == "withdraw")
 
-    def _fitting(self, words: str) -> Any:
+    def _parse_typed(self, words: str) -> Any:
         """Parse a typed value. Raise `LabError` if it does not fit the question."""
         assert self.session is not None
         assert self.case is not None
@@ -435,7 +435,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.session.check_fits(self.case, value)
         return value
 
-    def _discussed(self, words: str) -> None:
+    def _note_discussion(self, words: str) -> None:
         draft = self.draft
         if not words:
             draft.means, draft.minutes, draft.moves = "adjudicator", None, {}
@@ -450,7 +450,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.leave_line()
         self.renew()
 
-    def _changed(self, words: str) -> None:
+    def _note_change(self, words: str) -> None:
         """Record a change of mind. One word is its code, and the words after a colon explain it."""
         code, colon, why = words.partition(":")
         if not colon and " " in words:
@@ -497,7 +497,7 @@ class SettlePane(TellsRefusals, Vertical):
         if now.settled != self.case.settled:
             self.case = now
             self.leave_line()
-            self.renew(_meanwhile(self, now))
+            self.renew(_meanwhile_words(self, now))
             return
         draft = self.draft
         if withdrawn:
@@ -509,11 +509,11 @@ class SettlePane(TellsRefusals, Vertical):
             )  # fmt: skip
             self._last_reason = reason
         self.leave_line()
-        self._drafts.pop(self._place, None)
+        self._drafts.pop(self._draft_key, None)
         self.post_message(self.Settled(withdrawn))
 
 
-def _meanwhile(pane: SettlePane, now: ItemAnswers) -> str:
+def _meanwhile_words(pane: SettlePane, now: ItemAnswers) -> str:
     """Return the notice that another person settled or unsettled the item while a reason was typed."""
     if now.settled is None:
         return "Meanwhile it was left unsettled again."

@@ -83,7 +83,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     )
     columns = _columns(way.protocol, width)
     run = one_line(short_id(unit.id), _ID) if columns[0] == _ID else f"#{number}"
-    names = zip((run, one_line(_called(way, item.field), max(1, columns[1]))), columns, strict=True)
+    names = zip((run, one_line(_question_name(way, item.field), max(1, columns[1]))), columns, strict=True)
     first = "".join(f"{name:<{size}}  " for name, size in names if size)
     room = width - 2 - len(first) - 8
     right = min(Content(answers).cell_length, room * 5 // 8)
@@ -122,7 +122,7 @@ def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...])
 def question_words(way: Wording, id: str) -> str:
     """Return a question in a word or two; empty if there is no such field."""
     question = way.protocol.field(id)
-    return "" if question is None else _called(way, question)
+    return "" if question is None else _question_name(way, question)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
@@ -135,7 +135,7 @@ _MEANS: Mapping[Means, str] = {
 }  # fmt: skip
 
 
-def _called(way: Wording, question: Field) -> str:
+def _question_name(way: Wording, question: Field) -> str:
     return plain(way.protocol.word(way.locale, f"{question.id}.says", question.shown), lines=False)
 
 
@@ -162,7 +162,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move
     words = [answer_words(way, item, answer.value, answer.reason_missing)]
     if label is not None and label.evidence and case.unit.runs:
         words.append(place_words(way, case.unit, label.evidence))
-    words += [f"+{_flag(way, flag)}" for flag in voice.flags]
+    words += [f"+{_flag_words(way, flag)}" for flag in voice.flags]
     if label is not None and label.confidence is not None:
         words.append(f"{round(label.confidence * 4) + 1}/5")
     if label is not None and (label.note or label.cites):
@@ -172,7 +172,7 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 
-def _flag(way: Wording, id: str) -> str:
+def _flag_words(way: Wording, id: str) -> str:
     asked_field = way.protocol.field(id)
     return way.flag(asked_field) if asked_field is not None else id
 
@@ -189,13 +189,13 @@ def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, dr
     if case.closed:
         parts.append((f"{plain(case.closed, lines=False)}\n", WARNING))
     if case.settled is not None:
-        parts += _settled(way, case, item)
+        parts += _settled_parts(way, case, item)
     if draft.chosen or draft.moves or draft.minutes is not None:
-        parts += _chosen(way, item, draft)
+        parts += _draft_parts(way, item, draft)
     return Content.assemble(*parts)
 
 
-def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str, str]]:
+def _settled_parts(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str, str]]:
     assert case.settled is not None
     what = case.settled.what
     minutes = f", {what.minutes:g} min" if what.minutes is not None else ""
@@ -203,29 +203,29 @@ def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str
     parts.append((f"{plain(what.reason)}\n", ""))
     if what.judges_seen:
         parts.append(("after judges' answers were looked at\n", MUTED))
-    return parts + _moved(way, item, {case.called(move.rater): move for move in what.moves})
+    return parts + _move_parts(way, item, {case.called(move.rater): move for move in what.moves})
 
 
-def _chosen(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
+def _draft_parts(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
     answer = answer_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
     minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
     parts = [("Not settled yet: ", WARNING), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
-    parts += _moved(way, item, draft.moves)
+    parts += _move_parts(way, item, draft.moves)
     if draft.reason:
         parts.append((f"{plain(draft.reason)}\n", ""))
     return parts
 
 
-def _moved(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
+def _move_parts(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
     moved_lines = []
     for who, move in moves.items():
         why = ", ".join(plain(part, lines=False) for part in (move.code, move.why) if part)
-        was = f"{_value(way, item, move.was)} → " if move.was is not None else "→ "
-        moved_lines.append((f"{who}: {was}{_value(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
+        was = f"{_value_words(way, item, move.was)} → " if move.was is not None else "→ "
+        moved_lines.append((f"{who}: {was}{_value_words(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
     return moved_lines
 
 
-def _value(way: Wording, item: SheetItem, value: Any) -> str:
+def _value_words(way: Wording, item: SheetItem, value: Any) -> str:
     return answer_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
 
 

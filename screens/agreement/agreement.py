@@ -85,7 +85,7 @@ class AgreementScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.fields.focus()
-        self.set_interval(_LOOK, self._look)
+        self.set_interval(_LOOK, self._poll)
         if self.study is not None:
             self._begin()
         else:
@@ -94,7 +94,7 @@ class AgreementScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Poll now, because answers may have arrived meanwhile."""
-        self._look()
+        self._poll()
 
     # -- opening and counting --------------------------------------------------------------------------------
 
@@ -126,12 +126,12 @@ class AgreementScreen(RoomScreen[None]):
         self.beneath.blank()
         self.items.show([], "")
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.is_current and not self.counting:
             self.reading.look()
 
     @on(AgreementComputation.Counted)
-    def _counted(self, message: AgreementComputation.Counted) -> None:
+    def _show_numbers(self, message: AgreementComputation.Counted) -> None:
         if message.serial != self.reading.serial:
             return
         self.counting = message.last
@@ -141,10 +141,10 @@ class AgreementScreen(RoomScreen[None]):
         self.agreements = message.agreements
         self.beneath.asked = None
         self.lay_out()
-        self._look()
+        self._poll()
 
     @on(AgreementComputation.Gathered)
-    def _gathered(self, message: AgreementComputation.Gathered) -> None:
+    def _show_counts(self, message: AgreementComputation.Gathered) -> None:
         if message.serial == self.reading.serial:
             raters = count(message.people, "rater")
             judges = f", {count(message.judges, 'judge')}" if message.judges else ""
@@ -153,13 +153,13 @@ class AgreementScreen(RoomScreen[None]):
             self.tell()
 
     @on(AgreementComputation.Grown)
-    def _grown(self, message: AgreementComputation.Grown) -> None:
+    def _show_newer(self, message: AgreementComputation.Grown) -> None:
         if message.serial == self.reading.serial:
             self.newer = count(message.labels, "newer answer") if message.labels else "more was said or handed in"
             self.tell()
 
     @on(AgreementComputation.Refused)
-    def _refused(self, message: AgreementComputation.Refused) -> None:
+    def _show_error(self, message: AgreementComputation.Refused) -> None:
         if message.serial != self.reading.serial:
             return
         if message.ask is None:
@@ -183,20 +183,20 @@ class AgreementScreen(RoomScreen[None]):
         self.view = view
         self.fields.empty = words.nothing_yet(self.study)
         self.fields.show(rows.shown(self.agreements, view))
-        self.set_class(bool(self._nothing()), "-nothing")
+        self.set_class(bool(self._nothing_words()), "-nothing")
         whose = "people among themselves" if view.whose == "people" else "judges against most people"
-        self.fields.entitle(f"Agreement  {whose}", self._chosen_words())
-        self._choose()
+        self.fields.entitle(f"Agreement  {whose}", self._view_words())
+        self._request_pairs()
         self.tell()
 
-    def _choose(self) -> None:
+    def _request_pairs(self) -> None:
         """Request the pairs and the grid of the number under the cursor, unless they are shown."""
         agreement = self.fields.current
         judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.whose == "judges" else None
         self.beneath.choose(agreement, judges)
 
     @on(AgreementComputation.Drawn)
-    def _drawn(self, message: AgreementComputation.Drawn) -> None:
+    def _show_pairs(self, message: AgreementComputation.Drawn) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.done()
@@ -217,18 +217,18 @@ class AgreementScreen(RoomScreen[None]):
             extent = f"   {self._read}" if self._read else ""
             title.say(Content(f"Agreement   {one_line(study.name, 40)}{extent}   {one_line(study.title, 60)}"))
         agreement = self.fields.current
-        sentence = self._nothing() or (words.in_full(agreement) if agreement is not None else "")
+        sentence = self._nothing_words() or (words.in_full(agreement) if agreement is not None else "")
         if self.has_class("-listing"):
             sentence = self.items.says()
         self.query_one("#agreement-said", StatusLine).say(Content(sentence))
-        below = "   ".join(filter(None, (self._state(), with_keys(self, self._next_words()))))
+        below = "   ".join(filter(None, (self._state_words(), with_keys(self, self._next_words()))))
         self.query_one("#agreement-next", StatusLine).say(Content(below))
         self.refresh_bindings()
 
-    def _nothing(self) -> str:
+    def _nothing_words(self) -> str:
         return words.nothing(self.agreements, self.study)
 
-    def _chosen_words(self) -> str:
+    def _view_words(self) -> str:
         intervals = "jackknife"
         if self.how == BOOTSTRAP:
             over = f"{self.agreements[0].clusters}s" if self.agreements else "runs"
@@ -236,7 +236,7 @@ class AgreementScreen(RoomScreen[None]):
         parts = [self.view.part, self.view.statistic, f"intervals: {intervals}"]
         return " · ".join(one_line(part, 60) for part in parts if part)
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if not self.counting:
             return with_keys(self, f"{self.newer}: {{agreement.recount}} recounts") if self.newer else ""
         how = f", resampling {self.how.resamples:,} times" if self.how == BOOTSTRAP else ""
@@ -245,7 +245,7 @@ class AgreementScreen(RoomScreen[None]):
 
     def _next_words(self) -> str:
         match self.focused:
-            case FieldNumbers() if self._nothing():
+            case FieldNumbers() if self._nothing_words():
                 return ""
             case FieldNumbers() if self.fields.rows:
                 return "{list.open}: the items on which not all said the same"
@@ -263,14 +263,14 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted, "#agreement-fields")
-    def _on_field(self, message: LineList.Highlighted) -> None:
+    def _follow_field(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.planner.show(self.fields.current)
-        self._choose()
+        self._request_pairs()
         self.tell()
 
     @on(Confusion.Moved)
-    def _on_cell(self, message: Confusion.Moved) -> None:
+    def _follow_cell(self, message: Confusion.Moved) -> None:
         message.stop()
         self.tell()
 
@@ -278,21 +278,21 @@ class AgreementScreen(RoomScreen[None]):
 
     @on(LineList.Chosen, "#agreement-fields")
     @on(LineList.Chosen, "#agreement-pairs")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _list_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         lines = cast("FieldNumbers | RaterPairs", message.lines)
         agreement = lines.current
         if agreement is not None:
-            self._list(Ask(agreement.field, *rows.raters_of(agreement), listed=True))
+            self._open_list(Ask(agreement.field, *rows.raters_of(agreement), listed=True))
 
     @on(Confusion.Chosen)
-    def _cell_chosen(self, message: Confusion.Chosen) -> None:
+    def _list_cell(self, message: Confusion.Chosen) -> None:
         message.stop()
         ask = self.beneath.asked
         if ask is not None:
-            self._list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
+            self._open_list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
 
-    def _list(self, ask: Ask) -> None:
+    def _open_list(self, ask: Ask) -> None:
         self._left = self.focused
         self._listing = ask
         self.add_class("-listing")
@@ -308,7 +308,7 @@ class AgreementScreen(RoomScreen[None]):
         return f"Items  {one_line(ask.field, 40)}{of}{cell}"
 
     @on(AgreementComputation.Listed)
-    def _listed(self, message: AgreementComputation.Listed) -> None:
+    def _show_items(self, message: AgreementComputation.Listed) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.done()
@@ -323,18 +323,18 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted, "#agreement-items")
-    def _on_item(self, message: LineList.Highlighted) -> None:
+    def _follow_item(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.tell()
 
     @on(LineList.Chosen, "#agreement-items")
-    def _item_chosen(self, message: LineList.Chosen) -> None:
+    def _find_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.items.current is not None and self._listing is not None:
             self.reading.find(self.items.current, self._listing.field)
 
     @on(AgreementComputation.Found)
-    def _found(self, message: AgreementComputation.Found) -> None:
+    def _open_found(self, message: AgreementComputation.Found) -> None:
         if self.is_current:
             lab_of(self).open_replay(message.run, message.step, back="agreement")
 
@@ -355,7 +355,7 @@ class AgreementScreen(RoomScreen[None]):
 
     def action_part(self) -> None:
         """Show one part alone, then the next, and after the last all of them."""
-        self.view = self.view._replace(part=_after(["", *rows.parts(self.agreements)], self.view.part, 1))
+        self.view = self.view._replace(part=_next_in(["", *rows.parts(self.agreements)], self.view.part, 1))
         self.lay_out()
 
     def action_whose(self) -> None:
@@ -368,7 +368,7 @@ class AgreementScreen(RoomScreen[None]):
     def action_statistic(self, by: int) -> None:
         """Show one statistic alone, the next or the previous, and after the last all of them."""
         statistics = ["", *rows.statistics(self.agreements, self.view)]
-        self.view = self.view._replace(statistic=_after(statistics, self.view.statistic, by))
+        self.view = self.view._replace(statistic=_next_in(statistics, self.view.statistic, by))
         self.lay_out()
 
     def action_bootstrap(self) -> None:
@@ -425,7 +425,7 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
 
-def _after(of: list[str], now: str, by: int) -> str:
+def _next_in(of: list[str], now: str, by: int) -> str:
     at = of.index(now) if now in of else 0
     return of[(at + by) % len(of)]
 

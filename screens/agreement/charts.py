@@ -58,18 +58,18 @@ def beside(
         (agreement.field, *raters_of(agreement)) for agreement in agreements if agreement.field in fields
     )
     for field in fields:
-        _check(is_wanted)
+        _check_wanted(is_wanted)
         with turn:
             pairs[field] = pairs_of(study_data, field)
         asks |= dict.fromkeys((field, *raters_of(agreement)) for agreement in pairs[field])
     for ask in list(asks)[:MOST_GRIDS]:
-        _check(is_wanted)
+        _check_wanted(is_wanted)
         with turn:
             grids.append(drawn(study_data, *ask))
     columns = study_data.columns
     return StudyOverview(columns.size, len(study_data.people), len(study_data.judges), columns.open, pairs, grids)
 
 
-def _check(is_wanted: Callable[[], bool]) -> None:
+def _check_wanted(is_wanted: Callable[[], bool]) -> None:
     if not is_wanted():
         raise CancelledError

@@ -131,7 +131,7 @@ class AgreementComputation:
         self.serial += 1
         self.study, self.how, self.newest = study, how, None
         self._busy, self._wish = False, None
-        self._work(partial(self._count, self.serial, study, how))
+        self._run_in_thread(partial(self._compute_numbers, self.serial, study, how))
 
     def close(self) -> None:
         """Stop posting results."""
@@ -146,7 +146,7 @@ class AgreementComputation:
             self._wish = ask
         else:
             self._busy = True
-            self._work(partial(self._draw, self.serial, self.study, self.how, ask))
+            self._run_in_thread(partial(self._compute_request, self.serial, self.study, self.how, ask))
 
     def done(self) -> None:
         """Finish a request after its result arrived, and start the one that waits."""
@@ -158,22 +158,22 @@ class AgreementComputation:
     def look(self) -> None:
         """Poll for rows newer than the numbers."""
         if self.study is not None and self.newest is not None:
-            self._work(partial(self._grown, self.serial, self.study, self.newest))
+            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
 
     def find(self, dispute: Dispute, field: str) -> None:
         """Find where an item was judged."""
         if self.study is not None:
-            self._work(partial(self._find, self.serial, self.study, dispute, field))
+            self._run_in_thread(partial(self._find_place, self.serial, self.study, dispute, field))
 
     # -- off the UI thread -----------------------------------------------------------------------------------
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
     def _post(self, message: Message) -> None:
         self._owner.post_message(message)
 
-    def _count(self, serial: int, study: Study, how: How) -> None:
+    def _compute_numbers(self, serial: int, study: Study, how: How) -> None:
         from lab.studies.agreement_cache import beside_before, beside_kept, kept_before
         from lab.studies.study_data import agreed
 
@@ -182,32 +182,32 @@ class AgreementComputation:
             # The numbers of the last time are shown at once, while the new ones are computed.
             before = kept_before(self._store, study, how)
             if before is not None and not self._store.agreement.same_since(study, before[1]):
-                self._know(serial, beside_before(self._store, study, how, before[1]))
+                self._set_overview(serial, beside_before(self._store, study, how, before[1]))
                 self._post(self.Counted(serial, *before, last=True))
                 self._post(self.Grown(serial, self._store.labels.newer(study, before[1].label[0])))
-            agreements = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
+            agreements = agreed(self._store, study, how, lambda: self._study_data(serial, study, how))
             beside = beside_kept(self._store, study, how)
-            self._know(serial, beside)
+            self._set_overview(serial, beside)
         except LabError as error:
             self._post(self.Refused(serial, error))
             return
         self._post(self.Counted(serial, agreements, newest))
         if beside is None:
-            self._count_beside(serial, study, how, agreements)
+            self._compute_overview(serial, study, how, agreements)
 
-    def _count_beside(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:
+    def _compute_overview(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:
         """Compute pairs and grids of all requests for the cache. A person's request may go between any two of them."""
         from lab.studies.agreement_cache import beside_or
         from screens.agreement.charts import beside
 
         try:
-            study_data = self._gathered(serial, study, how)
+            study_data = self._study_data(serial, study, how)
             compute_overview = partial(beside, study_data, agreements, self._drawing, lambda: serial == self.serial)
-            self._know(serial, beside_or(self._store, study, how, compute_overview))
+            self._set_overview(serial, beside_or(self._store, study, how, compute_overview))
         except (LabError, CancelledError):
             return
 
-    def _know(self, serial: int, beside: StudyOverview | None) -> None:
+    def _set_overview(self, serial: int, beside: StudyOverview | None) -> None:
         """Set the cached overview for drawing pairs and grids without reading answers; None if there is none."""
         if serial != self.serial:
             return
@@ -215,21 +215,25 @@ class AgreementComputation:
         if beside is not None:
             self._post(self.Gathered(serial, beside.answers, beside.people, beside.judges, beside.open))
 
-    def _draw(self, serial: int, study: Study, how: How, ask: Ask) -> None:
+    def _compute_request(self, serial: int, study: Study, how: How, ask: Ask) -> None:
         if study.protocol.field(ask.field) is None:
             why = f"{ask.field} follows from other answers; nobody is asked for it."
             self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
             return
         try:
-            message = None if ask.listed else self._known(serial, ask)
+            message = None if ask.listed else self._cached_drawing(serial, ask)
             if message is None:
-                study_data = self._gathered(serial, study, how)
-                message = self._listed(serial, study_data, ask) if ask.listed else self._drawn(serial, study_data, ask)
+                study_data = self._study_data(serial, study, how)
+                message = (
+                    self._compute_list(serial, study_data, ask)
+                    if ask.listed
+                    else self._compute_drawing(serial, study_data, ask)
+                )
             self._post(message)
         except LabError as error:
             self._post(self.Refused(serial, error, ask))
 
-    def _known(self, serial: int, ask: Ask) -> Message | None:
+    def _cached_drawing(self, serial: int, ask: Ask) -> Message | None:
         """Return pairs and grid from the cache; None if they are not cached."""
         last = self._beside
         if last is None or last[0] != serial:
@@ -245,7 +249,7 @@ class AgreementComputation:
             return None
         return self.Drawn(serial, ask, pairs, grid.grid, grid.why)
 
-    def _gathered(self, serial: int, study: Study, how: How) -> StudyData:
+    def _study_data(self, serial: int, study: Study, how: How) -> StudyData:
         """Return the study with its labels. They are read once, and again after new rows."""
         from lab.studies.study_data import gathered
 
@@ -260,15 +264,15 @@ class AgreementComputation:
         self._post(self.Gathered(serial, answers, people, judges, study_data.columns.open))
         return study_data
 
-    def _drawn(self, serial: int, study_data: StudyData, ask: Ask) -> Drawn:
+    def _compute_drawing(self, serial: int, study_data: StudyData, ask: Ask) -> Drawn:
         from screens.agreement.charts import drawn, pairs_of
 
-        # `_count_beside` holds this lock for one piece at a time, so a request waits for one piece at most.
+        # `_compute_overview` holds this lock for one piece at a time, so a request waits for one piece at most.
         with self._drawing:
             grid = drawn(study_data, ask.field, ask.one, ask.other)
             return self.Drawn(serial, ask, pairs_of(study_data, ask.field), grid.grid, grid.why)
 
-    def _listed(self, serial: int, study_data: StudyData, ask: Ask) -> Listed:
+    def _compute_list(self, serial: int, study_data: StudyData, ask: Ask) -> Listed:
         from annotators.agreement.agreements import disagreeing
         from annotators.agreement.disputes import between, disputes
         from annotators.agreement.pairs import CATEGORICAL
@@ -280,14 +284,14 @@ class AgreementComputation:
             return self.Listed(serial, ask, places_between[:MOST], len(places_between))
         return self.Listed(serial, ask, list(disputes(study_data, ask.field, places[:MOST])), len(places))
 
-    def _grown(self, serial: int, study: Study, before: Newest) -> None:
+    def _check_newer(self, serial: int, study: Study, before: Newest) -> None:
         try:
             if not self._store.agreement.same_since(study, before):
                 self._post(self.Grown(serial, self._store.labels.newer(study, before.label[0])))
         except LabError as error:
             self._post(self.Refused(serial, error))
 
-    def _find(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
+    def _find_place(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
         try:
             run, step = place_in(self._store, study, dispute, field)
         except LabError as error:

@@ -61,8 +61,8 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
 def answers_words(answers: Sequence[DisputedAnswer]) -> str:
     """Format the answers to an item, the most frequent first: `completed: R1@7 R2@7 | not completed: R3@9`."""
     groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.says)]
-    return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater, them))}" for says, them in groups)
+    return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater_words, them))}" for says, them in groups)
 
 
-def _rater(answer: DisputedAnswer) -> str:
+def _rater_words(answer: DisputedAnswer) -> str:
     return one_line(answer.rater, 30) + (f"@{answer.step + 1}" if answer.step is not None else "")

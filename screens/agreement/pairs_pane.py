@@ -105,11 +105,11 @@ class PairsPane(Horizontal):
         write_subtitle(self.grid, self.grid.says())
 
     @on(Confusion.Moved)
-    def _on_cell(self) -> None:
+    def _follow_cell(self) -> None:
         self._say_cell()
 
     @on(LineList.Highlighted, "#agreement-pairs")
-    def _on_pair(self, message: LineList.Highlighted) -> None:
+    def _follow_pair(self, message: LineList.Highlighted) -> None:
         message.stop()
         pair = self.pairs.current
         if pair is None or not self.pairs.has_focus:

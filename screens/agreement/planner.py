@@ -59,9 +59,9 @@ class Planner(Vertical):
     def tell(self) -> None:
         """Show the estimate for the typed width."""
         text = self.query_one(Input).value.strip()
-        self.query_one("#agreement-planned", Static).update(self._words(text or "0.10"))
+        self.query_one("#agreement-planned", Static).update(self._estimate_words(text or "0.10"))
 
-    def _words(self, text: str) -> str:
+    def _estimate_words(self, text: str) -> str:
         if self._one is None:
             return "No number is under the cursor."
         try:

@@ -57,7 +57,7 @@ class NumberTable(Table[Agreement]):
     def show(self, rows: Sequence[Agreement]) -> None:
         """Show other numbers. The cursor stays on its number if that is still listed."""
         self.ends = ends_of(list(rows))
-        self.set_rows(rows, _key)
+        self.set_rows(rows, _number_key)
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """Return the columns of a table of that width. The bar gets the rest if that is enough for one."""
@@ -79,14 +79,14 @@ class NumberTable(Table[Agreement]):
         agreement = self.rows[index]
         columns = self.columns(width)
         if agreement.value is None:
-            return self._undefined(agreement, index, columns, width)
+            return self._undefined_row(agreement, index, columns, width)
         parts = []
         for name, column in columns.items():
             text = cell(self.words_at(index, name, column.width), column)
-            parts.append(_bar(text) if name == "bar" else Content.styled(text, column.style))
+            parts.append(_bar_content(text) if name == "bar" else Content.styled(text, column.style))
         return Content("  ").join(parts)
 
-    def _undefined(self, one: Agreement, index: int, columns: dict[str, TableColumn], width: int) -> Content:
+    def _undefined_row(self, one: Agreement, index: int, columns: dict[str, TableColumn], width: int) -> Content:
         """Return a line whose reason replaces the bar and the interval, because there is no value."""
         before = [cell(self.words_at(index, name, column.width), column)
                   for name, column in columns.items() if name in ("name", "statistic")]  # fmt: skip
@@ -97,12 +97,16 @@ class NumberTable(Table[Agreement]):
     def words_at(self, index: int, name: str, width: int) -> str:
         """Return the text of a cell, which may depend on the lines around it."""
         agreement = self.rows[index]
-        return self._asked(agreement, index, width) if name == "name" and width else self.words(name, agreement, width)
+        return (
+            self._field_label(agreement, index, width)
+            if name == "name" and width
+            else self.words(name, agreement, width)
+        )
 
     def words(self, name: str, row: Agreement, width: int) -> str:
         match name:
             case "name":
-                return self._named(row)
+                return self._row_label(row)
             case "statistic":
                 return statistic_words(row)
             case "value":
@@ -123,26 +127,26 @@ class NumberTable(Table[Agreement]):
                 return missing_words(row)
         return ""
 
-    def _asked(self, agreement: Agreement, index: int, width: int) -> str:
+    def _field_label(self, agreement: Agreement, index: int, width: int) -> str:
         """Return the field's name in its first line and in the first visible line; else empty.
 
         If there is no room for the raters after the field, they are in its second line.
         """
-        label = self._named(agreement)
-        begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
+        label = self._row_label(agreement)
+        begins, goes_on = not self._same_question(index, index - 1), self._same_question(index, index + 1)
         split = agreement.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
-        if split and not begins and not self._alike(index, index - 2):
+        if split and not begins and not self._same_question(index, index - 2):
             return f"  {one_line(short(agreement.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):
             return ""
         return name_of(agreement) if split else label
 
-    def _alike(self, one: int, other: int) -> bool:
+    def _same_question(self, one: int, other: int) -> bool:
         """Return True if two lines are about the same answers to the same question."""
         there = 0 <= other < len(self.rows)
-        return there and self._named(self.rows[one]) == self._named(self.rows[other])
+        return there and self._row_label(self.rows[one]) == self._row_label(self.rows[other])
 
-    def _named(self, one: Agreement) -> str:
+    def _row_label(self, one: Agreement) -> str:
         return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"
 
 
@@ -190,10 +194,10 @@ these two differ.
         super().__init__(id, _PAIRS)
         self.percent: dict[str, Agreement] = {}
 
-    def _asked(self, one: Agreement, index: int, width: int) -> str:
-        return self._named(one)
+    def _field_label(self, one: Agreement, index: int, width: int) -> str:
+        return self._row_label(one)
 
-    def _named(self, one: Agreement) -> str:
+    def _row_label(self, one: Agreement) -> str:
         return "all" if one.between == PEOPLE else one_line(short(one.between))
 
     def words(self, name: str, row: Agreement, width: int) -> str:
@@ -203,10 +207,10 @@ these two differ.
         return super().words(name, row, width)
 
 
-def _bar(text: str) -> Content:
+def _bar_content(text: str) -> Content:
     """Return a bar whose scale is dim behind its interval."""
     return Content.assemble(*((mark, ACCENT if mark in _DRAWN else MUTED) for mark in text))
 
 
-def _key(one: Agreement | None) -> tuple[str, str, str, str] | None:
+def _number_key(one: Agreement | None) -> tuple[str, str, str, str] | None:
     return (one.field, one.part, one.between, one.statistic) if one is not None else None

@@ -25,7 +25,7 @@ def statistic_words(agreement: Agreement) -> str:
 
 def value_words(one: Agreement) -> str:
     """Return the value, or a dash if undefined. The reason is displayed beside it."""
-    return "-" if one.value is None else f"{_figure(one, one.value)}{' %' if is_share(one) else ''}"
+    return "-" if one.value is None else f"{_short_value(one, one.value)}{' %' if is_share(one) else ''}"
 
 
 def interval_words(one: Agreement) -> str:
@@ -33,10 +33,10 @@ def interval_words(one: Agreement) -> str:
     if one.value is None or one.low is None or one.high is None:
         return "-"
     dash = " to " if one.low < 0 else "–"
-    return f"{_figure(one, one.low)}{dash}{_figure(one, one.high)}"
+    return f"{_short_value(one, one.low)}{dash}{_short_value(one, one.high)}"
 
 
-def _figure(one: Agreement, value: float) -> str:
+def _short_value(one: Agreement, value: float) -> str:
     """Return a value with a table's digits: two, or one for a percentage."""
     return rounded(value, 1, 100) if is_share(one) else rounded(value, 2)
 
@@ -64,11 +64,11 @@ def whole(one: Agreement) -> str:
 
 def in_full(one: Agreement) -> str:
     """Return what a number's line in the table leaves out."""
-    text = undefined_words(one) if one.value is None else f"{_whole(one, one.value)}{_interval(one)}"
+    text = undefined_words(one) if one.value is None else f"{_long_value(one, one.value)}{_interval_phrase(one)}"
     return f"{text}\n{rests_on(one)}"
 
 
-def _interval(one: Agreement) -> str:
+def _interval_phrase(one: Agreement) -> str:
     if one.low is None or one.high is None:
         return f", no interval: {one_line(one.no_interval)}" if one.no_interval else ""
     how = {
@@ -78,12 +78,12 @@ def _interval(one: Agreement) -> str:
         else f"resamples of {one.clusters}s",
         "wilson": "Wilson's, one item a " + one.clusters,
     }.get(one.interval, "as if each item stood alone")
-    ends = f"{_whole(one, one.low)} to {_whole(one, one.high)}"
+    ends = f"{_long_value(one, one.low)} to {_long_value(one, one.high)}"
     landis = f", {words(one)}" if has_words(one) else ""
     return f" [{ends}, {rounded(one.level, 0, 100)} %, {how}]{landis}"
 
 
-def _whole(one: Agreement, value: float) -> str:
+def _long_value(one: Agreement, value: float) -> str:
     """Return a value with three digits, or one for a percentage."""
     return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
 

@@ -61,29 +61,29 @@ class AuthorScreen(DesignView):
     # -- the form, the texts, the phone ----------------------------------------------------------------------
 
     @on(LineList.Chosen, "#outline")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _edit_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.call_later(self.run_action, "edit")
 
     @on(LineList.Chosen, "#texts")
-    def _text_chosen(self, message: LineList.Chosen) -> None:
+    def _add_chosen_text(self, message: LineList.Chosen) -> None:
         message.stop()
         self.close_texts()
         self.outline.focus()
         tried(self, lambda: self.drafting.add_unit(self.texts.rows[message.index]))
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _take_tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
         self.drafting.take_tapped(message.at)
 
     @on(ItemForm.Typed)
-    def _typed(self, message: ItemForm.Typed) -> None:
+    def _take_typed(self, message: ItemForm.Typed) -> None:
         message.stop()
         self.drafting.take_field(message.serial, message.name, message.text)
 
     @on(ItemForm.Closed)
-    def _left(self, message: ItemForm.Closed) -> None:
+    def _finish_form(self, message: ItemForm.Closed) -> None:
         message.stop()
         if not self.form.is_open:
             self.outline.focus()

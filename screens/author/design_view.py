@@ -119,7 +119,7 @@ class DesignView(RoomScreen[None]):
 
     def _take_room(self) -> None:
         self.footage.stage.take_room()
-        self._draw()
+        self._draw_graph()
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class DesignView(RoomScreen[None]):
         self.query_one("#sections", StatusLine).say(Content.assemble(*parts))
         write_title(self.outline, TITLES[self.outline.section])
         self.tell()
-        self._draw()
+        self._draw_graph()
         self.allow()
 
     def allow(self) -> None:
@@ -198,20 +198,20 @@ class DesignView(RoomScreen[None]):
         edits = self.form.is_open and self.form.words == FORM_WORDS
         column.update_classes({"-busy": edits, "-choosing": self.texts.is_open})
         description = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
-        self._show("#about", description)
+        self._show_if_new("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
         words = self.form.words if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
         words = with_keys(self, words) or state_words(session, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
         wrong = item_words(session, self.outline.key)
-        self._show("#author-state", "   ".join(filter(None, (words, wrong))))
+        self._show_if_new("#author-state", "   ".join(filter(None, (words, wrong))))
 
-    def _show(self, place: str, words: str) -> None:
+    def _show_if_new(self, place: str, words: str) -> None:
         """Show new text from its top. The same text keeps its scroll offset."""
         page, content = self.query_one(place, TextPage), Content(words)
         if content != page.content:
             page.show(content)
 
-    def _draw(self) -> None:
+    def _draw_graph(self) -> None:
         if self.session is not None and self.drawing:
             page = self.query_one("#drawing", TextPage)
             lines = drawn(self.session.design.tdg, max(20, page.scrollable_content_region.width - 2))
@@ -256,7 +256,7 @@ class DesignView(RoomScreen[None]):
         """Toggle the graph as a drawing and as a list."""
         self.toggle_class("-drawn")
         if self.drawing:
-            self.call_after_refresh(self._draw)
+            self.call_after_refresh(self._draw_graph)
             self.query_one("#drawing").focus()
         else:
             self.outline.focus()
@@ -280,23 +280,23 @@ class DesignView(RoomScreen[None]):
 
     @on(LineList.Highlighted, "#outline")
     @on(LineList.Highlighted, "#texts")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.tell()
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _show_step(self) -> None:
         footage = self.footage
         if footage.view is not None:
             footage.timeline.entitle(f"Steps  {min(footage.view.number + 1, footage.steps)}/{footage.steps}")
-        self._tell_step()
+        self._update_step()
 
     @on(StepApps.Named)
-    def _named(self, message: StepApps.Named) -> None:
+    def _take_apps(self, message: StepApps.Named) -> None:
         self.apps.take(message)
-        self._tell_step()
+        self._update_step()
 
-    def _tell_step(self) -> None:
+    def _update_step(self) -> None:
         if self.texts.is_open:
             self.fill_texts()
         self.tell()
@@ -348,7 +348,7 @@ class DesignView(RoomScreen[None]):
         self.query_one(SearchRow).open()
 
     @on(SearchRow.Sought)
-    def _sought(self, message: SearchRow.Sought) -> None:
+    def _search(self, message: SearchRow.Sought) -> None:
         timeline, row = self.footage.timeline, self.query_one(SearchRow)
         timeline.seek(message.needle)
         if not message.needle:

@@ -60,24 +60,24 @@ class DraftEditor:
                 self.view.offer_texts()
             case "tdg" if step is not None:
                 used_ids = {node.id for node in self.view.opened.design.tdg.walk()}
-                self._put(node_of(step, self.view.apps.here, used_ids))
+                self._add_item(node_of(step, self.view.apps.here, used_ids))
             case "branches" if step is not None and step.question is not None:
-                self._put(Branch("", clean(step.question.text), step.question.options))
+                self._add_item(Branch("", clean(step.question.text), step.question.options))
                 await self.edit()
             case _:
                 await self.add_empty()
 
     async def add_empty(self) -> None:
         """Add an empty item and open its form."""
-        self._put(_EMPTY[self.view.outline.section])
+        self._add_item(_EMPTY[self.view.outline.section])
         await self.edit()
 
     def add_unit(self, value: str) -> None:
         """Add a unit for a text on the phone."""
         used_ids = {unit.id for unit in self.view.opened.design.units}
-        self._put(unit_of(value, "", self.view.apps.here, used_ids))
+        self._add_item(unit_of(value, "", self.view.apps.here, used_ids))
 
-    def _put(self, item: Item) -> None:
+    def _add_item(self, item: Item) -> None:
         """Add an item after the one under the cursor, with the current step as its evidence."""
         design, section, footage = self.view.opened.design, self.view.outline.section, self.view.footage
         used_ids = {other.id for other in design_editing.entries(design, section)}
@@ -131,9 +131,9 @@ class DraftEditor:
         """Store the text of one field of an item's form."""
         key = self.subjects.get(serial, "")
         if design_editing.section_of(key) in SECTIONS:
-            tried(self.view, lambda: self._take(serial, key, name, text))
+            tried(self.view, lambda: self._store_field(serial, key, name, text))
 
-    def _take(self, serial: int, key: str, name: str, text: str) -> None:
+    def _store_field(self, serial: int, key: str, name: str, text: str) -> None:
         """Store one field. If its text does not fit, restore the field and raise `LabError`."""
         form = self.view.form
         try:

@@ -48,7 +48,7 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
     item = design_editing.item_at(design, key)
     match item:
         case TdgNode():
-            return _node(design, item)
+            return _node_fields(design, item)
         case Branch():
             return [
                 FormField("ask", "asks", item.ask, "what is decided here"),
@@ -83,23 +83,23 @@ def about(design: Design, key: str) -> str:
     return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in filled)
 
 
-def _node(design: Design, node: TdgNode) -> list[FormField]:
+def _node_fields(design: Design, node: TdgNode) -> list[FormField]:
     numbers = {row.node.id: row.number for row in design_outline.rows(design.tdg)}
     before = [a for a, b in design.tdg.edges if b == node.id]
-    flow = [FormField("after", "after", _listed(before, numbers), "numbers or ids of what comes right before")]
+    flow = [FormField("after", "after", _node_numbers(before, numbers), "numbers or ids of what comes right before")]
     return [
         FormField("name", "name", node.name, "what is to be done"),
         FormField("description", "about", node.description, "what tells that it is done"),
         FormField("kind", "kind", node.kind, turns=("fixed", "flexible")),
         *(flow if node in design.tdg.nodes else []),
         FormField(
-            "requires", "requires", _listed(node.requires, numbers), "numbers or ids of what must be done before"
+            "requires", "requires", _node_numbers(node.requires, numbers), "numbers or ids of what must be done before"
         ),
         FormField("id", "id", node.id),
     ]
 
 
-def _listed(ids: Sequence[str], numbers: dict[str, str]) -> str:
+def _node_numbers(ids: Sequence[str], numbers: dict[str, str]) -> str:
     return ", ".join(numbers.get(id, id) for id in ids)
 
 
@@ -113,9 +113,9 @@ def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
     if item is None:
         raise LabError("form", "the item is no longer there.")
     if name == "after":
-        nodes = _ids(design, text)
+        nodes = _parse_ids(design, text)
         return msgspec.structs.replace(design, tdg=design_outline.follow(design.tdg, item.id, nodes)), key
-    replacement = msgspec.structs.replace(item, **{name: _value(design, name, text)})
+    replacement = msgspec.structs.replace(item, **{name: _parse_value(design, name, text)})
     section = design_editing.section_of(key)
     used_ids = {other.id for other in design_editing.entries(design, section)} - {item.id}
     if name == "id" and (not text or text in used_ids):
@@ -134,10 +134,10 @@ def named_id(item: Item, used_ids: set[str]) -> str:
 STEMS: dict[type, str] = {TdgNode: "node", Branch: "branch", InformationUnit: "unit", Criterion: "criterion"}
 
 
-def _value(design: Design, name: str, text: str) -> Any:
+def _parse_value(design: Design, name: str, text: str) -> Any:
     match name:
         case "requires":
-            return tuple(_ids(design, text))
+            return tuple(_parse_ids(design, text))
         case "options":
             return tuple(option for part in _OPTIONS.split(text) if (option := part.strip()))
         case "depth":
@@ -155,7 +155,7 @@ def _value(design: Design, name: str, text: str) -> Any:
     return text
 
 
-def _ids(design: Design, text: str) -> list[str]:
+def _parse_ids(design: Design, text: str) -> list[str]:
     """Parse ids and outline numbers to ids, in the order typed, each once."""
     rows = design_outline.rows(design.tdg)
     ids_by_word = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}

@@ -188,7 +188,7 @@ class ItemForm(VerticalScroll, can_focus=False):
     def commit(self) -> None:
         """Report every changed text that was not reported yet."""
         for row in self.rows:
-            self._tell(row)
+            self._report_change(row)
 
     def close(self, *, entered: bool = False) -> None:
         """Report the changed texts and hide the form."""
@@ -209,7 +209,7 @@ class ItemForm(VerticalScroll, can_focus=False):
         """Names and texts of fields with changes that were not reported yet."""
         return [(row.field.name, row.entry.value) for row in self.rows if row.entry.value != row.kept]
 
-    def _tell(self, row: FormRow) -> None:
+    def _report_change(self, row: FormRow) -> None:
         if row.entry.value != row.kept:
             row.kept = row.entry.value
             self.post_message(self.Typed(self.serial, row.field.name, row.kept))
@@ -218,37 +218,37 @@ class ItemForm(VerticalScroll, can_focus=False):
         return next((row for row in self.rows if row.entry is entry), None)
 
     @on(Input.Blurred)
-    def _left(self, message: Input.Blurred) -> None:
+    def _report_left(self, message: Input.Blurred) -> None:
         message.stop()
         row = self._row_of(message.input)
         if row is not None:
-            self._tell(row)
+            self._report_change(row)
 
     @on(Input.Changed)
-    def _changed(self, message: Input.Changed) -> None:
+    def _stop_changed(self, message: Input.Changed) -> None:
         message.stop()
 
     @on(WordSwitch.Turned)
-    def _turned(self, message: WordSwitch.Turned) -> None:
+    def _report_turned(self, message: WordSwitch.Turned) -> None:
         message.stop()
         row = self._row_of(message.switch)
         if row is not None:
-            self._tell(row)
+            self._report_change(row)
 
     @on(Input.Submitted)
-    def _entered(self, message: Input.Submitted) -> None:
+    def _submit_line(self, message: Input.Submitted) -> None:
         message.stop()
-        self._go_on(message.input)
+        self._focus_next(message.input)
 
     @on(WordSwitch.Left)
-    def _left_switch(self, message: WordSwitch.Left) -> None:
+    def _submit_switch(self, message: WordSwitch.Left) -> None:
         message.stop()
-        self._go_on(message.switch)
+        self._focus_next(message.switch)
 
-    def _go_on(self, entry: Widget) -> None:
+    def _focus_next(self, entry: Widget) -> None:
         rows = self.rows
         at = next((i for i, row in enumerate(rows) if row.entry is entry), len(rows) - 1)
-        self._tell(rows[at])
+        self._report_change(rows[at])
         if at + 1 < len(rows):
             rows[at + 1].entry.focus()
         else:

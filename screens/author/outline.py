@@ -159,25 +159,27 @@ def lines_of(session: DesignSession, section: Section) -> list[OutlineLine]:
     design = session.design
     wrong = {problem.key for problem in session.problems} if session.writable else set()
     lines = _graph_lines(design) if section == "tdg" else _flat_lines(design, section)
-    return [line._replace(mark=_mark(session, line.key, wrong), aside=_aside(design, line)) for line in lines]
+    return [
+        line._replace(mark=_review_mark(session, line.key, wrong), aside=_aside_words(design, line)) for line in lines
+    ]
 
 
-def _mark(session: DesignSession, key: str, wrong: set[str]) -> str:
+def _review_mark(session: DesignSession, key: str, wrong: set[str]) -> str:
     if key in wrong:
         return "!"
     words = session.marks.get(key)
     return "" if words is None else "✗" if words else "✓"
 
 
-def _aside(design: Design, line: OutlineLine) -> str:
+def _aside_words(design: Design, line: OutlineLine) -> str:
     """Return the text at the right: the steps of the evidence, and order that the list does not show."""
-    steps = _ranges(
+    steps = _range_words(
         [int(step) for link in design.evidence.get(line.key, ()) if (step := link.rpartition("@")[2]).isdigit()]
     )
     return "  ".join(part for part in (line.aside, f"@{steps}" if steps else "") if part)
 
 
-def _ranges(steps: list[int]) -> str:
+def _range_words(steps: list[int]) -> str:
     """Format steps as `1-4,7`."""
     runs: list[list[int]] = []
     for step in sorted(set(steps)):
@@ -197,15 +199,17 @@ def _graph_lines(design: Design) -> list[OutlineLine]:
         node = row.node
         before = [a for a, b in design.tdg.edges if b == node.id]
         expected = order[row.place.at - 1 : row.place.at] if not row.place.within and row.place.at else []
-        aside = f"after {_named(before, numbers) or 'nothing'}" if not row.place.within and before != expected else ""
-        needs = f"needs {_named(node.requires, numbers)}" if node.requires else ""
+        aside = (
+            f"after {_node_names(before, numbers) or 'nothing'}" if not row.place.within and before != expected else ""
+        )
+        needs = f"needs {_node_names(node.requires, numbers)}" if node.requires else ""
         words = plain(node.name, lines=False) or "(no name)"
         aside = "  ".join(filter(None, (aside, needs)))
         lines.append(OutlineLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
     return lines
 
 
-def _named(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:
+def _node_names(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:
     return ",".join(numbers.get(id, id) for id in ids)
 
 
@@ -220,16 +224,18 @@ def _flat_line(key: str, number: str, item: design_editing.Item) -> OutlineLine:
     match item:
         case Branch():
             options = " / ".join(item.options) or "no options"
-            return OutlineLine(key, number, _shown(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}")
+            return OutlineLine(
+                key, number, _plain_line(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}"
+            )
         case InformationUnit():
             words = f"{item.name or '(no name)'} = {item.value or '-'}"
             way = f"{item.source or '?'} → {item.used or '?'}"
-            return OutlineLine(key, number, _shown(words), _shown(way), flexible=not item.explicit)
+            return OutlineLine(key, number, _plain_line(words), _plain_line(way), flexible=not item.explicit)
         case Criterion():
-            return OutlineLine(key, number, _shown(item.ask or "(asks nothing)"), f"x{item.weight:g}")
+            return OutlineLine(key, number, _plain_line(item.ask or "(asks nothing)"), f"x{item.weight:g}")
         case TdgNode():
-            return OutlineLine(key, number, _shown(item.name))
+            return OutlineLine(key, number, _plain_line(item.name))
 
 
-def _shown(text: str) -> str:
+def _plain_line(text: str) -> str:
     return plain(text, lines=False)

@@ -46,9 +46,9 @@ class StepApps:
         """Read the apps of another run off the UI thread."""
         self._reel, self._apps = reel, []
         if reel is not None:
-            self._owner.run_worker(partial(self._read, reel), thread=True)
+            self._owner.run_worker(partial(self._read_apps, reel), thread=True)
 
-    def _read(self, reel: RecordedRun) -> None:
+    def _read_apps(self, reel: RecordedRun) -> None:
         try:
             app_names = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
         except LabError:

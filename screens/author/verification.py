@@ -26,7 +26,7 @@ class Verification:
         key = self.view.outline.key
         if key:
             self.view.change(lambda: self.view.opened.mark(key, ""))
-            self._go_on()
+            self._go_to_unseen()
 
     async def object(self) -> None:
         """Ask what is wrong with the item under the cursor."""
@@ -75,9 +75,9 @@ class Verification:
         elif subject.startswith(_OBJECT) and words.strip():
             key = subject.removeprefix(_OBJECT)
             tried(self.view, lambda: self.view.change(lambda: self.view.opened.mark(key, words)))
-            self._go_on()
+            self._go_to_unseen()
 
-    def _go_on(self) -> None:
+    def _go_to_unseen(self) -> None:
         """Go to the next item not looked at, in this section or another one."""
         unseen, outline = self.view.opened.unseen, self.view.outline
         if unseen:

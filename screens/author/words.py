@@ -38,10 +38,10 @@ def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
         case "submitted":
             return f"Version {head.version} is submitted; another person verifies it. {key('reopen')} takes it back."
     sound = "" if session.problems else f"   ✓ sound: {key('submit')} submits it"
-    return f"Version {head.version}, {_drafted(session)}{sound}"
+    return f"Version {head.version}, {_draft_words(session)}{sound}"
 
 
-def _drafted(session: DesignSession) -> str:
+def _draft_words(session: DesignSession) -> str:
     head = session.head
     assert head is not None
     if head.state == "objected":

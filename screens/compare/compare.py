@@ -99,21 +99,21 @@ class CompareScreen(RoomScreen[None]):
         if self._wanted is not None:
             self._begin(self._wanted)
         else:
-            self._empty(
+            self._show_empty(
                 with_keys(self, "No two runs are open: {runs.compare:c} on two runs in Runs ({app.runs}) opens them.")
             )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
         if self.compared is not None and self.compared.pairs:
-            self._tell()
+            self._update_state()
 
     def _take_room(self) -> None:
         phoneless = self.size.width < WIDE
         if phoneless is not self.has_class("-phoneless"):
             self.set_class(phoneless, "-phoneless")
-            self._blank()
-            self._look()
+            self._clear_phones()
+            self._request_pair()
         for phone in self.phones:
             phone.take_room()
 
@@ -126,10 +126,10 @@ class CompareScreen(RoomScreen[None]):
             self._begin(self._wanted)
 
     def _begin(self, runs: tuple[str, str]) -> None:
-        self._empty("Reading the two runs ...")
-        self._read(runs)
+        self._show_empty("Reading the two runs ...")
+        self._read_runs(runs)
 
-    def _empty(self, words: str) -> None:
+    def _show_empty(self, words: str) -> None:
         self.compared = self.pairs.compared = None
         self.pairs.empty = words
         self.pairs.changed()
@@ -138,37 +138,37 @@ class CompareScreen(RoomScreen[None]):
             self._say(f"{name}-run", "")
             page.show(Content(""))
         self._say("compare-state", "")
-        self._blank()
+        self._clear_phones()
 
-    def _blank(self) -> None:
+    def _clear_phones(self) -> None:
         """Clear the pictures, because the runs shown before may have been erased."""
         for phone in () if self.has_class("-phoneless") else self.phones:
             phone.mirror.mark([])
             phone.mirror.show_still(None, None, None)
 
     @work(thread=True, exclusive=True, group="compare")
-    def _read(self, runs: tuple[str, str]) -> None:
+    def _read_runs(self, runs: tuple[str, str]) -> None:
         try:
             post_if_newest(self, self.Laid(runs, compare(self.store, *runs)))
         except LabError as error:
             post_if_newest(self, self.Refused(runs, error))
 
     @on(Laid)
-    def _laid(self, message: Laid) -> None:
+    def _show_compared(self, message: Laid) -> None:
         if message.wanted == self._wanted:
             self._show(message.compared, message.compared.first or 0)
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _show_error(self, message: Refused) -> None:
         if message.wanted == self._wanted:
-            self._empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
+            self._show_empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
 
     def on_screen_resume(self) -> None:
         """Close runs that were redacted or withdrawn meanwhile."""
         if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
             self._wanted = None
             notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
-            self._empty(with_keys(self, notice))
+            self._show_empty(with_keys(self, notice))
 
     # -- painting --------------------------------------------------------------------------------------------
 
@@ -193,22 +193,22 @@ class CompareScreen(RoomScreen[None]):
         self.pairs.empty = "Neither run has a step."
         self.pairs.changed()
         self.pairs.go(place)
-        self._look()
+        self._request_pair()
 
     def _say(self, id: str, words: str) -> None:
         self.query_one(f"#{id}", StatusLine).say(Content(plain(words, lines=False)))
 
     @on(LineList.Highlighted)
-    def _look(self) -> None:
+    def _request_pair(self) -> None:
         """Request the screens and words of the pair under the cursor, and describe its difference."""
         if self.compared is None or not self.compared.pairs:
             return
         for which, eye in enumerate(self._eyes):
-            number, alone = self._place(which)
+            number, alone = self._step_at(which)
             eye.look(number, after=self._after and not alone)
-        self._tell()
+        self._update_state()
 
-    def _place(self, which: int) -> tuple[int, bool]:
+    def _step_at(self, which: int) -> tuple[int, bool]:
         """Return a run's step at this pair, or its next one (at last its end) and True if it has none here."""
         assert self.compared is not None
         here = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
@@ -217,40 +217,40 @@ class CompareScreen(RoomScreen[None]):
         return last if number is None else number, here[0] is None
 
     @on(Projector.Looked)
-    def _looked(self, message: Projector.Looked) -> None:
+    def _take_view(self, message: Projector.Looked) -> None:
         for which, eye in enumerate(self._eyes):
             if message.reel is eye.reel:
                 eye.done(message)
-                self._draw(which, message.view, after=message.after)
+                self._draw_side(which, message.view, after=message.after)
 
     @on(Projector.Refused)
-    def _unread(self, message: Projector.Refused) -> None:
+    def _report_unread(self, message: Projector.Refused) -> None:
         for eye in self._eyes:
             if message.reel is eye.reel:
                 eye.done(message)
         lab_of(self).report(message.error)
 
-    def _draw(self, which: int, view: PlaceView, *, after: bool) -> None:
-        number, alone = self._place(which)
+    def _draw_side(self, which: int, view: PlaceView, *, after: bool) -> None:
+        number, alone = self._step_at(which)
         if number != view.number:
             return  # the cursor went on while this was read
         side, page = self._sides[which], self.pages[which]
         ended = isinstance(view.event, Ended)
         place = "no step here" if alone else "the end" if ended else f"step {number + 1}"
         write_title(page, f"{NAMES[which].title()}  {place}")
-        page.show(self._words(side, view, alone=alone))
+        page.show(self._side_words(side, view, alone=alone))
         if not self.has_class("-phoneless"):
             moment = f"{place}, after" if after and not alone else place
             self.phones[which].put(view, f"{NAMES[which].title()}  {moment}", after=after, alone=alone)
 
-    def _words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
+    def _side_words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
         if alone:
             return Content.assemble(("Only the other run has this step.", MUTED))
         if isinstance(view.event, Ended):
             return step_pane.end_sheet(view.event, *side.head, outcomes=True)
         return step_pane.step_sheet(view.event, errors=True)
 
-    def _tell(self) -> None:
+    def _update_state(self) -> None:
         """Update the line above the footer: which difference this is, and its words."""
         compared = self.compared
         assert compared is not None
@@ -259,7 +259,7 @@ class CompareScreen(RoomScreen[None]):
         if not starts:
             words = "Both did the same"
         elif compared.pairs[place].same:
-            words = "the same in both   " + self._way_on(starts, place)
+            words = "the same in both   " + self._next_difference_words(starts, place)
         else:
             which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
@@ -270,7 +270,7 @@ class CompareScreen(RoomScreen[None]):
         extent = compared.extent if starts else "0 differences"
         write_subtitle(self.pairs, with_keys(self, f"{{list.open}}: replay left   {extent}"))
 
-    def _way_on(self, starts: list[int], place: int) -> str:
+    def _next_difference_words(self, starts: list[int], place: int) -> str:
         """Return the key that leads from a pair without a difference to one with."""
         later = starts[-1] > place
         which = (
@@ -296,19 +296,19 @@ class CompareScreen(RoomScreen[None]):
             self.pairs.go(self.compared.first)
 
     @on(LineList.Chosen)
-    def _chosen(self) -> None:
+    def _replay_chosen(self) -> None:
         self.call_later(self.run_action, "replay(0)")
 
     def action_replay(self, which: int) -> None:
         """Replay one of the runs at this step. Esc returns from there."""
         if self.compared is not None and self.compared.pairs:
-            number, _ = self._place(which)
+            number, _ = self._step_at(which)
             lab_of(self).open_replay(self._sides[which].reel.id, number + 1, back="compare")
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""
         self._after = not self._after
-        self._look()
+        self._request_pair()
 
     def action_swap(self) -> None:
         """Swap left and right."""

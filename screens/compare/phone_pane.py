@@ -22,7 +22,7 @@ class StepPhone(StillPhone):
         self.show(view, after=after)
         if alone:
             self.mirror.mark([])
-            self._show_itself(view.image, self._shape, ())
+            self._show_own_picture(view.image, self._shape, ())
         self.title(title)
 
     def take_room(self) -> None:

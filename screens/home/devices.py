@@ -111,12 +111,12 @@ now on.
         room = width - len(mark) - len(state) - 2
         if len(one_line(row.serial)) > room - len(age):
             age = ""
-        name = "embedded phone" if row is HERE else _named(row, max(6, room - len(age)))
+        name = "embedded phone" if row is HERE else _phone_name(row, max(6, room - len(age)))
         pane = "Devices: " if self.has_class("-line") else ""
         return Content.assemble((pane, MUTED), (mark, "bold"), (f"{name}  ", ""), (state, style), (age, MUTED))
 
 
-def _named(row: DeviceRow, room: int) -> str:
+def _phone_name(row: DeviceRow, room: int) -> str:
     """Return a phone's name in so many cells.
 
     The end of the serial stays longest: it tells phones of one model apart.

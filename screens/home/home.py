@@ -205,13 +205,13 @@ class HomeScreen(RoomScreen[None]):
             page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before, archived=archived)
             more = len(page) >= (limit if not needle else PAGE * 5)
             before = page[-1].id if page else before
-            summaries += [run for run in page if not needle or self._fits(run, needle)]
+            summaries += [run for run in page if not needle or self._matches(run, needle)]
         tasks = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in tasks}
         post_if_newest(self, self.RunsRead(summaries, first, more, intents))
 
-    def _fits(self, run: Summary, needle: str) -> bool:
-        return _fits(run, needle, outcomes=sees_outcomes(self.settings.seat))
+    def _matches(self, run: Summary, needle: str) -> bool:
+        return _row_matches(run, needle, outcomes=sees_outcomes(self.settings.seat))
 
     @work(thread=True, group="run")
     def _read_run(self, run: str) -> None:
@@ -257,10 +257,10 @@ class HomeScreen(RoomScreen[None]):
         if not self._begun:
             self._begun = True
             self._fit_panes()
-            self.call_after_refresh(self._begin)  # the first focus is given only then
+            self.call_after_refresh(self._focus_first)  # the first focus is given only then
         self._say_next()
 
-    def _begin(self) -> None:
+    def _focus_first(self) -> None:
         """Focus the tasks if there is no run at first."""
         if not self.query_one(RunList).count and not self._needle and isinstance(self.focused, RunList | None):
             for tasks in self.query(Tasks):
@@ -276,7 +276,7 @@ class HomeScreen(RoomScreen[None]):
             runs.rows[at] = run
             runs.changed_at(at)
             self._say_next()
-        elif run is not None and not self._reading and (not self._needle or self._fits(run, self._needle)):
+        elif run is not None and not self._reading and (not self._needle or self._matches(run, self._needle)):
             self._read_first()
         if self._behind:
             self.follow_run()
@@ -302,16 +302,16 @@ class HomeScreen(RoomScreen[None]):
         if self._at_study or not studies.rows:
             return
         self._at_study = recall(self).study or "none"
-        studies.go(next((at for at, row in enumerate(studies.rows) if self._mark(row) == self._at_study), 0))
+        studies.go(next((at for at, row in enumerate(studies.rows) if self._study_mark(row) == self._at_study), 0))
 
-    def _mark(self, row: StudyRow) -> str:
+    def _study_mark(self, row: StudyRow) -> str:
         return mark_of(self.store.path.absolute(), row.line.id)
 
     @on(LineList.Highlighted, "#studies")
-    def _on_study(self) -> None:
+    def _remember_study(self) -> None:
         row = self.query_one(StudyTable).current
         if row is not None and self._at_study and self.focused is self.query_one(StudyTable):
-            self._at_study = self._mark(row)
+            self._at_study = self._study_mark(row)
             remember(self, study=self._at_study)
 
     def point_at(self, study: str) -> None:
@@ -335,18 +335,18 @@ class HomeScreen(RoomScreen[None]):
             self._fold(pane, empty=pane.count == 1)
         beside = self.has_class("-wide") and not runs.has_class("-line") and bool(side)
         self.query_one("#shelves").set_class(beside, "-beside")
-        phones = sum(_lines(pane) for pane in devices)
-        tasks = sum(_lines(pane) for pane in self.query(Tasks))
+        phones = sum(_rows_needed(pane) for pane in devices)
+        tasks = sum(_rows_needed(pane) for pane in self.query(Tasks))
         stacked = beside or any(pane.has_class("-line") for pane in devices)
         for column in side:
             column.set_class(stacked, "-stacked")
         room = self.size.height - _FRAME - self.has_class("-filtering")
-        wants = {"studies": _lines(studies) if studies.has_class("-any") else 0, "runs": _lines(runs)}
+        wants = {"studies": _rows_needed(studies) if studies.has_class("-any") else 0, "runs": _rows_needed(runs)}
         if side:
             wants["side"] = tasks + phones if stacked else max(tasks, phones)
         if beside:
             wants = {"studies": wants["studies"], "shelves": max(wants["runs"], wants.pop("side"))}
-        heights = _shared(room, wants)
+        heights = _share_rows(room, wants)
         heights["devices"] = phones if stacked else heights.get("side", 0)
         for pane in (studies, runs, *side, *devices):
             height = heights.get(pane.id or "")
@@ -413,7 +413,7 @@ class HomeScreen(RoomScreen[None]):
     # -- what Enter does -------------------------------------------------------------------------------------
 
     @on(LineList.Highlighted)
-    def _near_the_end(self, message: LineList.Highlighted) -> None:
+    def _read_more(self, message: LineList.Highlighted) -> None:
         runs = self.query_one(RunList)
         near = message.lines is runs and message.index > runs.count - PAGE // 4
         if near and self._more and not self._reading and runs.rows:
@@ -435,7 +435,7 @@ class HomeScreen(RoomScreen[None]):
         self.query_one("#next", Static).update(words, layout=False)
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
     def action_choose(self) -> None:
@@ -456,7 +456,7 @@ class HomeScreen(RoomScreen[None]):
             case StudyTable() as studies if studies.current is not None:
                 app.open_study(self.store.studies.study(studies.current.line.id, studies.current.line.version))
             case Tasks() as tasks if tasks.current is not None:
-                self._start(tasks.current.checked)
+                self._start_task(tasks.current.checked)
             case DeviceList() as devices if devices.current.serial == devices.busy:
                 app.action_show("live")
             case DeviceList() as devices if devices.current.serial != devices.chosen:
@@ -496,7 +496,7 @@ class HomeScreen(RoomScreen[None]):
                 return False
         return True
 
-    def _start(self, name: str) -> None:
+    def _start_task(self, name: str) -> None:
         """Ask for the choices of a run, starting with the last ones, then start the task."""
         from screens.home.run_form import RunForm
         from simulators import library
@@ -521,7 +521,7 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     @property
-    def _run_here(self) -> Summary:
+    def _current_run(self) -> Summary:
         """The run under the cursor. Raises `LabError` without one."""
         run = self.query_one(RunList).current
         if run is None:
@@ -531,7 +531,7 @@ class HomeScreen(RoomScreen[None]):
 
     def action_replay(self) -> None:
         """Replay the run under the cursor, open or not."""
-        lab_of(self).open_replay(self._run_here.id)
+        lab_of(self).open_replay(self._current_run.id)
 
     def action_record(self) -> None:
         """Record a demonstration of the task under the cursor; outside the tasks, of the person's own intent."""
@@ -572,14 +572,14 @@ class HomeScreen(RoomScreen[None]):
                 task = library.task(tasks.current.name)
                 app.open_author(task, self.store.runs.latest(subject_of(task)))
             case _:
-                run = self._run_here
+                run = self._current_run
                 app.open_author(self.store.runs.task(run.id), run.id)
 
     def action_family(self) -> None:
         """Show the runs that share a beginning with the one under the cursor."""
         from screens.replay.debugging import show_family
 
-        show_family(self, self._run_here.id)
+        show_family(self, self._current_run.id)
 
     # -- the archive -----------------------------------------------------------------------------------------
 
@@ -589,12 +589,12 @@ class HomeScreen(RoomScreen[None]):
             case StudyTable() as studies if studies.current is not None:
                 line = studies.current.line
                 study = self.store.studies.study(line.id, line.version)
-                self._put_away(line.name, lambda away: archive_study(self.store, study, self._person, archived=away))
+                self._archive(line.name, lambda away: archive_study(self.store, study, self._person, archived=away))
             case RunList():
-                run = self._run_here
+                run = self._current_run
                 if run.id == self.query_one(RunList).live:
                     raise LabError(f"run {run.id}", "is live.", "It can be archived once it has ended.")
-                self._put_away("run", lambda away: archive_runs(self.store, [run.id], self._person, archived=away))
+                self._archive("run", lambda away: archive_runs(self.store, [run.id], self._person, archived=away))
             case _:
                 raise LabError("Archive", "a run or a study is archived, and the cursor is on neither.")
 
@@ -602,7 +602,7 @@ class HomeScreen(RoomScreen[None]):
     def _person(self) -> str:
         return self.settings.person
 
-    def _put_away(self, what: str, archive: Callable[[bool], object]) -> None:
+    def _archive(self, what: str, archive: Callable[[bool], object]) -> None:
         away = not self.archived
         archive(away)
         self.history.append(lambda: archive(not away))
@@ -642,13 +642,13 @@ class HomeScreen(RoomScreen[None]):
         self.query_one("#filter", Input).focus()
 
     @on(Input.Changed, "#filter")
-    def _filter(self, message: Input.Changed) -> None:
+    def _apply_filter(self, message: Input.Changed) -> None:
         self._needle = message.value.strip()
         self._show_tasks()
         self._read_first()
 
     @on(Input.Submitted, "#filter")
-    def _keep_filter(self) -> None:
+    def _leave_filter(self) -> None:
         self.query_one(RunList).focus()
 
     def action_back(self) -> None:
@@ -663,14 +663,14 @@ class HomeScreen(RoomScreen[None]):
         self.query_one(RunList).focus()
 
 
-def _fits(run: Summary, needle: str, *, outcomes: bool) -> bool:
+def _row_matches(run: Summary, needle: str, *, outcomes: bool) -> bool:
     """Return True if the run's row holds every word. Agents and tags count only for a seat that sees outcomes."""
     outcome_words = (run.agent, *run.tags) if outcomes else ()
     text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *outcome_words))
     return all(word in text.casefold() for word in needle.casefold().split())
 
 
-def _lines(pane: LineList) -> int:
+def _rows_needed(pane: LineList) -> int:
     """Return the rows that a pane needs to show all of its lines."""
     if pane.has_class("-line"):
         words = Content(with_keys(pane, pane.empty)) if not pane.count else Content("")
@@ -678,7 +678,7 @@ def _lines(pane: LineList) -> int:
     return pane.count + pane.heading_rows + 2
 
 
-def _shared(room: int, wants: Mapping[str, int]) -> dict[str, int]:
+def _share_rows(room: int, wants: Mapping[str, int]) -> dict[str, int]:
     """Distribute rows among panes: a guaranteed share each, and the rest to those that want most."""
     sure = {"studies": max(4, room // 3), "runs": max(5, room // 3), "side": max(4, room // 5), "shelves": room // 3}
     heights = {name: min(want, sure[name]) for name, want in wants.items()}

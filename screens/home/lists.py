@@ -114,7 +114,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
             case "questions":
                 return str(row.questions) if row.questions else "-"
             case "status":
-                return self._status(row)
+                return self._status_words(row)
             case "score":
                 return score_words(row.score)
         return ""
@@ -122,7 +122,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
     def style_of(self, name: str, row: Summary) -> str:
         return LOUD_WARNING if name == "status" and row.status == "open" else super().style_of(name, row)
 
-    def _status(self, run: Summary) -> str:
+    def _status_words(self, run: Summary) -> str:
         if run.id == self.live:
             return _LIVE[self.asked]
         if self.resumes(run):

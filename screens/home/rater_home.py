@@ -54,10 +54,10 @@ class RatingHome(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Read again, because the person may have submitted something meanwhile."""
-        self._read()
+        self._read_studies()
 
     @work(thread=True, exclusive=True, group="studies")
-    def _read(self) -> None:
+    def _read_studies(self) -> None:
         post_if_newest(self, self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
 
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
@@ -72,7 +72,7 @@ class RatingHome(RoomScreen[None]):
         self.query_one("#next", Static).update(studies.next_words() if studies.rows else "", layout=False)
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
     def open_here(self, room: ScreenName, *, entered: bool) -> bool:

@@ -187,7 +187,7 @@ how fast each person is.
             app.open_numbers(app.store.studies.study(row.line.id, row.line.version), "progress")
 
     def heading(self, width: int) -> Content:
-        return Content.styled(self._cells(width, "study", "title", {name: name for name in _COLUMNS}), MUTED)
+        return Content.styled(self._format_line(width, "study", "title", {name: name for name in _COLUMNS}), MUTED)
 
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
@@ -198,9 +198,9 @@ how fast each person is.
             "all": f"{line.done}/{line.dealt}" if row.everybody else "",
             "next": row.next_action,
         }
-        return Content(self._cells(width, line.name, one_line(line.title, 200), values))
+        return Content(self._format_line(width, line.name, one_line(line.title, 200), values))
 
-    def _cells(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
+    def _format_line(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
         """Format a line: the name, which commands accept and which is unique within a protocol, then the title."""
         everybody = any(row.everybody for row in self.rows)
         columns = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}

@@ -64,13 +64,13 @@ class Answers(OptionList, inherit_bindings=False):
     def lay(self, lines: Sequence[str], *, marked: bool) -> None:
         """Show other lines. With `marked`, Enter may choose the first at once."""
         self.clear_options()
-        self.add_options([self._line(number, line) for number, line in enumerate(lines, 1)])
+        self.add_options([self._option_row(number, line) for number, line in enumerate(lines, 1)])
         self.display = bool(lines)
         self.highlighted = 0 if marked and lines else None
         self._seen_at = inf
         self.call_after_refresh(self.seen)
 
-    def _line(self, number: int, words: str) -> Table:
+    def _option_row(self, number: int, words: str) -> Table:
         """Return a row of the digit and its text, which may wrap."""
         line = Table.grid("", Column(overflow="fold"), padding=(0, 2, 0, 0))
         line.add_row(Text(str(number), style="bold underline"), Text(plain(words, lines=False)))

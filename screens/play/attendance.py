@@ -32,14 +32,14 @@ class Attendance:
             self.pace.touch()
         for seconds in self.pace.ended():
             if self.part is not None:
-                self._keep(partial(self.part.rested, seconds, pause=seconds >= REST))
+                self._record(partial(self.part.rested, seconds, pause=seconds >= REST))
 
     def end(self) -> None:
         """Record how long the person was here, and how long away."""
         if self.part is not None:
-            self._keep(partial(self.part.rose, self.pace.worked, self.pace.away))
+            self._record(partial(self.part.rose, self.pace.worked, self.pace.away))
 
-    def _keep(self, verb: Callable[[], None]) -> None:
+    def _record(self, verb: Callable[[], None]) -> None:
         """Record it if possible. A failure here must not stop the person."""
         with suppress(LabError):
             verb()

@@ -33,20 +33,24 @@ class LobbyScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Show the person's position in the open study, if any."""
-        nothing = with_keys(self, OPEN_RUN if self._live else _NOTHING)
-        self.query_one("#lobby", Static).update(self._where() or nothing)
+        nothing = with_keys(self, OPEN_RUN if self._run_is_live else _NOTHING)
+        self.query_one("#lobby", Static).update(self._study_words() or nothing)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._where()) or self._live if action == "on" else super().check_action(action, parameters)
+        return (
+            bool(self._study_words()) or self._run_is_live
+            if action == "on"
+            else super().check_action(action, parameters)
+        )
 
     def action_on(self) -> None:
-        lab_of(self).action_show("live" if self._live else "play")
+        lab_of(self).action_show("live" if self._run_is_live else "play")
 
     @property
-    def _live(self) -> bool:
+    def _run_is_live(self) -> bool:
         return lab_of(self).run_is_live
 
-    def _where(self) -> str:
+    def _study_words(self) -> str:
         room = lab_of(self).entered("play")
         return with_keys(self, room.lobby_words) if isinstance(room, PlayScreen) else ""

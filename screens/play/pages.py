@@ -59,20 +59,21 @@ def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]
             again = (translated(locale, "again.consent"),)
             return ParticipantPage(
                 translated(locale, "done"),
-                _lines(keyed(translated(locale, "done.says", count=here.of)), _code(part)),
+                _paragraphs(keyed(translated(locale, "done.says", count=here.of)), _code_words(part)),
                 again,
             )
         case _:
             code = part.person.id
             return ParticipantPage(
-                translated(locale, "nothing"), _lines(translated(locale, "nothing.says", code=code), _code(part))
+                translated(locale, "nothing"),
+                _paragraphs(translated(locale, "nothing.says", code=code), _code_words(part)),
             )
 
 
 def consent_page(part: Participation) -> ParticipantPage:
     """Return the consent text, with the code for a withdrawal."""
     locale = part.locale
-    body = _lines(plain(part.consent).strip(), _code(part))
+    body = _paragraphs(plain(part.consent).strip(), _code_words(part))
     return ParticipantPage(
         translated(locale, "consent"),
         body,
@@ -88,7 +89,7 @@ def reread_page(part: Participation, here: PlayPosition, what: str) -> Participa
     back = (translated(locale, "back"),)
     if what == "consent":
         return ParticipantPage(
-            translated(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True
+            translated(locale, "agreed"), _paragraphs(plain(part.consent).strip(), _code_words(part)), back, long=True
         )
     return ParticipantPage(translated(locale, "card"), _prose_of(_persona(here), locale), back, long=True)
 
@@ -173,9 +174,9 @@ def _prose_of(persona: Persona, locale: str) -> Group:
     return prose(persona_prose(persona.facts, persona.name, locale))
 
 
-def _code(part: Participation) -> str:
+def _code_words(part: Participation) -> str:
     return translated(part.locale, "code", code=part.person.id)
 
 
-def _lines(*parts: str) -> Text:
+def _paragraphs(*parts: str) -> Text:
     return Text("\n\n".join(parts))

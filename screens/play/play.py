@@ -133,13 +133,13 @@ class PlayScreen(RoomScreen[None]):
         self.set_interval(_TICK, self._tick)
         self.watch(self.app, "app_focus", self._attendance.turn, init=False)
         self.sheet.display = False
-        for part in self._parts:
+        for part in self._scrolled_parts:
             # Each of them changes how many lines are out of sight.
             for attribute in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
-                self.watch(part, attribute, self._more, init=False)
+                self.watch(part, attribute, self._show_lines_below, init=False)
 
     def on_unmount(self) -> None:
-        if self._asked:
+        if self._asks_questions:
             self.sheet.keep(leaving=True)
         self._attendance.end()
 
@@ -168,10 +168,10 @@ class PlayScreen(RoomScreen[None]):
             # After `go`, so that a study that cannot be shown has no record of a session.
             self.part.sat()
         except LabError as error:
-            self._refused(error)
+            self._show_error(error)
             return
         if self.here is not None and self.here.stage == "run":
-            self._to_run()
+            self._go_to_run()
 
     def on_screen_resume(self) -> None:
         """Show the current page, because a run may have ended meanwhile."""
@@ -201,21 +201,21 @@ class PlayScreen(RoomScreen[None]):
         try:
             self.here = self.part.where()
         except LabError as error:
-            self._refused(error)
+            self._show_error(error)
             return
         sheet = self.sheet
         is_asking = self.here.stage == "questions"
         if is_asking and not sheet.display:
-            self._ask(self.here)
+            self._open_sheet(self.here)
         sheet.display = is_asking
         self.query_one("#play-page").display = not is_asking
         # Nothing about a person is recorded before they have agreed.
         self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
         self._questioned = self._quiz_item(self.part, self.here)
-        page = None if is_asking else self._page(self.part, self.here)
+        page = None if is_asking else self._current_page(self.part, self.here)
         self._entitle(page.title if page is not None else "")
         if page is not None:
-            self._lay(page)
+            self._show_page(page)
 
     def _entitle(self, page: str) -> None:
         """Show the study, the person, the position (`page` is the page's title) and the minutes spent."""
@@ -227,7 +227,7 @@ class PlayScreen(RoomScreen[None]):
         parts += [translated(self.part.locale, "minutes", minutes=minutes)] if minutes else []
         self.query_one("#play-title", Static).update(plain("   ".join(parts), lines=False))
 
-    def _page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
+    def _current_page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
         """Return the page of a position. Pages that are only read on the way are not positions of their own."""
         if here.stage == "refused" and self._reading:
             return consent_page(part)
@@ -240,7 +240,7 @@ class PlayScreen(RoomScreen[None]):
             return quiz_page(part.locale, persona, part.quizzed(persona))
         return page_of(part, here, partial(with_keys, self))
 
-    def _lay(self, page: ParticipantPage) -> None:
+    def _show_page(self, page: ParticipantPage) -> None:
         pane, answers = self.query_one("#play-page"), self.query_one(Answers)
         pane.set_class(page.long, "-long")
         write_title(pane, page.title)
@@ -250,18 +250,18 @@ class PlayScreen(RoomScreen[None]):
         self._say("")
         if page.lines:
             self.set_focus(answers)
-        self.call_after_refresh(self._more)
+        self.call_after_refresh(self._show_lines_below)
 
-    def _refused(self, error: LabError) -> None:
+    def _show_error(self, error: LabError) -> None:
         self.here = self._attendance.part = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
-        self._lay(ParticipantPage(error.title, Text(plain(error.body))))
+        self._show_page(ParticipantPage(error.title, Text(plain(error.body))))
 
     def _say(self, words: str) -> None:
         self.query_one("#play-said", Static).update(words)
 
-    def _more(self) -> None:
+    def _show_lines_below(self) -> None:
         """Show how many lines of the page are out of sight below."""
         lines_below = self._lines_below
         words = translated(self.part.locale, "more", count=lines_below) if lines_below and self.part is not None else ""
@@ -271,19 +271,19 @@ class PlayScreen(RoomScreen[None]):
     @property
     def _lines_below(self) -> int:
         """Number of lines of the page out of sight below; 0 before the first layout."""
-        parts = [part for part in self._parts if part.show_vertical_scrollbar]
+        parts = [part for part in self._scrolled_parts if part.show_vertical_scrollbar]
         return sum(int(part.max_scroll_y - part.scroll_offset.y) for part in parts)
 
     @property
-    def _parts(self) -> list[Widget]:
+    def _scrolled_parts(self) -> list[Widget]:
         """Widgets of a page in reading order: its text, and the lines to choose from."""
         return list(self.query("#play-text, #answers"))
 
     def action_scroll(self, by: int) -> None:
-        if self._asked:
+        if self._asks_questions:
             self.sheet.read_on(by)
             return
-        for part in self._parts[::by]:
+        for part in self._scrolled_parts[::by]:
             if part.scroll_offset.y < part.max_scroll_y if by > 0 else part.scroll_offset.y:
                 page = max(1, part.scrollable_content_region.height - 1)
                 part.scroll_to(y=part.scroll_offset.y + by * page, animate=False)
@@ -298,46 +298,46 @@ class PlayScreen(RoomScreen[None]):
             self.go()
 
     @on(AnswerLine.Read)
-    def _read_on(self, message: AnswerLine.Read) -> None:
+    def _scroll_sheet(self, message: AnswerLine.Read) -> None:
         message.stop()
         self.sheet.read_on(message.by)
 
     @property
-    def _asked(self) -> bool:
+    def _asks_questions(self) -> bool:
         """True while the questions after a run are shown."""
         return self.here is not None and self.here.stage == "questions"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let the page's keys scroll the sheet while the questions are shown."""
         if action == "scroll":
-            return self.sheet.reads if self._asked else parameters[0] == -1 or self._lines_below > 0
+            return self.sheet.reads if self._asks_questions else parameters[0] == -1 or self._lines_below > 0
         if action == "guide":
-            return self._asked and not self.sheet.typing
+            return self._asks_questions and not self.sheet.typing
         return super().check_action(action, parameters)
 
     # -- answering -------------------------------------------------------------------------------------------
 
     @on(Answers.Early)
-    def _early(self) -> None:
+    def _say_early(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "early"))
 
     @on(Answers.Unmarked)
-    def _unmarked(self) -> None:
+    def _say_unmarked(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "unmarked"))
 
     @on(Answers.Picked)
-    def _picked(self, message: Answers.Picked) -> None:
+    def _take_answer(self, message: Answers.Picked) -> None:
         message.stop()
         if self.part is None or self.here is None:
             return
         try:
-            self._do(self.part, self.here, message.number)
+            self._apply_answer(self.part, self.here, message.number)
         except LabError as error:
             lab_of(self).report(error)
 
-    def _do(self, part: Participation, here: PlayPosition, number: int) -> None:
+    def _apply_answer(self, part: Participation, here: PlayPosition, number: int) -> None:
         again = rereadable(here)
         match here.stage:
             case "brief" | "done" if self._again:
@@ -347,23 +347,23 @@ class PlayScreen(RoomScreen[None]):
             case "brief" if number:
                 self._again = again[number - 1]
             case "consent":
-                self._settle(part, number)
+                self._answer_consent(part, number)
             case "refused" if self._reading:
                 self._reading = False
-                self._settle(part, number)
+                self._answer_consent(part, number)
             case "refused":
                 self._reading = True
             case "card" | "quiz":
-                self._quiz(part, here, number)
+                self._answer_quiz(part, here, number)
             case "brief" | "run" if part.where() == here:  # else another window of theirs went on from it
-                self._to_run()
+                self._go_to_run()
                 return
         self.go()
 
-    def _settle(self, part: Participation, number: int) -> None:
+    def _answer_consent(self, part: Participation, number: int) -> None:
         (part.agree if number == 0 else part.refuse)()
 
-    def _quiz(self, part: Participation, here: PlayPosition, number: int) -> None:
+    def _answer_quiz(self, part: Participation, here: PlayPosition, number: int) -> None:
         persona = here.play.persona
         assert persona is not None
         if self._wrong is not None:
@@ -385,7 +385,7 @@ class PlayScreen(RoomScreen[None]):
 
     # -- the run and the questions after it --------------------------------------------------------------------
 
-    def _to_run(self) -> None:
+    def _go_to_run(self) -> None:
         """Go to the run: the live one, the interrupted one, or a new one."""
         app, part, here = lab_of(self), self.part, self.here
         assert part is not None
@@ -399,7 +399,7 @@ class PlayScreen(RoomScreen[None]):
         pace, device = self.settings.pace, self.settings.device
         app.open_session(lambda: part.session(here, pace=pace, device=device))
 
-    def _ask(self, here: PlayPosition) -> None:
+    def _open_sheet(self, here: PlayPosition) -> None:
         """Open the sheet of the run that was just played."""
         assert self.part is not None
         assert here.assignment is not None
@@ -413,14 +413,14 @@ class PlayScreen(RoomScreen[None]):
 
     @on(SheetPane.HandedIn)
     @on(SheetPane.Settled)
-    def _handed_in(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
+    def _finish_sheet(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
         """Continue after a sheet was submitted, here or in another window. Another task's sheet may follow."""
         message.stop()
         self.sheet.display = False
         self.go()
 
     @on(SheetPane.Wanted)
-    def _wanted(self, message: SheetPane.Wanted) -> None:
+    def _handle_request(self, message: SheetPane.Wanted) -> None:
         """Handle a request of the sheet. There is no region and no earlier sheet here."""
         message.stop()
         if message.what == "guide":

@@ -56,20 +56,20 @@ class RatersComputation:
         """Compute a study's numbers, or compute them again."""
         self.serial += 1
         self.study, self.newest = study, None
-        self._work(partial(self._count, self.serial, study))
+        self._run_in_thread(partial(self._compute_numbers, self.serial, study))
 
     def look(self) -> None:
         """Poll for newer rows."""
         if self.study is not None and self.newest is not None and not self._looking:
             self._looking = True
-            self._work(partial(self._look, self.serial, self.study, self.newest))
+            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
 
     # -- off the UI thread -----------------------------------------------------------------------------------
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
-    def _count(self, serial: int, study: Study) -> None:
+    def _compute_numbers(self, serial: int, study: Study) -> None:
         from annotators.raters import raters_of
         from lab.studies.study_data import gathered
 
@@ -82,7 +82,7 @@ class RatersComputation:
         else:
             self._owner.post_message(self.Counted(serial, rater_list, newest))
 
-    def _look(self, serial: int, study: Study, before: Newest) -> None:
+    def _check_newer(self, serial: int, study: Study, before: Newest) -> None:
         try:
             if not self._store.agreement.same_since(study, before):
                 self._owner.post_message(self.Grown(serial, self._store.labels.newer(study, before.label[0])))

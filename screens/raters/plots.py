@@ -45,9 +45,11 @@ class Plots(VerticalScroll, can_focus=True):
 
     def _draw(self) -> None:
         if self._one is not None:
-            self.query_one("#raters-drawn", Static).update(Content("\n").join(map(_barred, self._lines(self._one))))
+            self.query_one("#raters-drawn", Static).update(
+                Content("\n").join(map(_color_bars, self._chart_lines(self._one)))
+            )
 
-    def _lines(self, one: RaterNumbers) -> list[str]:
+    def _chart_lines(self, one: RaterNumbers) -> list[str]:
         width = min(_MOST, max(_LEAST, self.size.width - _BESIDE))
         short = [rater_words.spark("pace", one.pace, "s"), rater_words.spark("as the rest", one.along, "%")]
         pace = rater_words.stretch_lines("pace", one.pace, "s", width) or [rater_words.pace_words(one)]
@@ -55,6 +57,6 @@ class Plots(VerticalScroll, can_focus=True):
         return [*filter(None, short), *rater_words.apart_words(one), "", *pace, "", *along]
 
 
-def _barred(line: str) -> Content:
+def _color_bars(line: str) -> Content:
     """Return a line with its bars in the accent colour."""
     return Content.assemble(*((mark, "$accent" if mark in _BARS else "") for mark in plain(line, lines=False)))

@@ -73,7 +73,7 @@ class RatersScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.raters.focus()
-        self.set_interval(_LOOK, self._look)
+        self.set_interval(_LOOK, self._poll)
         if self.study is not None:
             self._begin()
         else:
@@ -82,7 +82,7 @@ class RatersScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Poll now, because answers may have arrived meanwhile."""
-        self._look()
+        self._poll()
 
     # -- opening and counting --------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class RatersScreen(RoomScreen[None]):
         at = next((at for at, row in enumerate(self.raters.rows) if row.rater == code), None)
         if at is not None:
             self.raters.go(at)
-            self._look_at_one()
+            self._show_one()
 
     def _begin(self) -> None:
         assert self.study is not None
@@ -120,12 +120,12 @@ class RatersScreen(RoomScreen[None]):
         self.reading.open(self.study)
         self.tell()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.is_current and not self.counting:
             self.reading.look()
 
     @on(RatersComputation.Counted)
-    def _counted(self, message: RatersComputation.Counted) -> None:
+    def _show_counted(self, message: RatersComputation.Counted) -> None:
         if message.serial != self.reading.serial or self.study is None:
             return
         self.counting, self.newer = False, ""
@@ -143,14 +143,14 @@ class RatersScreen(RoomScreen[None]):
         self.tell()
 
     @on(RatersComputation.Grown)
-    def _grown(self, message: RatersComputation.Grown) -> None:
+    def _show_newer(self, message: RatersComputation.Grown) -> None:
         if message.serial == self.reading.serial and not self.counting:
             many = message.labels
             self.newer = f"{many:,} newer answer{'' if many == 1 else 's'}" if many else "more was said or handed in"
             self.tell()
 
     @on(RatersComputation.Refused)
-    def _refused(self, message: RatersComputation.Refused) -> None:
+    def _show_error(self, message: RatersComputation.Refused) -> None:
         if message.serial == self.reading.serial:
             self.counting = False
             self.raters.empty = plain(message.error.sentence)
@@ -161,12 +161,14 @@ class RatersScreen(RoomScreen[None]):
 
     def tell(self) -> None:
         """Update the title, the words of the row under the cursor, and what Enter does."""
-        self.query_one("#raters-title", StatusLine).say(Content(self._title()))
+        self.query_one("#raters-title", StatusLine).say(Content(self._title_words()))
         self.query_one("#raters-said", StatusLine).say(Content(self._current_words()))
-        self.query_one("#raters-next", StatusLine).say(Content("   ".join(filter(None, (self._state(), self._next())))))
+        self.query_one("#raters-next", StatusLine).say(
+            Content("   ".join(filter(None, (self._state_words(), self._next_words()))))
+        )
         self.refresh_bindings()
 
-    def _title(self) -> str:
+    def _title_words(self) -> str:
         if self.study is None:
             return "Raters"
         people = sum(row.kind == "person" for row in self.raters.rows)
@@ -185,18 +187,18 @@ class RatersScreen(RoomScreen[None]):
             if line is None:
                 return ""
             beside = f"   {line.beside}" if line.beside else ""
-            return one_line(f"{line.name}: {_in_full(line)}{beside}", 400)
+            return one_line(f"{line.name}: {_full_words(line)}{beside}", 400)
         return one_line(
-            f"{rater_words.head_words(numbers)}   as the rest: {_in_full(rater_words.NumberLine('', numbers.rest))}",
+            f"{rater_words.head_words(numbers)}   as the rest: {_full_words(rater_words.NumberLine('', numbers.rest))}",
             400,
         )
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if self.counting:
             return "counting ..." if self.raters.rows else ""
         return with_keys(self, f"{self.newer}: {{raters.recount}} recounts") if self.newer else ""
 
-    def _next(self) -> str:
+    def _next_words(self) -> str:
         if self.has_class("-one"):
             cell = self.grid.says() if self.grid.has_focus else ""
             return cell or with_keys(
@@ -208,7 +210,7 @@ class RatersScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted, "#raters-one")
-    def _other_number(self, message: LineList.Highlighted) -> None:
+    def _follow_number(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.has_class("-one"):
             self._draw_grid()
@@ -216,17 +218,17 @@ class RatersScreen(RoomScreen[None]):
 
     @on(Confusion.Moved)
     @on(LineList.Highlighted, "#raters-table")
-    def _moved(self) -> None:
+    def _follow_cursor(self) -> None:
         self.tell()
 
     # -- one rater -------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen, "#raters-table")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        self._look_at_one()
+        self._show_one()
 
-    def _look_at_one(self) -> None:
+    def _show_one(self) -> None:
         self.add_class("-one")
         self.one.focus()
         self.one.go(0)
@@ -238,7 +240,7 @@ class RatersScreen(RoomScreen[None]):
         if not self.has_class("-one"):
             return
         if numbers is None or study is None:
-            self._look_at_all()
+            self._show_all()
             return
         self.one.show(numbers, {field.id: field.shown for field in study.protocol.fields})
         self.one.entitle(rater_words.head_words(numbers), rater_words.pace_words(numbers))
@@ -305,17 +307,17 @@ class RatersScreen(RoomScreen[None]):
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-one"):
-            self._look_at_all()
+            self._show_all()
         else:
             raise SkipAction
 
-    def _look_at_all(self) -> None:
+    def _show_all(self) -> None:
         self.remove_class("-one")
         self.raters.focus()
         self.tell()
 
 
-def _in_full(line: rater_words.NumberLine) -> str:
+def _full_words(line: rater_words.NumberLine) -> str:
     number = line.number
     if number.value is None:
         return rater_words.interval_words(line)

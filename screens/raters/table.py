@@ -98,11 +98,11 @@ A dash: there is no such number; the line below says why. **{raters.recount}** r
             case "n":
                 return f"{one.rest.places:,}"
             case "drift":
-                return _points(NumberLine("", one.drift, True))
+                return _point_words(NumberLine("", one.drift, True))
             case "gold":
                 return value_words(NumberLine("", one.gold))
             case "before":
-                return _points(NumberLine("", one.before, True))
+                return _point_words(NumberLine("", one.before, True))
             case "again":
                 return value_words(NumberLine("", one.again))
             case "missing":
@@ -161,5 +161,5 @@ they gave them, and how often which of their answers came with which of the rest
         return ""
 
 
-def _points(line: NumberLine) -> str:
+def _point_words(line: NumberLine) -> str:
     return value_words(line).removesuffix(" points")

@@ -143,52 +143,52 @@ class IntentScreen(Screen[tuple[str, str] | None]):
             self._intent.focus()
 
     @on(Input.Submitted, "#intent-text")
-    def _said(self) -> None:
-        if self._check():
+    def _submit_intent(self) -> None:
+        if self._check_intent():
             self._places.focus()
 
     @on(LineList.Chosen, "#places")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _take_place(self, message: LineList.Chosen) -> None:
         if message.index < len(PLACES):
-            self._begin(PLACES[message.index])
+            self._finish(PLACES[message.index])
         else:
             self._own.display = True
             self._own.focus()
 
     @on(PlaceList.Digit)
-    def _digit(self, message: PlaceList.Digit) -> None:
-        self._begin(PLACES[message.index])
+    def _take_digit(self, message: PlaceList.Digit) -> None:
+        self._finish(PLACES[message.index])
 
     @on(Input.Submitted, "#intent-own")
-    def _own_words(self, message: Input.Submitted) -> None:
+    def _submit_own(self, message: Input.Submitted) -> None:
         if message.value.strip():
-            self._begin(message.value)
+            self._finish(message.value)
         else:
-            self._wrong("Write the kind of place, or take one of the list.")
+            self._show_error("Write the kind of place, or take one of the list.")
 
-    def _begin(self, place: str) -> None:
-        if not self._check():
+    def _finish(self, place: str) -> None:
+        if not self._check_intent():
             self._intent.focus()
             return
         try:
-            self.dismiss((self._words, checked(place, "place")))
+            self.dismiss((self._checked_intent, checked(place, "place")))
         except LabError as error:
-            self._wrong(error.sentence)
+            self._show_error(error.sentence)
 
     @property
-    def _words(self) -> str:
+    def _checked_intent(self) -> str:
         return self._given if self._fixed else checked(self._intent.value, "intent")
 
-    def _check(self) -> bool:
+    def _check_intent(self) -> bool:
         """Return True if there is an intent. Else show what is wrong."""
         try:
-            wrong = "" if self._words else "Say first what you want to do."
+            wrong = "" if self._checked_intent else "Say first what you want to do."
         except LabError as error:
             wrong = error.sentence
-        self._wrong(wrong)
+        self._show_error(wrong)
         return not wrong
 
-    def _wrong(self, words: str) -> None:
+    def _show_error(self, words: str) -> None:
         self.query_one("#intent-wrong", Static).update(plain(words))
 
     def action_leave(self) -> None:

@@ -91,7 +91,7 @@ class NextAct(Card):
         yield Static(id="desk-hint", markup=False)
 
     def on_mount(self) -> None:
-        self._go("keys", focus=False)
+        self._enter_stage("keys", focus=False)
 
     # -- whose turn it is ------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class NextAct(Card):
         """Set if the phone waits for the person. `still` means that the recording is paused."""
         first = ready and not self._ready
         self._ready, self._still = ready, still
-        self._tell()
+        self._update_words()
         if first and self.stage == "keys" and self.screen.focused in (None, self._line):
             self.focus_keys()
 
@@ -112,7 +112,7 @@ class NextAct(Card):
         """Clear the held action after the session accepted it."""
         mine = self.has_focus_within
         self.held, self._note = None, ""
-        self._go("keys", focus=mine)
+        self._enter_stage("keys", focus=mine)
 
     def close(self) -> None:
         """Hide the desk at the end."""
@@ -138,12 +138,12 @@ class NextAct(Card):
         same = self.held is not None and (self.held.kind, self.held.at) == (action.kind, action.at)
         self.held, self._note, self._suggested, self._warned = action, note, suggest(action, tree), False
         if self.quick and focus:
-            self._do(self._suggested)
+            self._perform(self._suggested)
             return
         if not (edited and same):
             self._line.value = self._line.placeholder = self._suggested
             self._line.cursor_position = len(self._suggested)
-        self._go("line", focus=focus)
+        self._enter_stage("line", focus=focus)
         self.post_message(self.Aimed(shown(action, tree)))
 
     def type(self, text: str) -> None:
@@ -158,7 +158,7 @@ class NextAct(Card):
         """
         typing = self.held is not None and self.held.kind == "input_text"
         if name == "enter" and self.held is not None:
-            self._do(self._line.value)
+            self._perform(self._line.value)
         elif name == "enter":
             self.hold(Action("keyboard_enter"))
         elif typing and self.held is not None and self.held.text and len(self.held.text) > 1:
@@ -169,13 +169,13 @@ class NextAct(Card):
     def drop(self, *, focus: bool = True) -> None:
         """Drop the held action."""
         self.held, self._note = None, ""
-        self._go("keys", focus=focus)
+        self._enter_stage("keys", focus=focus)
         self.post_message(self.Aimed(None))
 
     def list_nodes(self) -> None:
         """List the nodes that can be tapped."""
         if self._ready:
-            self._go("nodes")
+            self._enter_stage("nodes")
             self._picker.open(self._tree())
 
     def back(self) -> bool:
@@ -183,9 +183,9 @@ class NextAct(Card):
         if self.stage == "keys":
             return False
         if self.stage == "reason" or (self.stage == "text" and self._wanted == "answer"):
-            self._go("finish")
+            self._enter_stage("finish")
         elif self.stage == "text" and self._wanted == "note":
-            self._go("reason")
+            self._enter_stage("reason")
         else:
             self.drop()
         return True
@@ -197,7 +197,7 @@ class NextAct(Card):
 
     # -- stages ----------------------------------------------------------------------------------------------
 
-    def _go(self, stage: Stage, *, focus: bool = True) -> None:
+    def _enter_stage(self, stage: Stage, *, focus: bool = True) -> None:
         self.stage = stage
         parts: dict[Stage, Widget] = {
             "keys": self._keys, "text": self._text, "secret": self._secret, "line": self._line, "nodes": self._picker,
@@ -211,30 +211,30 @@ class NextAct(Card):
         self._keys.cursor = -1
         if focus and stage != "nodes":
             self.screen.set_focus(parts[stage])  # at once, for those who type ahead
-        self._tell()
+        self._update_words()
 
-    def _ask(self, kind: Wanted) -> None:
+    def _ask_text(self, kind: Wanted) -> None:
         """Ask for a text, hidden if it goes into a password field."""
         self._wanted = kind
         field = typed_into(self._tree()) if kind == "input_text" else None
         if field is not None and field.password:
             self._secret.clear()
-            self._go("secret")
+            self._enter_stage("secret")
         else:
             self._text.clear()
-            self._go("text")
+            self._enter_stage("text")
 
-    def _tell(self) -> None:
+    def _update_words(self) -> None:
         """Update the lines above and below the field."""
         if not self.is_mounted:
             return
         state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned, self._still)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
-        self._show(Content.styled(what(state, self._tree()), "bold"))
+        self._show_what(Content.styled(what(state, self._tree()), "bold"))
         self.query_one("#desk-hint", Static).update(Text(with_keys(self, hint(state, nodes=nodes, other=other))))
 
-    def _show(self, words: Content) -> None:
+    def _show_what(self, words: Content) -> None:
         page = self.query_one(CardText)
         if words != page.content:
             page.show(words)
@@ -242,16 +242,16 @@ class NextAct(Card):
     # -- what is chosen and written --------------------------------------------------------------------------
 
     @on(Choices.Picked)
-    def _picked(self, message: Choices.Picked) -> None:
+    def _take_choice(self, message: Choices.Picked) -> None:
         message.stop()
         if not self._ready:
             self._keys.cursor = -1
             return
         match self.stage, message.choice:
             case "keys", "finish":
-                self._go("finish")
+                self._enter_stage("finish")
             case "keys", ("input_text" | "open_app") as text_kind:
-                self._ask(text_kind)
+                self._ask_text(text_kind)
             case "keys", "scroll":
                 self.hold(scroll_on(self._tree()))
             case "keys", "wait":
@@ -261,19 +261,19 @@ class NextAct(Card):
             case "finish", choice if choice == COMPLETE:
                 self.hold(Action("status", status="complete"))
             case "finish", choice if choice == ANSWER:
-                self._ask("answer")
+                self._ask_text("answer")
             case "finish", _:
-                self._go("reason")
+                self._enter_stage("reason")
             case "reason", code:
                 self._reason = code
-                self._ask("note")
+                self._ask_text("note")
 
     @on(Choices.Early)
-    def _early(self, message: Choices.Early) -> None:
+    def _ignore_early(self, message: Choices.Early) -> None:
         message.stop()
 
     @on(ReplyText.Entered)
-    def _entered(self, message: ReplyText.Entered) -> None:
+    def _take_text(self, message: ReplyText.Entered) -> None:
         message.stop()
         text = self._text.text
         if self._wanted == "note":
@@ -284,37 +284,37 @@ class NextAct(Card):
             self.hold(Action("answer" if self._wanted == "answer" else "input_text", text=text))
 
     @on(Input.Submitted, "#desk-secret")
-    def _kept_secret(self, message: Input.Submitted) -> None:
+    def _take_secret(self, message: Input.Submitted) -> None:
         message.stop()
         if message.value:
             self.hold(Action("input_text", text=message.value))
             self._secret.clear()
 
     @on(NodePicker.Aimed)
-    def _looked_at(self, message: NodePicker.Aimed) -> None:
+    def _aim_at_node(self, message: NodePicker.Aimed) -> None:
         message.stop()
         if self.stage == "nodes":
             at = message.node.bounds.center if message.node is not None else None
             self.post_message(self.Aimed(Action("click", at=at) if at is not None else None))
 
     @on(NodePicker.Taken)
-    def _taken(self, message: NodePicker.Taken) -> None:
+    def _take_node(self, message: NodePicker.Taken) -> None:
         message.stop()
         self.hold(Action("click", at=message.node.bounds.center))
 
     @on(Input.Submitted, "#desk-line")
-    def _submitted(self, message: Input.Submitted) -> None:
+    def _submit_instruction(self, message: Input.Submitted) -> None:
         message.stop()
-        self._do(message.value)
+        self._perform(message.value)
 
-    def _do(self, instruction: str) -> None:
+    def _perform(self, instruction: str) -> None:
         """Perform the held action. An emptied line means the suggested instruction."""
-        if self.held is None or self._moved(self.held):
+        if self.held is None or self._target_changed(self.held):
             return
         words = " ".join(instruction.split()) or self._suggested
         self.post_message(self.Done(Proposed(self.held, thought=self._note, instruction=words)))
 
-    def _moved(self, action: Action) -> bool:
+    def _target_changed(self, action: Action) -> bool:
         """Return True if the target shows something else than when the action was held. Warn once per action."""
         there = suggest(action, self._tree())
         if self._warned or self.quick or there == self._suggested:
@@ -324,5 +324,5 @@ class NextAct(Card):
             self._line.cursor_position = len(there)
         self._suggested = self._line.placeholder = there
         self._warned = True
-        self._tell()
+        self._update_words()
         return True

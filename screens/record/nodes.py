@@ -123,13 +123,13 @@ class NodePicker(Vertical):
         self.display = True
         self._filter.clear()
         give_keys(self._filter)
-        self._fill()
+        self._list_matches()
 
     def close(self) -> None:
         """Hide the list."""
         self.display = False
 
-    def _fill(self) -> None:
+    def _list_matches(self) -> None:
         words = self._filter.value.casefold().split()
         self._lines.rows = [node for text, node in self._tappable if all(word in text for word in words)]
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
@@ -137,40 +137,40 @@ class NodePicker(Vertical):
         self._lines.set_reactive(LineList.cursor, 0)
         self._lines.changed()
         self._lines.scroll_to(y=0, animate=False)
-        self._aim()
+        self._post_aimed()
 
-    def _aim(self) -> None:
+    def _post_aimed(self) -> None:
         rows = self._lines.rows
         self.post_message(self.Aimed(rows[self._lines.cursor] if rows else None))
 
     @on(Input.Changed)
-    def _typed(self, message: Input.Changed) -> None:
+    def _filter_nodes(self, message: Input.Changed) -> None:
         message.stop()
         if self.display:
-            self._fill()
+            self._list_matches()
 
     @on(NodeFilter.Moved)
-    def _moved(self, message: NodeFilter.Moved) -> None:
+    def _move_cursor(self, message: NodeFilter.Moved) -> None:
         message.stop()
         self._lines.go(self._lines.cursor + message.by)
 
     @on(LineList.Highlighted)
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _aim_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.display:
-            self._aim()
+            self._post_aimed()
 
     @on(NodeFilter.Digit)
-    def _digit(self, message: NodeFilter.Digit) -> None:
+    def _take_digit(self, message: NodeFilter.Digit) -> None:
         message.stop()
-        self._take(message.number - 1)
+        self._take_line(message.number - 1)
 
     @on(Input.Submitted)
     @on(LineList.Chosen)
-    def _chosen(self, message: Message) -> None:
+    def _take_current(self, message: Message) -> None:
         message.stop()
-        self._take(self._lines.cursor)
+        self._take_line(self._lines.cursor)
 
-    def _take(self, number: int) -> None:
+    def _take_line(self, number: int) -> None:
         if number < self._lines.count:
             self.post_message(self.Taken(self._lines.rows[number]))

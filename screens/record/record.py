@@ -92,7 +92,7 @@ class RecordScreen(RoomScreen[None]):
         self._words = LiveWords(self._mirror, lambda: session.words.reader)
         self._seat = Seat(session.spec, session.agent.actor, knows=False)
         self._steps = StepList()
-        self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._tree)
+        self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._current_tree)
         self._told = RecordingResult()
         self._began = self._clock.seconds()
         self._paused = False
@@ -118,23 +118,25 @@ class RecordScreen(RoomScreen[None]):
         self._mirror.interactive = False
         self._seat.border_title = "Intent"
         self._seat.unfold("task")
-        self._tell()
+        self._update_banner()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
         show = self._words.show if lab_of(self).reads_words else self._mirror.post_frame
-        self._watch.begin(partial(self._picture, show, windows_of(self)))
-        self.set_interval(_TICK, self._tell)
+        self._watch.begin(partial(self._show_frame, show, windows_of(self)))
+        self.set_interval(_TICK, self._update_banner)
 
-    def _picture(self, show: Callable[[Frame], None], page: Callable[[], PictureWindow | None], frame: Frame) -> None:
+    def _show_frame(
+        self, show: Callable[[Frame], None], page: Callable[[], PictureWindow | None], frame: Frame
+    ) -> None:
         """Show a picture of the phone on the thread that took it. The app may have ended meanwhile."""
         show(frame)
         if (window := page()) is not None:
             window.show_frame(frame)
 
     @on(LiveWords.Lacking)
-    def _lacks_engine(self) -> None:
+    def _report_lack(self) -> None:
         lab_of(self).tell_lack()
 
     def on_unmount(self) -> None:
@@ -147,35 +149,35 @@ class RecordScreen(RoomScreen[None]):
     # -- what happens ----------------------------------------------------------------------------------------
 
     @on(Happened)
-    def _happened(self, message: Happened) -> None:
+    def _handle_event(self, message: Happened) -> None:
         event = message.event
         match event:
             case Paused() | Resumed():
                 self._paused = isinstance(event, Paused)
-                self._turned()
+                self._update_turn()
             case Acting():
                 self._acting = event.action
             case Step():
                 self._acting = None
-                self._mark(None)
+                self._mark_target(None)
                 self._steps.add(event)
                 if event.error and not message.stored:
                     self.notify(plain(event.error), title="Not done", severity="error", markup=False)
             case Flagged():
                 self._steps.flag(event.index, event.on)
             case Ended():
-                self._end(event)
-        self._tell()
+                self._finish(event)
+        self._update_banner()
 
-    def _end(self, event: Ended) -> None:
+    def _finish(self, event: Ended) -> None:
         self._ended = event
         self._desk.close()
         self._mirror.interactive = self._mirror.typing = False
         self._mirror.rest()
-        self._told.ended(self.session.store, self.session.trace_id, replays=self._replays)
+        self._told.ended(self.session.store, self.session.trace_id, replays=self._may_replay)
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _handle_refusal(self, message: Refused) -> None:
         if message.last:
             self._desk.close()
             self._mirror.rest()
@@ -183,17 +185,17 @@ class RecordScreen(RoomScreen[None]):
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
-        self._tell()
+        self._update_banner()
 
     @on(Turn)
-    def _turned(self) -> None:
+    def _update_turn(self) -> None:
         """Update the panes after the phone became the person's, or stopped being theirs."""
         mine = self.session.turns.waiting is not None and not self._paused and not self.session.over
         self._mirror.interactive = self._mirror.typing = mine
         self._desk.turn(mine, self._paused)
-        self._tell()
+        self._update_banner()
 
-    def _tree(self) -> UiTree:
+    def _current_tree(self) -> UiTree:
         """Return the newest UI tree of the phone."""
         waiting = self.session.turns.waiting
         return self._watch.tree or (waiting.tree if waiting is not None else UiTree())
@@ -203,23 +205,23 @@ class RecordScreen(RoomScreen[None]):
     @on(Mirror.Tapped)
     @on(Mirror.Dragged)
     @on(Mirror.Wheeled)
-    def _touched(self, message: Touch) -> None:
+    def _hold_touch(self, message: Touch) -> None:
         if self._desk.ready:
             self._desk.hold(touched(message))
 
     @on(Mirror.Typed)
-    def _typed(self, message: Mirror.Typed) -> None:
+    def _hold_typed(self, message: Mirror.Typed) -> None:
         self._desk.type(message.text)
 
     @on(Mirror.Key)
-    def _key(self, message: Mirror.Key) -> None:
+    def _press_key(self, message: Mirror.Key) -> None:
         self._desk.key(message.name)
 
     @on(NextAct.Aimed)
-    def _aimed(self, message: NextAct.Aimed) -> None:
-        self._mark(message.action)
+    def _mark_aim(self, message: NextAct.Aimed) -> None:
+        self._mark_target(message.action)
 
-    def _mark(self, action: Action | None) -> None:
+    def _mark_target(self, action: Action | None) -> None:
         """Mark the target of an action on the mirror and on the page of pictures."""
         marks = marks_of(action)
         self._mirror.mark(marks)
@@ -228,7 +230,7 @@ class RecordScreen(RoomScreen[None]):
             window.mark(marks)
 
     @on(NextAct.Done)
-    def _done(self, message: NextAct.Done) -> None:
+    def _perform(self, message: NextAct.Done) -> None:
         screen = self.session.turns.waiting
         if self._paused or screen is None or not self.session.turns.answer(screen, message.proposed):
             self.notify("The phone is not yours yet; what you hold is kept.", severity="warning", markup=False)
@@ -272,9 +274,9 @@ class RecordScreen(RoomScreen[None]):
             self._watch.do(self.session.stop)
             return
         says = "What was recorded is kept, and no step is added any more."
-        self.app.push_screen(AskScreen("End it unfinished?", says, "End it"), self._stop)
+        self.app.push_screen(AskScreen("End it unfinished?", says, "End it"), self._stop_if_sure)
 
-    def _stop(self, sure: bool | None) -> None:
+    def _stop_if_sure(self, sure: bool | None) -> None:
         if sure and not self.session.over:
             self._watch.do(self.session.stop)
 
@@ -294,13 +296,13 @@ class RecordScreen(RoomScreen[None]):
             self._watch.do(lambda: self.session.flag(step.index, on))
 
     @property
-    def _replays(self) -> bool:
+    def _may_replay(self) -> bool:
         return may_replay(self.session.spec.seat)
 
     def action_next(self) -> None:
         """Go on after the end: to the replay, or for a participant back to their room."""
         app = lab_of(self)
-        if self._replays and self.session.failure is None:
+        if self._may_replay and self.session.failure is None:
             app.open_replay(self.session.trace_id)
         else:
             app.open_home()
@@ -322,11 +324,11 @@ class RecordScreen(RoomScreen[None]):
 
     # -- what stands above -----------------------------------------------------------------------------------
 
-    def _tell(self) -> None:
+    def _update_banner(self) -> None:
         """Update the banner, and the footer if the available keys changed."""
         self._banner.set_class(self._paused and not self.session.over, "-paused")
         steps = self._steps.count
-        self._banner.left = self._state()
+        self._banner.left = self._state_words()
         now = self._clock.seconds()
         elapsed = span(self.session.spent / 1000 + now - self._began)
         self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {elapsed}"
@@ -335,7 +337,7 @@ class RecordScreen(RoomScreen[None]):
             self._bound = footer
             self.refresh_bindings()
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if self.session.failure is not None:
             return "■ stopped: nothing more can be kept"
         if self._ended is not None:

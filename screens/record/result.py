@@ -42,16 +42,16 @@ class RecordingResult(Card, can_focus=True):
         """Show how the recording ended and what it holds. `replays` is True if this seat may replay it."""
         recording = demonstration(store.runs.trace(trace_id))
         sentence = outcome(recording, trace_id, partial(with_keys, self), replays=replays)
-        self.app.call_from_thread(self._open, "The recording is over", sentence)
+        self.app.call_from_thread(self._show_text, "The recording is over", sentence)
 
     def failed(self, error: LabError) -> None:
         """Show why nothing more could be stored."""
         self.add_class("-failed")
         text = Text(plain(error.sentence))
         text.append("\nWhat was shown before is in the file; `hitlab record --resume` goes on with it.")
-        self._open("The recording was stopped", text)
+        self._show_text("The recording was stopped", text)
 
-    def _open(self, title: str, text: Text) -> None:
+    def _show_text(self, title: str, text: Text) -> None:
         if not self.is_attached:
             return
         write_title(self, title)

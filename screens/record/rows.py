@@ -18,17 +18,17 @@ class ChoiceGrid(Choices):
     def _places(self, width: int) -> list[tuple[int, int, int]]:
         sizes = [cell.cell_len for cell in self._cells()]
         column = max(sizes) + 2
-        across = self._across(width)
+        across = self._column_count(width)
         return [(n % across * column, n // across, size) for n, size in enumerate(sizes)]
 
-    def _across(self, width: int) -> int:
+    def _column_count(self, width: int) -> int:
         """Return the number of columns, with the choices spread evenly over the rows."""
         count = len(self.CHOICES)
         most = max(1, (width + 2) // (max(cell.cell_len for cell in self._cells()) + 2))
         return -(-count // -(-count // most))
 
     def action_line(self, by: int) -> None:
-        across = self._across(self.size.width)
+        across = self._column_count(self.size.width)
         if self.cursor >= 0 and 0 <= self.cursor + by * across < len(self.CHOICES):
             self.cursor += by * across
         else:

@@ -64,7 +64,7 @@ def hint(state: RecordState, *, nodes: str, other: str) -> str:
     """Return the keys of a stage. `nodes` lists what can be tapped, and `other` varies a touch."""
     match state.stage:
         case "line":
-            return f"Enter does it and records this line; {{run.back}} drops it.{_other(state.held, other)}"
+            return f"Enter does it and records this line; {{run.back}} drops it.{_variant_hint(state.held, other)}"
         case "text":
             return "{reply.enter} takes it; {run.back} goes back."
         case "secret":
@@ -76,7 +76,7 @@ def hint(state: RecordState, *, nodes: str, other: str) -> str:
     return f"{nodes} lists what can be tapped." if state.ready else ""
 
 
-def _other(action: Action | None, key: str) -> str:
+def _variant_hint(action: Action | None, key: str) -> str:
     """Return the key's hint for the next variant of the same touch; empty if there is none."""
     other = otherwise(action) if action is not None else None
     if other is None:

@@ -31,14 +31,14 @@ def action_marks(action: Action, size: Point) -> list[PhoneMark]:
         at = at or (size[0] // 2, size[1] // 2)
         return [
             *boxes,
-            PhoneMark("drag" if action.kind == "drag" else "scroll", at, action.to or _end(action, at, size)),
+            PhoneMark("drag" if action.kind == "drag" else "scroll", at, action.to or _end_point(action, at, size)),
         ]
     if action.kind == "input_text":
         return [PhoneMark("type", at, None, one_line(action.text or "", 40))]
     return boxes if at is None else [*boxes, PhoneMark(_RINGS.get(action.kind, "tap"), at)]
 
 
-def _end(action: Action, at: Point, size: Point) -> Point:
+def _end_point(action: Action, at: Point, size: Point) -> Point:
     """Return the end of a finger's path. A scroll's direction is the content's, so the finger moves against it."""
     if action.vector is not None:
         return at[0] + action.vector[0], at[1] + action.vector[1]

@@ -87,19 +87,19 @@ class Forking:
         if run is not None:
             lab_of(self._room).check_no_run()
             self._panel.begin()
-            make = partial(self._make, run, index, change)
+            make = partial(self._build_run, run, index, change)
             self._room.run_worker(make, thread=True, exclusive=True, group="fork")
 
-    def _make(self, run: str, index: int, change: ForkChange) -> None:
+    def _build_run(self, run: str, index: int, change: ForkChange) -> None:
         app = self._room.app
         try:
             session = lab_of(self._room).forked(run, index, change)
         except LabError as error:
             app.call_from_thread(self._panel.refuse, error)
         else:
-            app.call_from_thread(self._enter, session)
+            app.call_from_thread(self._enter_run, session)
 
-    def _enter(self, session: Session) -> None:
+    def _enter_run(self, session: Session) -> None:
         app = lab_of(self._room)
         app.check_no_run()
         self.close()

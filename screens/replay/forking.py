@@ -133,8 +133,8 @@ class ForkPanel(Card):
         self._row.display, self._say.display = proposal, question is not None
         self._row.cursor = -1
         self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
-        self._agent.placeholder = f"agent: {_who(started.agent)}"
-        self._before = _who(started.user)
+        self._agent.placeholder = f"agent: {_actor_words(started.agent)}"
+        self._before = _actor_words(started.user)
         for field in (self._say, self._action, self._agent, self._user):
             field.clear()
         self._near.close()
@@ -142,17 +142,17 @@ class ForkPanel(Card):
         self.display = True
         give_keys(self._row if proposal else self._say if question is not None else self._action)
         self._row.appear()
-        self._tell()
+        self._update_hint()
 
     def begin(self) -> None:
         """Show that the new run is being built."""
         self._begun = True
-        self._tell("Starting the phone ...")
+        self._update_hint("Starting the phone ...")
 
     def refuse(self, error: LabError) -> None:
         """Show why the new run cannot be built. The fields keep their text."""
         self._begun = False
-        self._tell(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
+        self._update_hint(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
 
     def close(self) -> None:
         """Hide the panel."""
@@ -171,20 +171,20 @@ class ForkPanel(Card):
         return True
 
     @on(Input.Changed, "#fork-action")
-    def _finding(self, message: Input.Changed) -> None:
+    def _open_picker(self, message: Input.Changed) -> None:
         """List what can be tapped after a slash, as elsewhere. No action begins with one."""
         if message.value == "/" and self._tree is not None:
             self._action.clear()
             self._picker.open(self._tree)
 
     @on(NodePicker.Aimed)
-    def _looked_at(self, message: NodePicker.Aimed) -> None:
+    def _aim_at_node(self, message: NodePicker.Aimed) -> None:
         message.stop()
         if self._picker.display and self._event is not None and message.node is not None:
             self.post_message(self.Aimed(moved(self._event.proposed.action, message.node.bounds.center)))
 
     @on(NodePicker.Taken)
-    def _taken(self, message: NodePicker.Taken) -> None:
+    def _take_node(self, message: NodePicker.Taken) -> None:
         message.stop()
         self._picker.close()
         self.aim(message.node.bounds.center)
@@ -194,19 +194,19 @@ class ForkPanel(Card):
         self._picker.close()
         self._near.look(self._tree, at)
         give_keys(self._near)
-        self._aim()
+        self._aim_near()
 
-    def _aim(self) -> None:
+    def _aim_near(self) -> None:
         if self._event is not None:
             action = moved(self._event.proposed.action, self._near.at)
             self._action.value = encode(action).decode()
             self.post_message(self.Aimed(action))
 
     @on(NearList.Highlighted, "#fork-near")
-    def _chosen(self, message: NearList.Highlighted) -> None:
+    def _aim_chosen(self, message: NearList.Highlighted) -> None:
         message.stop()
         if self._near.display:
-            self._aim()
+            self._aim_near()
 
     @property
     def change(self) -> ForkChange:
@@ -226,33 +226,33 @@ class ForkPanel(Card):
         return change._replace(user="human") if asks and change == ForkChange() and not self._mine else change
 
     @on(ForkRow.Picked)
-    def _picked(self, message: ForkRow.Picked) -> None:
+    def _take_decision(self, message: ForkRow.Picked) -> None:
         message.stop()
         give_keys(self._say)
-        self._tell()
+        self._update_hint()
 
     @on(Input.Changed)
-    def _typed(self, message: Input.Changed) -> None:
+    def _take_typed(self, message: Input.Changed) -> None:
         message.stop()
-        self._tell()
+        self._update_hint()
 
     @on(ForkRow.Early)
-    def _early(self, message: ForkRow.Early) -> None:
+    def _ignore_early(self, message: ForkRow.Early) -> None:
         message.stop()
 
     @on(Input.Submitted)
     @on(ForkRow.Entered)
     @on(NearList.Meant)
-    def _submitted(self, message: Message) -> None:
+    def _submit(self, message: Message) -> None:
         message.stop()
         if self._event is None or self._begun:
             return
         try:
             self.post_message(self.Wanted(self._event.index, self.change))
         except LabError as error:
-            self._tell(f"! {plain(error.message, lines=False)}")
+            self._update_hint(f"! {plain(error.message, lines=False)}")
 
-    def _tell(self, problem: str = "") -> None:
+    def _update_hint(self, problem: str = "") -> None:
         """Show what Enter does, or a problem."""
         other = [
             name
@@ -272,7 +272,7 @@ class ForkPanel(Card):
         self.query_one("#fork-hint", Static).update(Text(problem or does, "dim"))
 
 
-def _who(actor: Actor | None) -> str:
+def _actor_words(actor: Actor | None) -> str:
     if actor is None:
         return "as before"
     return f"{one_line(actor.id, 20)} as before" if actor.kind != "human" else "you"

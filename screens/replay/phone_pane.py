@@ -97,7 +97,7 @@ class StillPhone(Vertical):
         if self._pictures and graphics.kind != "cells":
             self.picture = TerminalPicture(graphics, classes="pane")
             self.picture.display = False
-            self.watch(self.mirror, "zoom", self._zoomed, init=False)
+            self.watch(self.mirror, "zoom", self._follow_zoom, init=False)
             yield self.picture
 
     @property
@@ -132,7 +132,7 @@ class StillPhone(Vertical):
         """Like `draw_also`. On an enlarged phone scroll the first mark into sight."""
         self.draw_also(marks)
         if marks and self.mirror.enlarged:
-            self.mirror.center(_center(marks[0]))
+            self.mirror.center(_mark_center(marks[0]))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Draw the screen before the step with its action, or the one after it."""
@@ -147,16 +147,16 @@ class StillPhone(Vertical):
         self.mirror.show_still(view.image, shape, self._tree_of(observation, view.image))
         self.mirror.mark(marks)
         self._marks, self._last = tuple(marks), (view, after)
-        self._show_itself(view.image, shape, marks)
+        self._show_own_picture(view.image, shape, marks)
         window = window_of(self)
         if window is not None and self.leads:
-            window.show(view.image, shape, _caption(view, after=after), marks)
+            window.show(view.image, shape, _caption_words(view, after=after), marks)
         moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
         if moment != self.moment:
             self.moment = moment
             self.entitle()
 
-    def _show_itself(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
+    def _show_own_picture(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
         """Show the picture in the mirror's place if the terminal can and there is one."""
         if self.picture is None:
             return
@@ -189,7 +189,7 @@ class StillPhone(Vertical):
             return observation.tree
         sha256 = hashlib.sha256(image).hexdigest()
         self.words = reader.stored_text(sha256)
-        self._read(reader, sha256, image)
+        self._read_words(reader, sha256, image)
         if self.words is None:
             self.mirror.remark = _UNREAD if sha256 in self._unread else _READING
             return observation.tree
@@ -197,11 +197,11 @@ class StillPhone(Vertical):
         return self.words.tree
 
     @work(exclusive=True, group="words")
-    async def _read(self, reader: TextReader, sha256: str, image: bytes) -> None:
+    async def _read_words(self, reader: TextReader, sha256: str, image: bytes) -> None:
         """Read the words of the current picture, then those of the next, unless another is shown by then."""
         if self.words is None and sha256 not in self._unread:
             await asyncio.sleep(_PAUSE)
-            if not await self._tried(reader, sha256, image):
+            if not await self._try_read(reader, sha256, image):
                 self._unread.add(sha256)
             if self._last is not None:
                 self.show(self._last[0], after=self._last[1])
@@ -209,9 +209,9 @@ class StillPhone(Vertical):
         elif self.following is not None and self._last is not None:
             following = await asyncio.to_thread(self.following, self._last[0].number + 1)
             if following is not None and following.image is not None and says_nothing(following.before.tree):
-                await self._tried(reader, hashlib.sha256(following.image).hexdigest(), following.image)
+                await self._try_read(reader, hashlib.sha256(following.image).hexdigest(), following.image)
 
-    async def _tried(self, reader: TextReader, sha256: str, image: bytes) -> bool:
+    async def _try_read(self, reader: TextReader, sha256: str, image: bytes) -> bool:
         try:
             await asyncio.to_thread(reader.read, sha256, image)
         except LabError:
@@ -231,18 +231,18 @@ class StillPhone(Vertical):
             # The mirror gets its size with the next layout.
             self.call_after_refresh(self.closer)
         else:
-            self.mirror.closer(None if self.mirror.enlarged else self._middle())
+            self.mirror.closer(None if self.mirror.enlarged else self._marked_middle())
 
-    def _zoomed(self, zoom: Zoom) -> None:
+    def _follow_zoom(self, zoom: Zoom) -> None:
         if self._gave_way and self._was_enlarged and not self.mirror.enlarged:
             self._gave_way = False
             self.show_picture(True)
         self._was_enlarged = self.mirror.enlarged
 
-    def _middle(self) -> Point | None:
+    def _marked_middle(self) -> Point | None:
         """Return the middle of the last mark on the screen; None if there is none."""
         marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
-        return None if marked is None else _center(marked)
+        return None if marked is None else _mark_center(marked)
 
     def take_room(self) -> None:
         """Set the width from the terminal's size. Cause a layout only if it changes."""
@@ -257,7 +257,7 @@ class StillPhone(Vertical):
             self.styles.width = outer_width
 
 
-def _center(mark: PhoneMark) -> Point:
+def _mark_center(mark: PhoneMark) -> Point:
     """Return the middle of a frame, or the start of another mark."""
     x, y = mark.at or (0, 0)
     if mark.kind in ("box", "evidence") and mark.to is not None:
@@ -265,7 +265,7 @@ def _center(mark: PhoneMark) -> Point:
     return x, y
 
 
-def _caption(view: PlaceView, *, after: bool) -> str:
+def _caption_words(view: PlaceView, *, after: bool) -> str:
     """Return the caption of a step for the page of pictures."""
     if isinstance(view.event, Ended):
         return "the last screen"

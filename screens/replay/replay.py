@@ -90,7 +90,9 @@ class ReplayScreen(RoomScreen[None]):
         if self._wanted is not None:
             self._open(*self._wanted)
         else:
-            self._say(Content(with_keys(self, "No run is open. {list.open} on a run in Home ({app.home}) opens it.")))
+            self._show_sheet(
+                Content(with_keys(self, "No run is open. {list.open} on a run in Home ({app.home}) opens it."))
+            )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.footage.stage.take_room)
@@ -111,44 +113,46 @@ class ReplayScreen(RoomScreen[None]):
         self.footage.after = recall(self).after
 
     @on(RunPlayer.Opened)
-    def _opened(self) -> None:
+    def _show_head(self) -> None:
         if self.footage.head is None:
             return  # another run is opened meanwhile
         started = self.footage.head.started
         agent = f"   {started.agent.shown}" if self.outcomes else ""
-        self._title(f"{started.task.title or started.task.id}{agent}   {started.trace}", step_pane.goal_of(started))
+        self._show_title(
+            f"{started.task.title or started.task.id}{agent}   {started.trace}", step_pane.goal_of(started)
+        )
         self.footage.stage.display = True
 
-    def _title(self, run: str, goal: str) -> None:
+    def _show_title(self, run: str, goal: str) -> None:
         self.query_one("#replay-title", Static).update(one_line(f"Replay   {run}", 400))
         page = self.query_one("#goal", TextPage)
         page.show(Content(goal))
         page.refresh(layout=True)  # it is as high as its words
 
     @on(RunPlayer.Listed)
-    def _listed(self) -> None:
+    def _follow_listed(self) -> None:
         if self.query_one(SearchRow).is_open:
             self.words.look()
         head = self.footage.head
         if self.footage.whole and not self.footage.timeline.count and head is not None:
-            self._say(step_pane.open_sheet(head.started, head.verdicts, outcomes=self.outcomes))
-        self._tell()
+            self._show_sheet(step_pane.open_sheet(head.started, head.verdicts, outcomes=self.outcomes))
+        self._update_titles()
 
     @on(RunPlayer.Found)
-    def _found(self, message: RunPlayer.Found) -> None:
+    def _check_found(self, message: RunPlayer.Found) -> None:
         """Warn if the requested step does not exist."""
         timeline, place = self.footage.timeline, message.asked
         if place > timeline.count or (place == timeline.count and timeline.rows[-1].kind != "end"):
             self.notify(f"There is no step {place + 1}; this is the last.", severity="warning", markup=False)
 
     @on(RunPlayer.Refused)
-    def _refused(self, message: RunPlayer.Refused) -> None:
+    def _show_error(self, message: RunPlayer.Refused) -> None:
         if self.footage.head is None:
             self.footage.stage.display = False
-            self._title("", "")
+            self._show_title("", "")
         self.footage.timeline.empty = "Nothing to replay."
         self.footage.timeline.refresh()
-        self._say(
+        self._show_sheet(
             Content.assemble(
                 (plain(message.error.sentence), LOUD_ERROR), with_keys(self, "\n\n{app.home} goes to Home.")
             )
@@ -157,39 +161,39 @@ class ReplayScreen(RoomScreen[None]):
     # -- looking at a step -----------------------------------------------------------------------------------
 
     @on(RunPlayer.Moved)
-    def _moved(self) -> None:
+    def _leave_step(self) -> None:
         self.forking.leave_step()
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _show_view(self) -> None:
         if self.footage.view is not None:
             self._mark_found()
-            self._write(self.footage.view)
-            self._tell()
+            self._show_words(self.footage.view)
+            self._update_titles()
 
     @on(StillPhone.WordsRead)
-    def _words_read(self) -> None:
+    def _show_read_words(self) -> None:
         if self.query_one(SearchRow).is_open:
             self.words.look()
             self._mark_found()
         if self._shown == "tree" and self.footage.view is not None:
-            self._write(self.footage.view)
+            self._show_words(self.footage.view)
 
-    def _write(self, view: PlaceView) -> None:
+    def _show_words(self, view: PlaceView) -> None:
         event, head = view.event, self.footage.head
         phone = self.footage.timeline.rows[view.number].phone
         if self._shown == "tree":
             assert self.footage.seen is not None
-            self._say(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
+            self._show_sheet(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
         elif isinstance(event, Ended):
             assert head is not None
-            self._say(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))
+            self._show_sheet(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))
         else:
             recording = head.made if head is not None else None
             slip = recording is not None and event.index in recording.slips
-            self._say(step_pane.step_sheet(event, slip=slip, phone=phone, errors=self.outcomes))
+            self._show_sheet(step_pane.step_sheet(event, slip=slip, phone=phone, errors=self.outcomes))
 
-    def _say(self, content: Content) -> None:
+    def _show_sheet(self, content: Content) -> None:
         needle = self.footage.timeline.needle
         self.query_one("#sheet", TextPage).show(marked(content, needle), at=needle)
 
@@ -199,7 +203,7 @@ class ReplayScreen(RoomScreen[None]):
         if observation is not None:
             self.footage.stage.draw_found(nodes_holding(observation.tree, self.footage.timeline.needle))
 
-    def _tell(self) -> None:
+    def _update_titles(self) -> None:
         """Update the titles and the line above the footer: position, content and pace."""
         timeline, view, steps = self.footage.timeline, self.footage.view, self.footage.steps
         more = "" if self.footage.whole else "+"
@@ -264,8 +268,8 @@ class ReplayScreen(RoomScreen[None]):
         """Toggle the words beside the phone between the UI tree and the step."""
         self._shown = "sheet" if self._shown == what else what
         if self.footage.view is not None:
-            self._write(self.footage.view)
-        self._tell()
+            self._show_words(self.footage.view)
+        self._update_titles()
 
     def action_close_up(self) -> None:
         """Toggle the picture itself, drawn by the terminal's graphics, and characters."""
@@ -318,12 +322,12 @@ class ReplayScreen(RoomScreen[None]):
     def action_play(self) -> None:
         """Play from here, or pause."""
         self.footage.play()
-        self._tell()
+        self._update_titles()
 
     def action_pace(self) -> None:
         """Toggle the recorded pace (at most three seconds a step) and one step a second."""
         self.footage.player.recorded = not self.footage.player.recorded
-        self._tell()
+        self._update_titles()
 
     def on_screen_suspend(self) -> None:
         """Stop playing while another screen is shown."""
@@ -336,7 +340,7 @@ class ReplayScreen(RoomScreen[None]):
         """Open the search."""
         self.query_one(SearchRow).open()
         self.words.look()
-        self._tell()
+        self._update_titles()
 
     def _leave_search(self) -> None:
         """Close the search if it is open."""
@@ -346,13 +350,13 @@ class ReplayScreen(RoomScreen[None]):
             self.footage.timeline.focus()
 
     @on(SearchRow.Sought)
-    def _sought(self, message: SearchRow.Sought) -> None:
+    def _search(self, message: SearchRow.Sought) -> None:
         timeline, row = self.footage.timeline, self.query_one(SearchRow)
         timeline.seek(message.needle)
         if self.footage.view is not None:
             self._mark_found()
-            self._write(self.footage.view)
-        self._tell()
+            self._show_words(self.footage.view)
+        self._update_titles()
         if not message.needle:
             return
         step = timeline.next_holding(message.needle, here=not message.on)
@@ -371,18 +375,18 @@ class ReplayScreen(RoomScreen[None]):
         self.query_one(SearchRow).say(with_keys(self, words))
 
     @on(RunWords.Changed)
-    def _more_read(self, message: RunWords.Changed) -> None:
+    def _take_read_words(self, message: RunWords.Changed) -> None:
         self.words.take(message)
         needle = self.footage.timeline.needle
         if needle and self.footage.timeline.held_by(needle):
             self._say_found(needle)
-        self._tell()
+        self._update_titles()
 
     def action_read_words(self) -> None:
         """Read the words of all pictures of this run without a UI tree, or stop reading."""
         if not self.words.read():
             self.notify("There is no picture here whose words are still to be read.", markup=False)
-        self._tell()
+        self._update_titles()
 
     # -- debugging -------------------------------------------------------------------------------------------
 
@@ -396,15 +400,15 @@ class ReplayScreen(RoomScreen[None]):
             show_family(self, self.footage.run)
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _aim_fork(self, message: Mirror.Tapped) -> None:
         self.forking.aim(message.at)
 
     @on(ForkPanel.Aimed)
-    def _aimed(self, message: ForkPanel.Aimed) -> None:
+    def _mark_fork(self, message: ForkPanel.Aimed) -> None:
         message.stop()
         self.forking.mark(message.action)
 
     @on(ForkPanel.Wanted)
-    def _go_on(self, message: ForkPanel.Wanted) -> None:
+    def _fork(self, message: ForkPanel.Wanted) -> None:
         message.stop()
         self.forking.go_on(message.index, message.change)

@@ -120,12 +120,12 @@ class RunPlayer(TellsRefusals, Horizontal):
         """True if every step is listed."""
         self.after = False
         """True if the screen after a step is shown, provided it has one."""
-        self.player = Player(self, self._play_on)
+        self.player = Player(self, self._play_next)
         self._steps_page = steps_page
         self._projector = Projector(self)
         self._seek: int | None = None
         """Place to go to once it is listed; None if none."""
-        stage.following = self._place
+        stage.following = self._view_at
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self._projector.open(reel)
 
     @on(Projector.Opened)
-    def _opened(self, message: Projector.Opened) -> None:
+    def _take_head(self, message: Projector.Opened) -> None:
         message.stop()
         if message.reel is self._projector.reel:
             self.head = message.head
@@ -151,7 +151,7 @@ class RunPlayer(TellsRefusals, Horizontal):
             self.post_message(self.Opened(self))
 
     @on(Projector.Listed)
-    def _listed(self, message: Projector.Listed) -> None:
+    def _take_lines(self, message: Projector.Listed) -> None:
         message.stop()
         if message.reel is not self._projector.reel:
             return
@@ -170,7 +170,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.post_message(self.Listed(self))
 
     @on(Projector.Refused)
-    def _refused(self, message: Projector.Refused) -> None:
+    def _take_error(self, message: Projector.Refused) -> None:
         message.stop()
         if message.reel is not self._projector.reel:
             return
@@ -184,7 +184,7 @@ class RunPlayer(TellsRefusals, Horizontal):
     # -- looking ---------------------------------------------------------------------------------------------
 
     @on(LineList.Highlighted)
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         if message.lines is self.timeline:
             message.stop()
             if self._seek is None:
@@ -196,7 +196,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.post_message(self.Moved(self))
 
     @on(Projector.Looked)
-    def _looked(self, message: Projector.Looked) -> None:
+    def _take_view(self, message: Projector.Looked) -> None:
         message.stop()
         if message.reel is not self._projector.reel:
             return
@@ -209,7 +209,7 @@ class RunPlayer(TellsRefusals, Horizontal):
             self.set_class(bare or self.has_class("-asked-words"), "-words")
         self.post_message(self.Looked(self))
 
-    def _place(self, number: int) -> PlaceView | None:
+    def _view_at(self, number: int) -> PlaceView | None:
         reel = self.reel
         return reel.view(number) if reel is not None and number < len(reel.lines) else None
 
@@ -325,15 +325,15 @@ class RunPlayer(TellsRefusals, Horizontal):
         if self.player.playing:
             self.player.stop()
         else:
-            self._wait()
+            self._wait_for_next()
 
-    def _wait(self) -> None:
+    def _wait_for_next(self) -> None:
         ahead = self.timeline.rows[self.timeline.cursor : self.timeline.cursor + 2]
         if len(ahead) == 2:
             self.player.wait(*ahead)
         else:
             self.player.stop()
 
-    def _play_on(self) -> None:
+    def _play_next(self) -> None:
         self.move(1)
-        self._wait()
+        self._wait_for_next()

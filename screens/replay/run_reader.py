@@ -60,7 +60,7 @@ class Projector:
         """Read another run from its beginning. None opens no run."""
         self.reel, self._busy, self._wish = reel, False, None
         if reel is not None:
-            self._work(partial(self._list, reel))
+            self._run_in_thread(partial(self._read_lines, reel))
 
     def look(self, number: int, *, after: bool) -> None:
         """Read one place, with the picture before or after it."""
@@ -70,7 +70,7 @@ class Projector:
             self._wish = number, after
         else:
             self._busy = True
-            self._work(partial(self._look, self.reel, number, after))
+            self._run_in_thread(partial(self._read_place, self.reel, number, after))
 
     def done(self, message: Looked | Refused) -> None:
         """Finish a request after its result arrived, and start the one that waits."""
@@ -79,10 +79,10 @@ class Projector:
         if wish is not None:
             self.look(wish[0], after=wish[1])
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
-    def _list(self, reel: RecordedRun) -> None:
+    def _read_lines(self, reel: RecordedRun) -> None:
         try:
             self._owner.post_message(self.Opened(reel, reel.head()))
             for lines in reel.read():
@@ -93,7 +93,7 @@ class Projector:
         except LabError as error:
             self._owner.post_message(self.Refused(reel, error))
 
-    def _look(self, reel: RecordedRun, number: int, after: bool) -> None:
+    def _read_place(self, reel: RecordedRun, number: int, after: bool) -> None:
         try:
             self._owner.post_message(self.Looked(reel, reel.view(number, after=after), after))
         except LabError as error:

@@ -90,7 +90,7 @@ class RunWords:
         pictures = self.unread
         reader = lab_of(self._owner).text_reader if pictures else None
         if reader is not None:
-            self._owner.run_worker(partial(self._look, self._run, pictures, reader), thread=True, group="run-words")
+            self._owner.run_worker(partial(self._look_up, self._run, pictures, reader), thread=True, group="run-words")
 
     def read(self) -> bool:
         """Read all unread pictures, or stop. Return False if there are none."""
@@ -102,7 +102,7 @@ class RunWords:
         if reader is None:
             return False
         self._stop = threading.Event()
-        work = partial(self._read, self._run, pictures, reader, self._stop)
+        work = partial(self._read_pictures, self._run, pictures, reader, self._stop)
         self._owner.run_worker(work, thread=True, group="run-words")
         return True
 
@@ -116,11 +116,11 @@ class RunWords:
         if message.over:
             self._stop = None
 
-    def _look(self, run: str, pictures: Sequence[str], reader: TextReader) -> None:
+    def _look_up(self, run: str, pictures: Sequence[str], reader: TextReader) -> None:
         texts = {sha256: text.searched for sha256 in pictures if (text := reader.stored_text(sha256)) is not None}
         self._owner.post_message(self.Changed(run, texts))
 
-    def _read(self, run: str, pictures: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
+    def _read_pictures(self, run: str, pictures: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
         for sha256 in pictures:
             if stop.is_set():
                 break

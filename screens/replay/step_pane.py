@@ -73,32 +73,32 @@ def step_sheet(
     thoughts = _section("Thought", [(thought, "")]) if thought else []
     if not thought_last:
         parts += thoughts
-    who = _by(step.proposed.by, "  by ")
+    who = _actor_words(step.proposed.by, "  by ")
     if action.kind != "ask_user" or step.question is None:
-        parts += _section(f"Action{who}", _action(action, step.before.tree))
+        parts += _section(f"Action{who}", _action_parts(action, step.before.tree))
     # A blinded reader gets no section for an approval, which changed nothing.
     if step.decision is not None and not (step.decision.verdict == "approve" and step.decision.by == NOBODY):
-        parts += _section("Gate", _decision(step.decision, step.before.tree))
+        parts += _section("Gate", _decision_parts(step.decision, step.before.tree))
     if step.question is not None:
-        parts += _section(f"Question{who}", _question(step.question))
+        parts += _section(f"Question{who}", _question_parts(step.question))
     if isinstance(step, Asked):
         parts += _section("Reply", [("none yet: the run stands here", MUTED)])
         return Content.assemble(*parts, *(thoughts if thought_last else []))
     if step.reply is not None:
-        parts += _section(f"Reply{_by(step.reply.by, ' of ')}", _reply(step.reply))
+        parts += _section(f"Reply{_actor_words(step.reply.by, ' of ')}", _reply_parts(step.reply))
     elif step.question is not None:
         parts += _section("Reply", [("none was recorded", MUTED)])
     if step.error:
         parts += _section("Failed", [(plain(step.error), LOUD_ERROR)])
     if thought_last:
         parts += thoughts
-    parts += _facts(step)
+    parts += _fact_parts(step)
     if errors:
-        parts += _errors(step.proposed.stderr)
+        parts += _error_parts(step.proposed.stderr)
     return Content.assemble(*parts)
 
 
-def _errors(text: str) -> list[Part]:
+def _error_parts(text: str) -> list[Part]:
     return _section("Standard error", [(f"{plain(text)}\n", MUTED)]) if text else []
 
 
@@ -126,8 +126,8 @@ def end_sheet(
             parts += _section(
                 f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", check_parts(ended, started.task)
             )
-        parts += verdict_parts(verdicts) + _errors(ended.stderr)
-    parts += _section("Run", _run_facts(started, outcomes=outcomes))
+        parts += verdict_parts(verdicts) + _error_parts(ended.stderr)
+    parts += _section("Run", _run_parts(started, outcomes=outcomes))
     return Content.assemble(*parts)
 
 
@@ -154,16 +154,16 @@ def verdict_parts(verdicts: Iterable[Verdict]) -> list[Part]:
     """Return the verdicts that came with an imported run, in its source's words."""
     parts: list[Part] = []
     for verdict in verdicts:
-        parts.append((f"{plain(verdict.name)}: {plain(_json(verdict.value))}\n", "bold"))
+        parts.append((f"{plain(verdict.name)}: {plain(_json_text(verdict.value))}\n", "bold"))
         if verdict.reason:
             parts.append((f"{plain(verdict.reason)}\n", ""))
-        parts += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in verdict.extra.items()]
+        parts += [(f"{plain(key)}: {plain(_json_text(value))}\n", MUTED) for key, value in verdict.extra.items()]
     return _section("Verdicts that came with it", parts) if parts else []
 
 
 def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
     """Format a run without a step."""
-    parts = _section("Run", _run_facts(started, outcomes=outcomes))
+    parts = _section("Run", _run_parts(started, outcomes=outcomes))
     return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
 
 
@@ -182,7 +182,7 @@ def tree_sheet(observation: Observation, words: ReadText | None) -> Content:
     stack = [(root, 0) for root in reversed(observation.tree.roots)]
     while stack:
         node, depth = stack.pop()
-        parts += _node(node, depth)
+        parts += _node_parts(node, depth)
         stack += [(child, depth + 1) for child in reversed(node.children)]
     return Content.assemble(*parts, *([("\n", ""), *read_lines] if read_lines else []))
 
@@ -192,15 +192,15 @@ def _read_lines(words: ReadText) -> list[Part]:
     lines: list[Part] = []
     for line in words.lines:
         unsure = "" if line.sure >= _SURE else f"{line.sure:.0%} sure "
-        lines += [(f"{plain(line.text, lines=False)} ", "bold"), (f"{unsure}{_box(line.box)}\n", MUTED)]
+        lines += [(f"{plain(line.text, lines=False)} ", "bold"), (f"{unsure}{_box_words(line.box)}\n", MUTED)]
     return _section(f"Read from the picture by {plain(words.engine, lines=False)}", lines or [("nothing\n", MUTED)])
 
 
-def _box(bounds: Bounds) -> str:
+def _box_words(bounds: Bounds) -> str:
     return "[{},{}][{},{}]".format(*bounds)
 
 
-def _node(node: Node, depth: int) -> list[Part]:
+def _node_parts(node: Node, depth: int) -> list[Part]:
     # Deep nodes keep room for their text.
     indent = "  " * min(depth, 12)
     label = plain(node.label, lines=False)
@@ -211,7 +211,7 @@ def _node(node: Node, depth: int) -> list[Part]:
         for flag in ("clickable", "checked", "focused", "scrollable", "selected", "password")
         if getattr(node, flag)
     ]
-    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, _box(node.bounds)])
+    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, _box_words(node.bounds)])
     return [(f"{indent}{name} ", MUTED), (f'"{label}" ' if label else "", "bold"), (f"{tail}\n", MUTED)]
 
 
@@ -221,7 +221,7 @@ def _section(title: str, body: list[Part]) -> list[Part]:
     return [(f"{title}\n", HEADING), *body, (end, "")]
 
 
-def _action(action: Action, tree: UiTree | None) -> list[Part]:
+def _action_parts(action: Action, tree: UiTree | None) -> list[Part]:
     parts: list[Part] = []
     if action.kind in ("ask_user", "answer", "input_text"):
         parts.append((f"{action.kind.replace('_', ' ')}\n", "bold"))
@@ -247,11 +247,11 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
     return parts
 
 
-def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
+def _decision_parts(decision: Decision, tree: UiTree | None) -> list[Part]:
     words = {"approve": "approved", "amend": "amended", "reject": "rejected"}[decision.verdict]
     took = f" after {seconds_words(decision.seconds)}" if decision.seconds else ""
     style = LOUD_ERROR if decision.verdict == "reject" else "bold"
-    parts: list[Part] = [(f"{words}{_by(decision.by, ' by ')}{took}\n", style)]
+    parts: list[Part] = [(f"{words}{_actor_words(decision.by, ' by ')}{took}\n", style)]
     if decision.verdict == "amend" and decision.action is not None:
         parts.append((f"done instead: {whole_action(decision.action, tree)}\n", ""))
     if decision.note:
@@ -259,14 +259,14 @@ def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
     return parts
 
 
-def _question(question: Question) -> list[Part]:
+def _question_parts(question: Question) -> list[Part]:
     parts: list[Part] = [(f"{plain(question.text)}\n", "")]
     if question.kind == "propose":
         parts.append(("of its own accord: accept, reject, or answer in words\n", MUTED))
     return parts + [(f"  {i}  {plain(option)}\n", "") for i, option in enumerate(question.options, 1)]
 
 
-def _reply(reply: Reply) -> list[Part]:
+def _reply_parts(reply: Reply) -> list[Part]:
     parts: list[Part] = []
     if reply.decision is not None:
         words, style = {"accept": ("✓ accepted\n", "bold"), "reject": ("✗ rejected\n", LOUD_ERROR)}[reply.decision]
@@ -274,8 +274,8 @@ def _reply(reply: Reply) -> list[Part]:
     if reply.text:
         parts.append((f"{plain(reply.text)}\n", ""))
     facts = [
-        _took("first key after", reply.shown_at, reply.first_key_at),
-        _took("sent after", reply.shown_at, reply.sent_at),
+        _duration_words("first key after", reply.shown_at, reply.first_key_at),
+        _duration_words("sent after", reply.shown_at, reply.sent_at),
         f"{reply.edits} deletions" if reply.edits else "",
     ]
     facts_line = ", ".join(fact for fact in facts if fact)
@@ -286,7 +286,7 @@ def _reply(reply: Reply) -> list[Part]:
     return parts
 
 
-def _facts(step: Step) -> list[Part]:
+def _fact_parts(step: Step) -> list[Part]:
     """Return a step's other facts: time, duration, other correct actions, the source's own fields."""
     body: list[Part] = []
     took = seconds_words(seconds_between(step.started, step.ended))
@@ -300,11 +300,11 @@ def _facts(step: Step) -> list[Part]:
     if usage is not None:
         body.append((f"{usage_words(usage)}\n", MUTED))
     body += [(f"also right: {whole_action(other, step.before.tree)}\n", MUTED) for other in step.accepted]
-    body += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in step.extra.items()]
+    body += [(f"{plain(key)}: {plain(_json_text(value))}\n", MUTED) for key, value in step.extra.items()]
     return _section("Also", body) if body else []
 
 
-def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
+def _run_parts(started: Started, *, outcomes: bool) -> list[Part]:
     task, source = started.task, started.source
     facts = {
         "task": f"{task.id} ({task.kind})",
@@ -318,25 +318,25 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
         "words": f"read by {started.conditions.reads} where the phone told none"
         if outcomes and started.conditions.reads
         else "",
-        "forked": _forked(started) if outcomes else "",
+        "forked": _fork_words(started) if outcomes else "",
     }
     return [(f"{name:<8} {plain(value, lines=False)}\n", "") for name, value in facts.items() if value]
 
 
-def _forked(started: Started) -> str:
+def _fork_words(started: Started) -> str:
     fork = started.forked
     return f"{started.parent}@{fork.index + 1}: {change_words(fork)}" if fork is not None else ""
 
 
-def _took(words: str, earlier: str | None, later: str | None) -> str:
+def _duration_words(words: str, earlier: str | None, later: str | None) -> str:
     seconds = seconds_words(seconds_between(earlier, later))
     return f"{words} {seconds}" if seconds else ""
 
 
-def _by(actor: Actor | None, joint: str) -> str:
+def _actor_words(actor: Actor | None, joint: str) -> str:
     """Return the actor's name after `joint`; empty if unknown or blinded."""
     return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
 
 
-def _json(value: object) -> str:
+def _json_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

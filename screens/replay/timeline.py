@@ -49,18 +49,18 @@ were read from its picture alone.
     def paint(self, index: int, width: int) -> Content:
         line = self.rows[index]
         digits = len(str(len(self.rows)))
-        content = self._paint(index, line, digits)
+        content = self._paint_line(index, line, digits)
         if index not in self.covered:
             return content
         return Content.assemble(content[:digits], ("◆", "bold $text-success"), content[digits + 1 :])
 
-    def _paint(self, index: int, line: RunPlace, digits: int) -> Content:
+    def _paint_line(self, index: int, line: RunPlace, digits: int) -> Content:
         if line.kind == "end":
             words = f"end: {status_words(line.words)}" if line.words else "the end"
             sign = "▸" if self.holds(line) else " "
             return Content.assemble((f"{'':>{digits}}{sign}   ", LOUD_WARNING), (words, "bold"))
         is_match = self.holds(line)
-        sign = " " if not is_match else "▸" if _holds(line, self.needle) else "▹"
+        sign = " " if not is_match else "▸" if _matches_recorded(line, self.needle) else "▹"
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
         return Content.assemble(
@@ -79,19 +79,19 @@ were read from its picture alone.
         start = self.cursor + (0 if here else by)
         for i in range(self.count):
             at = (start + i * by) % self.count
-            if self._found_in(self.rows[at], needle):
+            if self._matches(self.rows[at], needle):
                 return at
         return None
 
     def held_by(self, needle: str) -> str:
         """Return the number of steps that match, and the end if it does, in words; empty if nothing matches."""
-        steps = sum(row.kind != "end" and self._found_in(row, needle) for row in self.rows)
-        ends = any(row.kind == "end" and self._found_in(row, needle) for row in self.rows)
+        steps = sum(row.kind != "end" and self._matches(row, needle) for row in self.rows)
+        ends = any(row.kind == "end" and self._matches(row, needle) for row in self.rows)
         return " and ".join([count(steps, "step")] * bool(steps) + ["the end"] * ends)
 
     def holding_read(self, needle: str) -> int:
         """Return how many lines match only by words read from their picture."""
-        return sum(not _holds(row, needle) and self._holds_read(row, needle) for row in self.rows)
+        return sum(not _matches_recorded(row, needle) and self._matches_read(row, needle) for row in self.rows)
 
     def cover(self, steps: frozenset[int]) -> None:
         """Mark other steps as named by evidence, counted from 0."""
@@ -106,15 +106,15 @@ were read from its picture alone.
 
     def holds(self, line: RunPlace) -> bool:
         """Return True if a line matches the search."""
-        return bool(self.needle) and self._found_in(line, self.needle)
+        return bool(self.needle) and self._matches(line, self.needle)
 
-    def _found_in(self, line: RunPlace, needle: str) -> bool:
-        return _holds(line, needle) or self._holds_read(line, needle)
+    def _matches(self, line: RunPlace, needle: str) -> bool:
+        return _matches_recorded(line, needle) or self._matches_read(line, needle)
 
-    def _holds_read(self, line: RunPlace, needle: str) -> bool:
+    def _matches_read(self, line: RunPlace, needle: str) -> bool:
         """Return True if the words read from a line's picture hold `needle`, ignoring blanks."""
         return without_blanks(needle) in self.read.get(line.image, "")
 
 
-def _holds(line: RunPlace, needle: str) -> bool:
+def _matches_recorded(line: RunPlace, needle: str) -> bool:
     return needle in line.text or needle in line.words.casefold()

@@ -33,7 +33,7 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
         ]  # fmt: skip
     action = action_of(session.value(ProofreadPlace(step, "action")))
     kinds, ways = get_args(ActionKind), get_args(Direction)
-    values = {name: _shown(action, name) for name in _ACTION}
+    values = {name: _value_text(action, name) for name in _ACTION}
     rows = [
         FormField(
             "instruction",
@@ -55,7 +55,7 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
     return [row for row in rows if row.value or not needless.get(row.name)]
 
 
-def _shown(action: Action, name: str) -> str:
+def _value_text(action: Action, name: str) -> str:
     value = action.boxes[0] if name == "box" and action.boxes else getattr(action, name, None)
     if value is None:
         return ""
@@ -71,16 +71,16 @@ def write_fields(session: ProofreadingSession, step: int | None, texts: Mapping[
     if changes and step is not None:
         place = ProofreadPlace(step, "action")
         action = action_of(session.value(place))
-        session.write(place, plain_value(_changed(action, changes)))
+        session.write(place, plain_value(_apply_changes(action, changes)))
 
 
-def _changed(action: Action, texts: Mapping[str, str]) -> Action:
+def _apply_changes(action: Action, texts: Mapping[str, str]) -> Action:
     values: dict[str, Any] = {}
     for name, text in texts.items():
         if name in ("at", "to"):
-            values[name] = _read(_PLACE, text, name)
+            values[name] = _parse_numbers(_PLACE, text, name)
         elif name == "box":
-            box = _read(_BOX, text, name)
+            box = _parse_numbers(_BOX, text, name)
             values["boxes"] = (box,) if box else ()
         else:
             values[name] = text.strip() or None
@@ -92,7 +92,7 @@ def _changed(action: Action, texts: Mapping[str, str]) -> Action:
         raise LabError("action", f"{reason}.", "`hitlab schema action` says what it may hold.") from error
 
 
-def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:
+def _parse_numbers(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:
     if not text.strip():
         return None
     match = pattern.fullmatch(text)

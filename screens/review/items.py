@@ -46,10 +46,10 @@ the room.
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
         head = f"{one_line(row.annotator, 10):<10} {row.steps:>5}  "
-        return Content.assemble(head, (f"{_state(row):<26} ", ACCENT), one_line(row.intent, 300))
+        return Content.assemble(head, (f"{_state_words(row):<26} ", ACCENT), one_line(row.intent, 300))
 
 
-def _state(row: WaitingDemonstration | UnclearedDemonstration) -> str:
+def _state_words(row: WaitingDemonstration | UnclearedDemonstration) -> str:
     if isinstance(row, UnclearedDemonstration):
         return f"{row.suspects} look private" if row.suspects else "nothing suspected"
     yours = {"none": "", "begun": ", yours begun", "handed in": ", yours in"}[row.mine]

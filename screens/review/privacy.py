@@ -98,13 +98,13 @@ class PrivacyScreen(DemoRoom):
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
         title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
-        self.say(one_line(title, 400), self._state(covering))
+        self.say(one_line(title, 400), self._state_words(covering))
         write_title(self.page, "Done" if self._report else "To be covered")
-        self.page.show(self._report or _plan(covering), from_top=False)
-        self._mark()
+        self.page.show(self._report or _plan_words(covering), from_top=False)
+        self._mark_boxes()
         self.refresh_bindings()
 
-    def _state(self, covering: RedactionPlan) -> str:
+    def _state_words(self, covering: RedactionPlan) -> str:
         if self.busy:
             return "Covering, and wiping the file ..."
         if self.form.is_open:
@@ -122,7 +122,7 @@ class PrivacyScreen(DemoRoom):
         rest = "{privacy.cover} covers a line; {privacy.clear}: nothing private is left."
         return with_keys(self, "Drag a box on the phone, click a text, or " + rest)
 
-    def _mark(self) -> None:
+    def _mark_boxes(self) -> None:
         """Frame what is to be covered on this screen, and the line under the cursor."""
         covering, find = self.covering, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
@@ -148,16 +148,16 @@ class PrivacyScreen(DemoRoom):
     # -- looking ---------------------------------------------------------------------------------------------
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _follow_step(self) -> None:
         self.renew()
 
     @on(LineList.Highlighted, "#items")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
-        self._mark()
+        self._mark_boxes()
 
     @on(LineList.Chosen, "#items")
-    def _entered(self, message: LineList.Chosen) -> None:
+    def _cover_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.check_action("cover", ()):
             self.action_cover()
@@ -170,10 +170,10 @@ class PrivacyScreen(DemoRoom):
     # -- what is to be covered -------------------------------------------------------------------------------
 
     @on(StillPhone.WordsRead)
-    def _words_read(self) -> None:
+    def _show_read_words(self) -> None:
         self.renew()
 
-    def _changed(self) -> None:
+    def _update_plan(self) -> None:
         self.sure, self._report = False, None
         self.renew()
 
@@ -181,19 +181,19 @@ class PrivacyScreen(DemoRoom):
         """Cover the line under the cursor, or remove the cover."""
         if self.covering is not None and self.finds.current is not None:
             self.covering.toggle(self.finds.current)
-            self._changed()
+            self._update_plan()
 
     def action_drop(self) -> None:
         """Remove the last box of this step."""
         assert self.covering is not None
         self.covering.toggle_box(self.number, self.covering.boxes[self.number][-1])
-        self._changed()
+        self._update_plan()
 
     def action_everywhere(self) -> None:
         """Toggle the redaction of other runs with the same pictures."""
         assert self.covering is not None
         self.covering.everywhere = not self.covering.everywhere
-        self._changed()
+        self._update_plan()
 
     async def action_words(self) -> None:
         """Ask for words to cover in the whole run."""
@@ -205,33 +205,33 @@ class PrivacyScreen(DemoRoom):
         self.renew()
 
     @on(ItemForm.Closed)
-    def _said(self, message: ItemForm.Closed) -> None:
+    def _take_words(self, message: ItemForm.Closed) -> None:
         message.stop()
         if message.serial in self._asked and message.entered and self.covering is not None:
             self.covering.toggle_words(self.form.rows[0].kept)
         self._asked.discard(message.serial)
         self.finds.focus()
-        self._changed()
+        self._update_plan()
 
     @on(Mirror.Dragged)
-    def _dragged(self, message: Mirror.Dragged) -> None:
+    def _cover_dragged(self, message: Mirror.Dragged) -> None:
         message.stop()
         (x0, y0), (x1, y1) = message.at, message.to
-        self._box(Bounds(min(x0, x1), min(y0, y1), max(x0, x1) + 1, max(y0, y1) + 1))
+        self._toggle_box(Bounds(min(x0, x1), min(y0, y1), max(x0, x1) + 1, max(y0, y1) + 1))
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _cover_tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
         observation = self.footage.legible
         tree = observation.tree if observation is not None else None
         under = [node for node in tree.at(*message.at) if node.label.strip()] if tree is not None else []
         if under:
-            self._box(under[0].bounds)
+            self._toggle_box(under[0].bounds)
 
-    def _box(self, box: Bounds) -> None:
+    def _toggle_box(self, box: Bounds) -> None:
         if self.covering is not None and not self.busy and not self.footage.after:
             self.covering.toggle_box(self.number, box)
-            self._changed()
+            self._update_plan()
 
     # -- for good --------------------------------------------------------------------------------------------
 
@@ -272,14 +272,14 @@ class PrivacyScreen(DemoRoom):
         self.post_message(self.Done(redaction.replaced[run], redaction))
 
     @on(Failed)
-    def _refused(self, message: Failed) -> None:
+    def _handle_failure(self, message: Failed) -> None:
         self.busy = False
         if self.run_id is not None and not self.store.runs.holds(self.run_id):
             self.to_shelf()  # it was covered, and only the file could not be wiped yet
         self.renew()
 
     @on(Done)
-    def _done(self, message: Done) -> None:
+    def _show_done(self, message: Done) -> None:
         self._report = _redaction_report(message.done)
         self.open(message.run)
 
@@ -289,12 +289,12 @@ class PrivacyScreen(DemoRoom):
 
         def clear(sure: bool | None) -> None:
             if sure and run is not None and run == self.run_id:
-                tried(self, lambda: self._clear(run))
+                tried(self, lambda: self._clear_run(run))
 
         sentence = "Your word that nothing private is left in this demonstration is kept for good."
         self.app.push_screen(AskScreen("Nothing private?", sentence, "Clear it"), clear)
 
-    def _clear(self, run: str) -> None:
+    def _clear_run(self, run: str) -> None:
         self.store.reviews.clear(run, self.person)
         self.notify("Cleared.", markup=False)
         self._report = None
@@ -303,7 +303,7 @@ class PrivacyScreen(DemoRoom):
     def action_back(self) -> None:
         """Cancel the redaction after its first press; else go back as in every room."""
         if self.sure:
-            self._changed()
+            self._update_plan()
         elif not self.busy or self.run_id is None:
             self._report = None if not self.form.is_open else self._report
             opened, plan = self.run_id, self.covering
@@ -317,7 +317,7 @@ Nothing yet. What lies under a box goes from the picture, the tree and the words
 that the run holds, and from every picture whose tree shows them."""
 
 
-def _plan(covering: RedactionPlan) -> Content:
+def _plan_words(covering: RedactionPlan) -> Content:
     """Return the redaction plan as text."""
     parts: list[tuple[str, str]] = []
     if covering.words:
@@ -333,7 +333,7 @@ def _plan(covering: RedactionPlan) -> Content:
     return Content.assemble(*parts)
 
 
-def _in_studies(redaction: Redacted) -> list[str]:
+def _study_words(redaction: Redacted) -> list[str]:
     """Return the rows of studies that were covered, in words."""
     rows = zip(("item", "answer", "act"), redaction.studies, strict=True)
     return [count(number, what) for what, number in rows if number]
@@ -351,7 +351,7 @@ def _redaction_report(redaction: Redacted) -> Content:
         f"{count(losses.bytes, 'byte')}; the file is wiped.",
         *([f"Covered too: {count(redaction.designs, 'act')} on designs."] if redaction.designs else []),
         *([f"Covered too: {count(redaction.reviews, 'word')} of reviewers."] if redaction.reviews else []),
-        *([f"Covered too: {', '.join(_in_studies(redaction))} of studies."] if any(redaction.studies) else []),
+        *([f"Covered too: {', '.join(_study_words(redaction))} of studies."] if any(redaction.studies) else []),
         *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.left.sentences),
         *([f"Look yourself at {count(redaction.unseen, 'picture')} without a tree."] if redaction.unseen else []),
         *(

@@ -162,23 +162,23 @@ class DemoRoom(RoomScreen[None]):
     def _begin(self, run: str) -> None:
         self.form.close()
         self.query_one("#demo-state", StatusLine).say(Content("Reading the demonstration ..."))
-        self._read_one(run)
+        self._read_demonstration(run)
 
     @work(thread=True, exclusive=True, group="read")
-    def _read_one(self, run: str) -> None:
+    def _read_demonstration(self, run: str) -> None:
         try:
             post_if_newest(self, self.Read(run, self.read(run)))
         except LabError as error:
             post_if_newest(self, self.Unread(run, error))
 
     @on(Unread)
-    def _unread(self, message: Unread) -> None:
+    def _report_unread(self, message: Unread) -> None:
         if message.run == self._wanted:
             self.to_shelf()
             lab_of(self).report(message.error)
 
     @on(Read)
-    def _opened(self, message: Read) -> None:
+    def _show_demonstration(self, message: Read) -> None:
         run = message.run
         if run != self._wanted:
             return  # another was opened, or none, while this one was read
@@ -210,11 +210,11 @@ class DemoRoom(RoomScreen[None]):
             self.post_message(Failed(error))
 
     @on(Shelved)
-    def _shelved(self, message: Shelved) -> None:
+    def _show_shelf(self, message: Shelved) -> None:
         self.shelf.show(message.rows)
 
     @on(LineList.Chosen, "#shelf")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.open(self.shelf.rows[message.index].id)
 

@@ -41,10 +41,10 @@ def item_sheet(session: ProofreadingSession, step: int | None, tree: UiTree | No
     if verdict == "reject":
         note = sheet.note(ProofreadPlace(step, "whole" if step is None else "step"))
         parts += [("You reject it: ", LOUD_ERROR), (f"{plain(note)}\n\n", "")]
-    return Content.assemble(*parts, *_differences(session.open_standing, step, tree))
+    return Content.assemble(*parts, *_difference_parts(session.open_standing, step, tree))
 
 
-def _differences(proofreading: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
+def _difference_parts(proofreading: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
     parts: list[Part] = []
     for difference in proofreading.differences:
         if difference.place.step != step:

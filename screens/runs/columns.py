@@ -72,11 +72,11 @@ def heading(width: int, order: Order) -> list[tuple[str, str]]:
 def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
     """Return a run's cells by name, as wide together as the table, which is sorted `by` a column."""
     columns = shown(width, by)
-    values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
+    values = {name: _cost_words(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     tags = [one_line(tag) for tag in it.run.tags]
-    first = titled(one_line(it.name), one_line(it.title), _rest(width, columns), tags)
+    first = titled(one_line(it.name), one_line(it.title), _task_width(width, columns), tags)
     marks = [("tags", first.tags)] if first.tags else []
-    return [("task", first.text), *marks, *_cells(columns, values)]
+    return [("task", first.text), *marks, *_format_cells(columns, values)]
 
 
 def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
@@ -114,30 +114,30 @@ def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
     return _row(width, columns, one_line(group.name) or "(empty)", values)
 
 
-def _cost(name: str, cost: Cost | None) -> str:
+def _cost_words(name: str, cost: Cost | None) -> str:
     if cost is None:
         return UNREAD
     if name == "tokens":
         return "-" if cost.tokens is None else f"{cost.tokens:,}"
     if name == "cost":
         return money(cost.dollars)
-    return _time(cost.seconds)
+    return _time_words(cost.seconds)
 
 
-def _time(seconds: float | None) -> str:
+def _time_words(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60):,} min {int(seconds % 60):02d} s"
 
 
 def _row(width: int, columns: dict[str, TableColumn], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
-    return [("task", cell(first, TableColumn("", _rest(width, columns), 0))), *_cells(columns, values)]
+    return [("task", cell(first, TableColumn("", _task_width(width, columns), 0))), *_format_cells(columns, values)]
 
 
-def _rest(width: int, columns: dict[str, TableColumn]) -> int:
+def _task_width(width: int, columns: dict[str, TableColumn]) -> int:
     """Return the width that the other columns leave to the first."""
     return max(8, width - sum(column.width + column.gap for column in columns.values()))
 
 
-def _cells(columns: dict[str, TableColumn], values: dict[str, str]) -> list[tuple[str, str]]:
+def _format_cells(columns: dict[str, TableColumn], values: dict[str, str]) -> list[tuple[str, str]]:
     return [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]

@@ -64,7 +64,7 @@ class RunsReader:
     def renew(self) -> None:
         """Read all rows again if the file has changed since the last reading."""
         self._serial += 1
-        self._work(partial(self._rows, self._serial))
+        self._run_in_thread(partial(self._read_rows, self._serial))
 
     def takes(self, page: Paged) -> bool:
         """Return True if a page belongs to the newest reading. After its last page the same rows are not read again."""
@@ -79,12 +79,12 @@ class RunsReader:
         few = [id for id, _ in zip(ids, range(FEW), strict=False)]
         if few and not self.costing:
             self.costing = True
-            self._work(partial(self._costs, few))
+            self._run_in_thread(partial(self._read_costs, few))
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
-    def _rows(self, serial: int) -> None:
+    def _read_rows(self, serial: int) -> None:
         try:
             stamp = self._store.runs.rows_stamp()
             if stamp == self._stamp:
@@ -101,10 +101,10 @@ class RunsReader:
         except LabError as error:
             self._owner.post_message(self.Refused(error))
 
-    def _costs(self, ids: list[str]) -> None:
-        self._owner.post_message(self.Costed({id: self._cost(id) for id in ids}))
+    def _read_costs(self, ids: list[str]) -> None:
+        self._owner.post_message(self.Costed({id: self._read_cost(id) for id in ids}))
 
-    def _cost(self, id: str) -> Cost:
+    def _read_cost(self, id: str) -> Cost:
         try:
             return cost_of(next(iter(self._store.runs.measured([id]))))
         except LabError:

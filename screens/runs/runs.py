@@ -109,7 +109,7 @@ class RunsScreen(RoomScreen[None]):
     # -- reading ---------------------------------------------------------------------------------------------
 
     @on(RunsReader.Paged)
-    def _paged(self, message: RunsReader.Paged) -> None:
+    def _take_page(self, message: RunsReader.Paged) -> None:
         if not self.reading.takes(message):
             return
         self._coming = [*([] if message.first else self._coming), *message.entries]
@@ -120,15 +120,15 @@ class RunsScreen(RoomScreen[None]):
             if run_entry.run.status == "open":
                 # An open run may have grown since its costs were read.
                 self.costs.pop(run_entry.run.id, None)
-        self._list()
+        self._list_entries()
 
     @on(RunsReader.Refused)
-    def _refused(self, message: RunsReader.Refused) -> None:
+    def _show_error(self, message: RunsReader.Refused) -> None:
         self.table.empty = plain(message.error.sentence)
         self.table.refresh()
 
     @on(RunTableView.InSight)
-    def _in_sight(self, message: RunTableView.InSight) -> None:
+    def _take_visible(self, message: RunTableView.InSight) -> None:
         self._seen = message.runs
         self._read_costs()
 
@@ -141,7 +141,7 @@ class RunsScreen(RoomScreen[None]):
         self.reading.cost(run_ids)
 
     @on(RunsReader.Costed)
-    def _costed(self, message: RunsReader.Costed) -> None:
+    def _take_costs(self, message: RunsReader.Costed) -> None:
         self.reading.costing = False
         self.costs.update(message.costs)
         self._fresh += len(message.costs)
@@ -164,7 +164,7 @@ class RunsScreen(RoomScreen[None]):
 
     # -- laying out ------------------------------------------------------------------------------------------
 
-    def _list(self, *, near: bool = False) -> None:
+    def _list_entries(self, *, near: bool = False) -> None:
         """List the archived or the other runs of those that were read. Deselect runs that are gone."""
         listed = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
         self.entries = with_agent_names(listed)
@@ -175,14 +175,14 @@ class RunsScreen(RoomScreen[None]):
         """Lay the table out with the current filter, order and grouping."""
         self._fresh = 0
         runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
-        self.table.empty = self._nothing()
+        self.table.empty = self._empty_words()
         self.table.show(runs, self.order, near=near)
-        self._title(runs)
+        self._update_title(runs)
         self.tell()
         if self.costly:
             self._read_costs()
 
-    def _nothing(self) -> str:
+    def _empty_words(self) -> str:
         if self.entries:
             return with_keys(self, "Nothing fits this filter. {runs.back} shows all runs.")
         if self.archived and self._whole:
@@ -191,7 +191,7 @@ class RunsScreen(RoomScreen[None]):
             return with_keys(self, "Every run is archived. {runs.archived} lists them.")
         return with_keys(self, _NONE_YET) if self._whole else "Reading the runs ..."
 
-    def _title(self, arranged: ArrangedRuns) -> None:
+    def _update_title(self, arranged: ArrangedRuns) -> None:
         all_of = f"{len(self.entries):,}{'' if self._whole else '+'}"
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
         groups = f"   in {count(arranged.groups, 'group')} by {self.order.group}" if self.order.group else ""
@@ -203,7 +203,7 @@ class RunsScreen(RoomScreen[None]):
         write_subtitle(self.table, by)
 
     @on(LineList.Highlighted)
-    def _moved(self) -> None:
+    def _follow_cursor(self) -> None:
         self.tell()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -230,7 +230,7 @@ class RunsScreen(RoomScreen[None]):
     def _next_words(self) -> str:
         if isinstance(self.focused, Input):
             if self.focused.id == "tag":
-                return with_keys(self, f"Enter: tag {self._of_what()}   {{runs.back}}: leave them as they are")
+                return with_keys(self, f"Enter: tag {self._subject()}   {{runs.back}}: leave them as they are")
             return with_keys(self, "Enter: keep this filter   {runs.back}: show all")
         line = self.table.current
         if line is None:
@@ -239,7 +239,7 @@ class RunsScreen(RoomScreen[None]):
             verb = "bring back" if self.archived else "archive"
             return with_keys(
                 self,
-                f"{self._of_what()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}   {{runs.new_study}}: new study",
+                f"{self._subject()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}   {{runs.new_study}}: new study",
             )
         enter = "{list.open}: "
         enter += "replay this run" if line.entry is not None else "close this group" if line.open else "open this group"
@@ -248,12 +248,12 @@ class RunsScreen(RoomScreen[None]):
         here = self.table.run is not None and self.table.run.run.id == self.marked.run.id
         second = "unmark" if here else "compare with it"
         second = "{runs.compare}: " + second if line.entry is not None else "{runs.compare} on a run: compare"
-        return with_keys(self, f"{enter}   {second}") + f"   ◆ {_named(self.marked)}"
+        return with_keys(self, f"{enter}   {second}") + f"   ◆ {_run_words(self.marked)}"
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         line = self.table.arranged.lines[message.index]
         if line.group is not None:
             self._opened = self._opened ^ {line.group.name}
@@ -269,32 +269,32 @@ class RunsScreen(RoomScreen[None]):
     def action_sort(self, by: int) -> None:
         """Sort by the next or the previous column."""
         names = list(SORTS)
-        self._sort(names[(names.index(self.order.by) + by) % len(names)])
+        self._sort_by(names[(names.index(self.order.by) + by) % len(names)])
 
-    def _sort(self, name: str) -> None:
+    def _sort_by(self, name: str) -> None:
         turned = not self.order.turned if name == self.order.by else False
-        self._order(self.order._replace(by=name, turned=turned))
+        self._set_order(self.order._replace(by=name, turned=turned))
 
-    def _order(self, order: Order) -> None:
+    def _set_order(self, order: Order) -> None:
         """Lay the table out in another order and remember it for the next start."""
         self.order = order
         remember(self, sort=order.by, turned=order.turned, group=order.group)
         self.lay_out()
 
     @on(RunTableView.Headed)
-    def _headed(self, message: RunTableView.Headed) -> None:
+    def _sort_by_heading(self, message: RunTableView.Headed) -> None:
         if message.column in SORTS:
-            self._sort(message.column)
+            self._sort_by(message.column)
 
     def action_turn(self) -> None:
         """Reverse the order."""
-        self._order(self.order._replace(turned=not self.order.turned))
+        self._set_order(self.order._replace(turned=not self.order.turned))
 
     def action_group(self) -> None:
         """Group by the next column, and after the last by none."""
         names = ["", *GROUPS]
         self._opened = frozenset()
-        self._order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
+        self._set_order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
 
     def action_open_all(self) -> None:
         """Open every group, or close them all."""
@@ -312,17 +312,17 @@ class RunsScreen(RoomScreen[None]):
             hint = with_keys(self, "{list.open} opens it; {runs.compare} is for a run.")
             raise LabError("Compare", "this line is a group.", hint)
         if self.marked is None or self.marked.run.id == run_entry.run.id:
-            self._mark(run_entry if self.marked is None else None)
+            self._set_marked(run_entry if self.marked is None else None)
             return
         first = self.marked.run.id
-        self._mark(None)
+        self._set_marked(None)
         lab_of(self).open_compare(first, run_entry.run.id)
 
     def action_last(self) -> None:
         """Show the two runs that were compared last."""
         lab_of(self).action_show("compare")
 
-    def _mark(self, it: RunEntry | None) -> None:
+    def _set_marked(self, it: RunEntry | None) -> None:
         self.marked = it
         self.table.marked = it.run.id if it is not None else None
         self.table.refresh()
@@ -351,7 +351,7 @@ class RunsScreen(RoomScreen[None]):
             raise LabError("Runs", "no run is here.", with_keys(self, "{runs.select} selects a group's runs."))
         return runs
 
-    def _of_what(self) -> str:
+    def _subject(self) -> str:
         return f"{count(len(self._selection), 'run')} selected" if self._selection else "this run"
 
     def action_select(self) -> None:
@@ -376,13 +376,13 @@ class RunsScreen(RoomScreen[None]):
         """List the archived runs, or the others again."""
         self.archived = not self.archived
         self.table.selection = set()
-        self._list()
+        self._list_entries()
 
     def action_archive(self) -> None:
         """Archive the selected runs, or restore them if archived runs are listed."""
         runs = self._targets
         acts = archive_runs(self.store, runs, self.settings.person, archived=not self.archived)
-        self._did(acts)
+        self._remember_acts(acts)
         words = "back in the lists" if self.archived else "archived"
         self.notify(with_keys(self, f"{count(len(acts), 'run')} {words}; {{runs.undo}} undoes it"), markup=False)
 
@@ -393,7 +393,7 @@ class RunsScreen(RoomScreen[None]):
             self.query_one("#tag", Input).focus()
 
     @on(Input.Submitted, "#tag")
-    def _tag(self, message: Input.Submitted) -> None:
+    def _apply_tags(self, message: Input.Submitted) -> None:
         """Add and remove tags. Show an error for an invalid tag."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
@@ -404,7 +404,7 @@ class RunsScreen(RoomScreen[None]):
             wrong.display = True
             return
         self._leave_tags()
-        self._did(acts)
+        self._remember_acts(acts)
 
     def _leave_tags(self) -> None:
         self.query_one("#tag", Input).value = ""
@@ -438,25 +438,25 @@ class RunsScreen(RoomScreen[None]):
             raise LabError("Undo", "nothing is left here to undo.")
         acts = self.history.pop()
         take_back(self.store, acts, self.settings.person)
-        self._renew({act.trace for act in acts})
+        self._update_runs({act.trace for act in acts})
 
-    def _did(self, acts: list[RunAct]) -> None:
+    def _remember_acts(self, acts: list[RunAct]) -> None:
         """Show the result of these acts, remember them for undo, and clear the selection."""
         if acts:
             self.history.append(acts)
         self.table.selection = set()
-        self._renew({act.trace for act in acts})
+        self._update_runs({act.trace for act in acts})
 
-    def _renew(self, ids: set[str]) -> None:
+    def _update_runs(self, ids: set[str]) -> None:
         """Update these runs from the file."""
         if not self._whole:  # what is still coming was read before
             self.reading.renew()
         states = self.store.runs.acts.states(ids)
         self._read = [
-            _stands(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
+            _with_state(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
             for run_entry in self._read
         ]
-        self._list(near=True)
+        self._list_entries(near=True)
 
     def action_copy(self) -> None:
         """Copy the id of the run under the cursor."""
@@ -476,7 +476,7 @@ class RunsScreen(RoomScreen[None]):
         self.query_one("#filter", Input).focus()
 
     @on(Input.Changed, "#filter")
-    def _filter(self, message: Input.Changed) -> None:
+    def _apply_filter(self, message: Input.Changed) -> None:
         """Apply the filter. Show an error for an invalid one and keep the previous result."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
@@ -489,7 +489,7 @@ class RunsScreen(RoomScreen[None]):
         self.lay_out()
 
     @on(Input.Submitted, "#filter")
-    def _keep_filter(self) -> None:
+    def _leave_filter(self) -> None:
         self.table.focus()
         if not self.query_one("#filter", Input).value.strip():
             self.remove_class("-filtering")
@@ -506,7 +506,7 @@ class RunsScreen(RoomScreen[None]):
             self.remove_class("-filtering")
             self.table.focus()
         elif self.marked is not None:
-            self._mark(None)
+            self._set_marked(None)
         elif self.table.selection:
             self.table.selection = set()
             self.table.refresh()
@@ -517,7 +517,7 @@ class RunsScreen(RoomScreen[None]):
             raise SkipAction  # the app's own: to Home
 
 
-def _stands(it: RunEntry, state: RunState) -> RunEntry:
+def _with_state(it: RunEntry, state: RunState) -> RunEntry:
     """Return a run's row with its current tags."""
     return entry(it.run._replace(tags=state.tags, archived=state.archived))
 
@@ -530,5 +530,5 @@ def _frozen_words(study: StudyFrozen) -> str:
     return plain("\n".join((f"{study.study} v{study.version}: {count(study.units, 'item')} for {raters}", *study.told)))
 
 
-def _named(it: RunEntry) -> str:
+def _run_words(it: RunEntry) -> str:
     return one_line(f"{it.agent} on {it.name}", 80)

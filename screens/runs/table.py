@@ -116,14 +116,14 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         if line.entry is None:
             assert line.group is not None
             cells = group_row(line.group, width - _SIGN)
-            return Content.assemble(("▾ " if line.open else "▸ ", ""), *_styled(cells, "bold"))
+            return Content.assemble(("▾ " if line.open else "▸ ", ""), *_style_cells(cells, "bold"))
         run = line.entry.run
         width -= _SIGN
         by = self.order.group
         cost = self.costs.get(run.id)
         cells = member_row(line.entry, by, width) if by else run_row(line.entry, cost, width, self.order.by)
         sign = ("◆" if run.id == self.marked else " ") + ("✓" if run.id in self.selection else " ")
-        return Content.assemble((sign, HEADING), *_styled(cells, "", loud=run.status == "open"))
+        return Content.assemble((sign, HEADING), *_style_cells(cells, "", loud=run.status == "open"))
 
     # -- what is seen ----------------------------------------------------------------------------------------
 
@@ -132,9 +132,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
         Else it goes to the first line or, with `near`, stays at its index.
         """
-        before, gone = _key(self.current), self.cursor if near else 0
+        before, gone = _line_key(self.current), self.cursor if near else 0
         self.arranged, self.order = arranged, order
-        place = next((i for i, line in enumerate(arranged.lines) if _key(line) == before), gone) if before else 0
+        place = next((i for i, line in enumerate(arranged.lines) if _line_key(line) == before), gone) if before else 0
         self.changed()
         self.go(place)
         self.look()
@@ -170,14 +170,14 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
                 return
 
 
-def _styled(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
+def _style_cells(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
     return [
         (text, LOUD_WARNING if loud and name in ("status", "statuses") else MUTED if name in _QUIET else style)
         for name, text in cells
     ]
 
 
-def _key(line: RunTableLine | None) -> tuple[str, str] | None:
+def _line_key(line: RunTableLine | None) -> tuple[str, str] | None:
     if line is None:
         return None
     return ("run", line.entry.run.id) if line.entry is not None else ("group", line.group.name if line.group else "")

@@ -116,14 +116,14 @@ class SentScreen(RoomScreen[int]):
     def on_mount(self) -> None:
         self._mirror.display = False
         self.query_one(TextPage).focus()
-        self._read()
+        self._request()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
+    def _request(self) -> None:
         self._fetch(self._place, self._which)
 
     @work(thread=True, exclusive=True, group="sent")
@@ -133,25 +133,27 @@ class SentScreen(RoomScreen[int]):
             shas = (
                 proposal.proposed.prompt.images if proposal is not None and proposal.proposed.prompt is not None else ()
             )
-            picture = self._picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
+            picture = self._read_picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
         except LabError as error:
             self.post_message(self.Refused(error))
         else:
             self.post_message(self.Read(place, which, proposal, len(shas), picture))
 
-    def _picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
+    def _read_picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
         """Return a picture, with the screen's tree if the aspect ratios match."""
         data, observation = self._album.picture(sha256), proposal.seen
-        size = _size(data)
+        size = _picture_size(data)
         if observation is None or observation.size is None:
             return SentPicture(data, size, None)
         alike = abs(observation.size[0] / observation.size[1] - size[0] / size[1]) < _ALIKE
         return SentPicture(
-            data, size, _scaled(observation.tree, size[0] / observation.size[0]) if alike and observation.tree else None
+            data,
+            size,
+            _scale_tree(observation.tree, size[0] / observation.size[0]) if alike and observation.tree else None,
         )
 
     @on(Read)
-    def _came(self, message: Read) -> None:
+    def _show_read(self, message: Read) -> None:
         if (message.place, message.which) != (self._place, self._which):
             return  # another was wished for since, and comes, or came before it
         self._shown, self._pictures = message.sent, message.pictures
@@ -165,21 +167,21 @@ class SentScreen(RoomScreen[int]):
             self._mirror.remark = f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
             self._take_room()
         words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")
-        self._say(words)
-        self._title()
+        self._show_words(words)
+        self._update_title()
         self.refresh_bindings()
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _show_error(self, message: Refused) -> None:
         self._mirror.display = False
-        self._say(Content.assemble((plain(message.error.sentence), LOUD_ERROR)))
+        self._show_words(Content.assemble((plain(message.error.sentence), LOUD_ERROR)))
 
-    def _say(self, words: Content) -> None:
+    def _show_words(self, words: Content) -> None:
         page = self.query_one(TextPage)
         if words.plain != page.content.plain:
             page.show(words)
 
-    def _title(self) -> None:
+    def _update_title(self) -> None:
         place = f"step {self._shown.number + 1}" if self._shown is not None else "the end"
         agent = f"   {plain(self._agent, lines=False)}" if self._agent else ""
         self.query_one("#sent-title", Static).update(Content(f"Sent at {place}{agent}"))
@@ -211,12 +213,12 @@ class SentScreen(RoomScreen[int]):
         place = min(max(0, self._place + by), self._album.count() - 1)
         if place != self._place:
             self._place, self._which = place, 0
-            self._read()
+            self._request()
 
     def action_picture(self) -> None:
         """Show the next picture of this step, and the first after the last."""
         self._which = (self._which + 1) % max(1, self._pictures)
-        self._read()
+        self._request()
 
     def action_edge(self, which: int) -> None:
         """Scroll to the first or the last line of the words."""
@@ -233,7 +235,7 @@ class SentScreen(RoomScreen[int]):
             self.notify("Copied the words that were sent.", markup=False)
 
 
-def _size(data: bytes | None) -> Point:
+def _picture_size(data: bytes | None) -> Point:
     """Return a picture's size in pixels; a phone's usual size if the picture is missing or invalid."""
     if data is None:
         return 1080, 2400
@@ -244,11 +246,11 @@ def _size(data: bytes | None) -> Point:
         return 1080, 2400
 
 
-def _scaled(tree: UiTree, by: float) -> UiTree:
+def _scale_tree(tree: UiTree, by: float) -> UiTree:
     """Scale a screen's tree to a smaller picture of it."""
-    return UiTree(tuple(_node(root, by) for root in tree.roots), tree.rotation)
+    return UiTree(tuple(_scale_node(root, by) for root in tree.roots), tree.rotation)
 
 
-def _node(node: Node, by: float) -> Node:
+def _scale_node(node: Node, by: float) -> Node:
     bounds = Bounds(*(round(edge * by) for edge in node.bounds))
-    return replace(node, bounds=bounds, children=tuple(_node(child, by) for child in node.children))
+    return replace(node, bounds=bounds, children=tuple(_scale_node(child, by) for child in node.children))

@@ -54,9 +54,11 @@ class ProgressComputation:
         if self.study is not None and not self.busy:
             self.busy = True
             serial, study = self.serial, self.study
-            self._owner.run_worker(lambda: self._read(serial, study), thread=True, group="progress", exclusive=True)
+            self._owner.run_worker(
+                lambda: self._read_progress(serial, study), thread=True, group="progress", exclusive=True
+            )
 
-    def _read(self, serial: int, study: Study) -> None:
+    def _read_progress(self, serial: int, study: Study) -> None:
         from lab.studies.study_progress import ProgressReader, check_whole
 
         try:

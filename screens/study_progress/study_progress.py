@@ -62,7 +62,7 @@ class ProgressScreen(RoomScreen[None]):
         self.people.entitle("People")
         self.questions.entitle("Questions")
         self.people.focus()
-        self.set_interval(_EVERY, self._look)
+        self.set_interval(_EVERY, self._poll)
         if self.study is not None:
             self._begin(self.study)
         else:
@@ -71,7 +71,7 @@ class ProgressScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Read again, because answers may have arrived meanwhile."""
-        self._look()
+        self._poll()
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -87,31 +87,31 @@ class ProgressScreen(RoomScreen[None]):
     def _begin(self, study: Study) -> None:
         self.progress = None
         self.people.empty = f"Reading how far {one_line(study.name, 80)} is ..."
-        self._show([], [])
+        self._show_rows([], [])
         self.reading.open(study)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.is_current:
             self.reading.read()
 
     @on(ProgressComputation.Read)
-    def _read(self, message: ProgressComputation.Read) -> None:
+    def _show_progress(self, message: ProgressComputation.Read) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.busy = False
         self.progress = message.progress
-        self._show(rows_of(message.progress), questions_of(message.progress))
+        self._show_rows(rows_of(message.progress), questions_of(message.progress))
 
     @on(ProgressComputation.Refused)
-    def _refused(self, message: ProgressComputation.Refused) -> None:
+    def _show_error(self, message: ProgressComputation.Refused) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.busy = False
         self.progress = None
         self.people.empty = plain(message.error.sentence)
-        self._show([], [])
+        self._show_rows([], [])
 
-    def _show(self, people: list[ProgressRow], questions: list[ProgressRow]) -> None:
+    def _show_rows(self, people: list[ProgressRow], questions: list[ProgressRow]) -> None:
         """Show these rows. The cursor stays on its person."""
         self.people.set_rows(people, key=lambda row: (row.kind, row.id))
         self.questions.set_rows(questions, key=lambda row: row.id)
@@ -123,12 +123,12 @@ class ProgressScreen(RoomScreen[None]):
 
     def tell(self) -> None:
         """Update the title, the words of the row under the cursor, and what Enter does."""
-        self.query_one("#progress-title", StatusLine).say(Content(self._title()))
+        self.query_one("#progress-title", StatusLine).say(Content(self._title_words()))
         self.query_one("#progress-said", StatusLine).say(Content(self._current_words()))
-        self.query_one("#progress-next", StatusLine).say(Content(self._next()))
+        self.query_one("#progress-next", StatusLine).say(Content(self._next_words()))
         self.refresh_bindings()
 
-    def _title(self) -> str:
+    def _title_words(self) -> str:
         if self.progress is None:
             return "Progress"
         progress = self.progress
@@ -146,7 +146,7 @@ class ProgressScreen(RoomScreen[None]):
         pane = self.questions if self.questions.has_focus else self.people
         return one_line(pane.current.words, 400) if pane.current is not None else ""
 
-    def _next(self) -> str:
+    def _next_words(self) -> str:
         row = self.people.current
         if row is None or self.questions.has_focus:
             return ""
@@ -158,13 +158,13 @@ class ProgressScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted)
-    def _moved(self) -> None:
+    def _follow_cursor(self) -> None:
         self.tell()
 
     # -- keys ------------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen, "#progress-people")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         row, study = self.people.current, self.study
         if row is not None and study is not None:

@@ -90,7 +90,7 @@ class _ProgressTable(Table[ProgressRow]):
         return MUTED if row.kind == "all" and name == "name" else ""
 
 
-def _listed(lines: Sequence[str]) -> str:
+def _markdown_list(lines: Sequence[str]) -> str:
     """Format words and their meanings as a Markdown list for help."""
     pairs = (line.partition(": ") for line in lines)
     return "\n".join(f"- *{word}*: {means}" for word, _, means in pairs)
@@ -106,11 +106,11 @@ How far each person is, how fast, and until when; judges (models, scripts) below
 read anew every few seconds. **{{list.open}}** shows this rater's numbers in Raters, **{{progress.agreement}}** how far
 all agree, **{{progress.recount}}** reads it at once, **{{progress.copy}}** copies the line below.
 
-{_listed(progress_words.legend([*RATERS], RATERS))}
+{_markdown_list(progress_words.legend([*RATERS], RATERS))}
 
 Who straggles, by what they did:
 
-{_listed(progress_words.STRAGGLERS)}
+{_markdown_list(progress_words.STRAGGLERS)}
 
 A dash: nothing is known yet. What a narrow terminal has no column for, the line below says.
 """

@@ -58,10 +58,10 @@ class _GivingLayout(VerticalLayout):
         # A height of 0 asks how high all of it would be.
         if not isinstance(parent, GivingColumn) or not size.height or lowest <= size.height:
             return placements
-        return list(_without(placements, parent.given(placements, lowest - size.height)))
+        return list(_shorten(placements, parent.given(placements, lowest - size.height)))
 
 
-def _without(placements: list[WidgetPlacement], row_counts: dict[Widget, int]) -> Iterator[WidgetPlacement]:
+def _shorten(placements: list[WidgetPlacement], row_counts: dict[Widget, int]) -> Iterator[WidgetPlacement]:
     """Yield the placements with each widget shortened by its number of rows, moved up together."""
     up = 0
     for placement in placements:

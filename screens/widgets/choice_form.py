@@ -169,12 +169,12 @@ class ChoiceForm(ModalScreen[Result | None]):
         self.say()
 
     @on(LineList.Highlighted, "#form-fields")
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.say()
 
     @on(LineList.Chosen, "#form-fields")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _submit(self, message: LineList.Chosen) -> None:
         message.stop()
         self.finish()
 

@@ -71,26 +71,26 @@ class Footer(Widget, can_focus=False):
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
         if hasattr(self.app, "badge"):
-            self.watch(self.app, "badge", self._look_soon, init=False)
+            self.watch(self.app, "badge", self._update_verbs_soon, init=False)
 
     def on_resize(self) -> None:
-        self._look_soon()
+        self._update_verbs_soon()
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
         if screen.app.app_focus and self.is_attached and screen is self.screen:
-            self._look_soon()
+            self._update_verbs_soon()
 
-    def _look_soon(self) -> None:
+    def _update_verbs_soon(self) -> None:
         """Update the verbs after the next paint, once for any number of calls until then."""
         self._asked = True
-        self.call_after_refresh(self._look)
+        self.call_after_refresh(self._update_verbs)
 
-    def _look(self) -> None:
+    def _update_verbs(self) -> None:
         if self._asked and self.is_attached:
             self._asked = False
             # What the run that is live waits for; its own screen says that itself.
             badge = "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
-            verbs = self._fitting((self.size or self.app.size).width - (cell_len(badge) + 2) * bool(badge))
+            verbs = self._fitting_verbs((self.size or self.app.size).width - (cell_len(badge) + 2) * bool(badge))
             if (verbs, badge) != (self.verbs, self._badge):
                 self.verbs, self._badge = verbs, badge
                 self._hover(None)
@@ -102,7 +102,7 @@ class Footer(Widget, can_focus=False):
         focused = self.screen.focused
         return bool(typing and focused and not binding.priority and focused.check_consume_key(binding.key, typing))
 
-    def _fitting(self, room: int) -> list[FooterVerb]:
+    def _fitting_verbs(self, room: int) -> list[FooterVerb]:
         """Return the verbs that fit into so many columns, in order, with help at the end."""
         verbs: dict[str, FooterVerb] = {}
         for node, binding, enabled, tooltip in self.screen.active_bindings.values():

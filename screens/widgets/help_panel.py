@@ -30,17 +30,17 @@ class RenderedTable:
     """A table that caches its lines per width, because Textual asks for its height several times before it paints."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        self._key_table = table
         self._lines: dict[int, list[Segment]] = {}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         width = options.max_width
         if width not in self._lines:
-            self._lines[width] = list(console.render(self._table, options))
+            self._lines[width] = list(console.render(self._key_table, options))
         yield from self._lines[width]
 
 
-def _table(rows: Sequence[KeyRow], key_style: Style) -> Table:
+def _key_table(rows: Sequence[KeyRow], key_style: Style) -> Table:
     """Return a table of keys and their actions, with an empty line between widgets."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", no_wrap=True)
@@ -67,7 +67,7 @@ class KeyTable(BindingsTable):
     def render(self) -> RenderedTable:  # type: ignore[override]
         rows, key_style = list(self.rows()), self.get_component_rich_style("bindings-table--key")
         if self._drawn is None or self._drawn[:2] != (rows, key_style):
-            self._drawn = rows, key_style, RenderedTable(_table(rows, key_style))
+            self._drawn = rows, key_style, RenderedTable(_key_table(rows, key_style))
         return self._drawn[2]
 
     def look(self) -> None:
@@ -106,7 +106,7 @@ class _Keys(KeyPanel):
             table.look()
 
 
-def _about_keys_here(text: str) -> str:
+def _drop_unbound(text: str) -> str:
     """Remove the sentences about keys that are unbound here, because one widget may be used in several rooms."""
     # `with_keys` fills an unbound key as an empty bold text: four asterisks.
     if "****" not in text:
@@ -138,7 +138,7 @@ class Help(HelpPanel):
         words = next((node.HELP for node in around if isinstance(node, Widget) and node.HELP), "")
         self.set_class(bool(words), "-show-help")
         for markdown in self.query(Markdown).results():
-            markdown.update(_about_keys_here(with_keys(self, dedent(words.rstrip()))))
+            markdown.update(_drop_unbound(with_keys(self, dedent(words.rstrip()))))
         for text in self.query("#help-text").results():
             text.scroll_home(animate=False)
 

@@ -147,30 +147,30 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        strip = self._line(y, width - 1 if self.show_vertical_scrollbar else width)
+        strip = self._render_row(y, width - 1 if self.show_vertical_scrollbar else width)
         return strip.adjust_cell_length(width, self.visual_style.rich_style)
 
-    def _line(self, y: int, width: int) -> Strip:
+    def _render_row(self, y: int, width: int) -> Strip:
         """Return one row, with a free column before a scrollbar."""
         if y < self.heading_rows:
-            return self._strip(self.heading(width), width, self.get_visual_style("lines--heading"))
+            return self._to_strip(self.heading(width), width, self.get_visual_style("lines--heading"))
         index = y - self.heading_rows + self.scroll_offset.y
         if index >= self.count:
-            return self._blank(y - self.heading_rows, width)
+            return self._render_blank(y - self.heading_rows, width)
         on_cursor = index == self.cursor
         style = self.get_visual_style("lines--cursor") if on_cursor else self.visual_style
         content = self.paint(index, width)
         # On the cursor one style speaks, or what is dim elsewhere could not be read.
-        return self._strip(content.without_spans if on_cursor and self.has_focus else content, width, style)
+        return self._to_strip(content.without_spans if on_cursor and self.has_focus else content, width, style)
 
-    def _blank(self, y: int, width: int) -> Strip:
+    def _render_blank(self, y: int, width: int) -> Strip:
         if not self.count and self.empty and width > 0:
             lines = Content(with_keys(self, self.empty)).wrap(width)
             if y < len(lines):
-                return self._strip(lines[y], width, self.get_visual_style("lines--empty"))
+                return self._to_strip(lines[y], width, self.get_visual_style("lines--empty"))
         return Strip.blank(width, self.visual_style.rich_style)
 
-    def _strip(self, content: Content, width: int, style: Style) -> Strip:
+    def _to_strip(self, content: Content, width: int, style: Style) -> Strip:
         return strip_of(self, content, width, style)
 
     # -- keys and mouse --------------------------------------------------------------------------------------
@@ -202,13 +202,13 @@ def strip_of(widget: ScrollView, content: Content, width: int, style: Style) -> 
     theme = widget.app.theme
 
     def parsed(span: str | Style) -> Style:
-        return _parsed(theme, span) if isinstance(span, str) else span
+        return _parse_style(theme, span) if isinstance(span, str) else span
 
     line = content.truncate(width, ellipsis=True, pad=True)
     return Strip([Segment(text, look.rich_style) for text, look in line.render(style, "", parsed)], width)
 
 
 @lru_cache(maxsize=256)
-def _parsed(theme: str, span: str) -> Style:
+def _parse_style(theme: str, span: str) -> Style:
     """Parse a style with the theme's variables. The theme is part of the cache key because they change with it."""
     return Style.parse(span)

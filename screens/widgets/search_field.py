@@ -70,16 +70,16 @@ class SearchRow(Horizontal):
         self.query_one(".found", Static).update(text)
 
     @on(Input.Changed)
-    def _typed(self, message: Input.Changed) -> None:
+    def _search_typed(self, message: Input.Changed) -> None:
         message.stop()
-        self._seek(message.value, on=False)
+        self._post_sought(message.value, on=False)
 
     @on(Input.Submitted)
-    def _entered(self, message: Input.Submitted) -> None:
+    def _search_next(self, message: Input.Submitted) -> None:
         message.stop()
-        self._seek(message.value, on=True)
+        self._post_sought(message.value, on=True)
 
-    def _seek(self, text: str, *, on: bool) -> None:
+    def _post_sought(self, text: str, *, on: bool) -> None:
         needle = text.strip().casefold()
         if not needle:
             self.say("")

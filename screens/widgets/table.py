@@ -120,16 +120,16 @@ class Table(RowList[Row]):
         super().changed()
 
     def heading(self, width: int) -> Content:
-        return Content("".join(_joined(self.columns(width), self.title_of)))
+        return Content("".join(_join_cells(self.columns(width), self.title_of)))
 
     def paint(self, index: int, width: int) -> Content:
         row, columns = self.rows[index], self.columns(width)
-        cells = _joined(columns, lambda name, column: self.words(name, row, column.width))
+        cells = _join_cells(columns, lambda name, column: self.words(name, row, column.width))
         styles = (self.style_of(name, row) for name in columns)
         return Content.assemble(*zip(cells, styles, strict=True))
 
 
-def _joined(columns: Mapping[str, TableColumn], words: Callable[[str, TableColumn], str]) -> list[str]:
+def _join_cells(columns: Mapping[str, TableColumn], words: Callable[[str, TableColumn], str]) -> list[str]:
     """Return each column's cell with the blanks before it."""
     return [
         " " * (column.gap if at else 0) + cell(words(name, column), column)

@@ -33,7 +33,7 @@ class TextLine(Input):
         event.stop()
 
     def render_line(self, y: int) -> Strip:
-        return _paintable(super().render_line(y))
+        return _make_paintable(super().render_line(y))
 
 
 class TextBox(TextArea):
@@ -53,10 +53,10 @@ class TextBox(TextArea):
         event.stop()
 
     def render_line(self, y: int) -> Strip:
-        return _paintable(super().render_line(y))
+        return _make_paintable(super().render_line(y))
 
 
-def _paintable(strip: Strip) -> Strip:
+def _make_paintable(strip: Strip) -> Strip:
     if all(segment.text.isprintable() for segment in strip):
         return strip
     segments = [Segment(text.translate(_PAINTED), style, control) for text, style, control in strip]

@@ -101,9 +101,9 @@ gives this pane the whole screen.
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """Return the rows of the whole text at that width."""
-        return len(self._lines_in(width)) if self._content.plain else 0
+        return len(self._wrap_to(width)) if self._content.plain else 0
 
-    def _lines_in(self, width: int) -> list[Content]:
+    def _wrap_to(self, width: int) -> list[Content]:
         """Return the wrapped lines. One column stays free for a scrollbar even if there is none."""
         columns = max(1, width - 1)
         if columns not in self._broken:
@@ -140,7 +140,7 @@ gives this pane the whole screen.
 
     def _wrap(self) -> None:
         self._width = self.scrollable_content_region.width
-        self._wrapped = self._lines_in(self._width) if self._width > 0 else []
+        self._wrapped = self._wrap_to(self._width) if self._width > 0 else []
         self._set_height(len(self._wrapped))
         self.refresh()
         self._tell()
@@ -162,12 +162,12 @@ gives this pane the whole screen.
         index = y + self.scroll_offset.y
         if index >= len(self._wrapped):
             return Strip.blank(width, self.visual_style.rich_style)
-        line, words = self._wrapped[index], self.rest if self._says_in_its_last_line(y) else ""
+        line, words = self._wrapped[index], self.rest if self._shows_rest_at(y) else ""
         if words:
             line = Content.assemble(line.truncate(max(0, width - len(words) - 2), pad=True), "  ", (words, ACCENT))
         return strip_of(self, line, width, self.visual_style)
 
-    def _says_in_its_last_line(self, y: int) -> bool:
+    def _shows_rest_at(self, y: int) -> bool:
         """Return True if this row must show that there is more.
 
         The text it hides is the first line of the next page.

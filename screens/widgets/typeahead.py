@@ -64,22 +64,22 @@ class TypeAhead(App[None]):
         elif self._rising is not None:
             self._kept.append(event)
         else:
-            await self._hand_on(event)
+            await self._dispatch_key(event)
 
-    async def _hand_on(self, event: events.Event) -> None:
+    async def _dispatch_key(self, event: events.Event) -> None:
         loop = asyncio.get_running_loop()
-        # Through the app's queue, which awaits `_next`. The event loop alone would not.
-        self._rising = loop.call_later(_LONGEST, self.call_later, self._next)
-        target = self._holder
+        # Through the app's queue, which awaits `_dispatch_next`. The event loop alone would not.
+        self._rising = loop.call_later(_LONGEST, self.call_later, self._dispatch_next)
+        target = self._key_target
         await super().on_event(event)
-        self._follow(target, _ROUNDS)
+        self._follow_key(target, _ROUNDS)
 
     @property
-    def _holder(self) -> DOMNode:
+    def _key_target(self) -> DOMNode:
         """The node that receives the keys."""
         return (self.focused or self.screen) if self.screen_stack else self
 
-    def _follow(self, target: DOMNode, rounds: int) -> None:
+    def _follow_key(self, target: DOMNode, rounds: int) -> None:
         """Wait for a key to bubble through the same nodes as the key does."""
         self._climb([node for node in target.ancestors_with_self if node is not self], target, rounds)
 
@@ -89,7 +89,7 @@ class TypeAhead(App[None]):
         for place, node in enumerate(way):
             if self._wait_for(node, way[place + 1 :], target, rounds):
                 return
-        self.call_later(self._risen, self._hop, target, rounds)
+        self.call_later(self._finish_key, self._hop, target, rounds)
 
     def _wait_for(self, node: DOMNode, on: Sequence[DOMNode], target: DOMNode, rounds: int) -> bool:
         """Return False if `node` is closing. Else continue the climb once it has handled its pending messages."""
@@ -107,21 +107,21 @@ class TypeAhead(App[None]):
             task.add_done_callback(go_on)
         return True
 
-    async def _risen(self, hop: int, target: DOMNode, rounds: int) -> None:
+    async def _finish_key(self, hop: int, target: DOMNode, rounds: int) -> None:
         """Handle a key's arrival at the app: follow the new focus if it has moved, else dispatch the next key."""
         if hop != self._hop or self._rising is None:
             return
         if rounds > 1:
-            self._follow(target, rounds - 1)
-        elif self._holder is not target:
-            self._follow(self._holder, _ROUNDS)
+            self._follow_key(target, rounds - 1)
+        elif self._key_target is not target:
+            self._follow_key(self._key_target, _ROUNDS)
         else:
-            await self._next()
+            await self._dispatch_next()
 
-    async def _next(self) -> None:
+    async def _dispatch_next(self) -> None:
         if self._rising is not None:
             self._rising.cancel()
             self._rising = None
             self._hop += 1
         if self._kept:
-            await self._hand_on(self._kept.popleft())
+            await self._dispatch_key(self._kept.popleft())

@@ -19,11 +19,11 @@ def wrap_content(content: Content, width: int) -> list[Content]:
         if line.plain.isascii() or cell_len(line.plain) == len(line.plain):
             lines += line.wrap(width)
         else:
-            lines += [part.rstrip() for part in line.divide(_breaks(line.plain, width))]
+            lines += [part.rstrip() for part in line.divide(_line_starts(line.plain, width))]
     return lines
 
 
-def _breaks(text: str, width: int) -> list[int]:
+def _line_starts(text: str, width: int) -> list[int]:
     """Return the offsets at which the lines of a text begin, except the first."""
     offsets: list[int] = []
     start, last, cells = 0, 0, 0
