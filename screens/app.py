@@ -202,7 +202,7 @@ class LabApp(Navigation):
         self.opening = opening
         self.session = None
         self.leaving, self.after_run = LEAVING if may_replay(settings.seat) else LEAVING_HOMELESS, ""
-        self._followed = ""
+        self._reported_run = ""
         """Id of the run whose end a toast has reported."""
         self.run_locale = settings.locale
         self.window: PictureWindow | None = None
@@ -511,8 +511,8 @@ class LabApp(Navigation):
         self.badge = f"{keys_of(self, 'app.live')[0]}: the run waits for your {waits}" if waits else ""
         if isinstance(self.screen, HomeScreen):
             self.screen.follow_run()
-        if self.session is not None and self.session.over and self._followed != self.session.trace_id:
-            self._followed = self.session.trace_id
+        if self.session is not None and self.session.over and self._reported_run != self.session.trace_id:
+            self._reported_run = self.session.trace_id
             if self.current_mode != "live":
                 self.notify(f"The run is over: {keys_of(self, 'app.live')[0]} shows how it ended.", markup=False)
 

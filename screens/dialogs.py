@@ -58,12 +58,12 @@ class QuitScreen(ModalScreen[bool]):
 
     def __init__(self, says: tuple[str, str] = LEAVING) -> None:
         super().__init__()
-        self._says = says
+        self._question = says
 
     def compose(self) -> ComposeResult:
         with Vertical(id="quit"):
-            yield Static(self._says[0], markup=False)
-            yield Static(with_keys(self, self._says[1]), id="quit-keys", markup=False)
+            yield Static(self._question[0], markup=False)
+            yield Static(with_keys(self, self._question[1]), id="quit-keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#quit").border_title = "Quit?"
@@ -82,13 +82,13 @@ class AskScreen(ModalScreen[bool]):
 
     def __init__(self, title: str, says: str, verb: str) -> None:
         super().__init__()
-        self._title, self._says, self._verb = title, says, verb
+        self._title, self._question, self._verb = title, says, verb
         self._slip = Slip(Clock())
 
     def compose(self) -> ComposeResult:
         yes, no = (keys_of(self, f"ask.{answer}")[0] for answer in ("yes", "no"))
         with Vertical(id="ask-first"):
-            yield Static(self._says, markup=False)
+            yield Static(self._question, markup=False)
             yield Static(f"{yes}  {self._verb.lower()}\n{no}  not yet", classes="keys", markup=False)
 
     def on_mount(self) -> None:

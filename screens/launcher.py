@@ -59,13 +59,13 @@ class LiveLauncher(TellsRefusals, Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._said = ""
+        self._message_text = ""
 
     def compose(self) -> ComposeResult:
         nothing = "No run is live."
         if may_run(lab_of(self).settings.seat):
             nothing += with_keys(self, " {list.open} on a task in Home ({app.home}) starts one.")
-        yield Static(self._said or nothing, id="door", markup=False)
+        yield Static(self._message_text or nothing, id="door", markup=False)
         yield Footer()
 
     def build(self, make: Callable[[], Session]) -> None:
@@ -121,6 +121,6 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         )
 
     def _show_text(self, text: str) -> None:
-        self._said = plain(text)
+        self._message_text = plain(text)
         for label in self.query("#door").results(Static):
-            label.update(self._said)
+            label.update(self._message_text)

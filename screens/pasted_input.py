@@ -26,7 +26,7 @@ class PasteParser(XTermParser):
         self._pasting = False
         self._before = ""
         """Last characters passed on, in which the begin mark of a paste may have started."""
-        self._held = ""
+        self._partial_end = ""
         """Beginning of what may be the end mark of a paste."""
 
     def feed(self, data: str) -> Iterable[Message]:
@@ -34,10 +34,10 @@ class PasteParser(XTermParser):
         return super().feed(handed) if handed or not data else ()
 
     def _strip_escapes(self, data: str) -> str:
-        data, self._held = self._held + data, ""
+        data, self._partial_end = self._partial_end + data, ""
         parts = list[str]()
         while data:
-            # A mark may be split between two reads: `_before` and `_held` bridge them.
+            # A mark may be split between two reads: `_before` and `_partial_end` bridge them.
             mark, known = (_END, "") if self._pasting else (_BEGIN, self._before)
             at = (known + data).find(mark)
             cut = len(data) if at < 0 else at + len(mark) - len(known)
@@ -46,7 +46,7 @@ class PasteParser(XTermParser):
                 end = mark if at >= 0 else ""
                 text = piece.removesuffix(end)
                 if not end and (begun := next((n for n in range(5, 0, -1) if text.endswith(_END[:n])), 0)):
-                    text, self._held = text[:-begun], text[-begun:]
+                    text, self._partial_end = text[:-begun], text[-begun:]
                 head, *tails = text.split("\x1b")
                 piece = head + "".join(_AS_ONE.get(tail[:1], tail[:1]) + tail[1:] for tail in tails) + end
             self._before = (self._before + piece)[1 - len(_BEGIN) :]

@@ -66,10 +66,10 @@ class PictureWindow:
         self._token = secrets.token_urlsafe(16)
         self._change = threading.Condition()
         self._shown = WindowPage(0, None, None, "")
-        self._made: tuple[int, tuple[bytes, str]] | None = None
+        self._encoded: tuple[int, tuple[bytes, str]] | None = None
         self._pace = 0.0
-        self._told = 0.0
-        self._tell = tell
+        self._sent_at = 0.0
+        self._on_pictures = tell
         self._has_pictures = False
         self._closed = False
         try:
@@ -152,8 +152,8 @@ class PictureWindow:
         """
         with self._change:
             changes, self._has_pictures = now is not self._has_pictures, now
-        if changes and self._tell is not None:
-            self._tell(now)
+        if changes and self._on_pictures is not None:
+            self._on_pictures(now)
 
     # -- what a page asks ------------------------------------------------------------------------------------
 
@@ -175,9 +175,9 @@ class PictureWindow:
             while self._shown.number <= than and not self._closed and (seconds_left := end - time.monotonic()) > 0:
                 self._change.wait(seconds_left)
             # The pace is kept here, where pages wait, so that the last picture always arrives.
-            while not self._closed and (seconds_left := self._told + self._pace - time.monotonic()) > 0:
+            while not self._closed and (seconds_left := self._sent_at + self._pace - time.monotonic()) > 0:
                 self._change.wait(seconds_left)
-            page, self._told = self._shown, time.monotonic()
+            page, self._sent_at = self._shown, time.monotonic()
         return {
             "number": page.number,
             "picture": page.picture is not None,
@@ -209,11 +209,11 @@ class PictureWindow:
     def picture(self) -> tuple[bytes, str] | None:
         """Return the newest picture's bytes and media type; None without a picture."""
         # Two threads may both make the picture. The result is the same, so no lock is needed.
-        page, cache = self._shown, self._made
+        page, cache = self._shown, self._encoded
         if page.picture is None:
             return None
         if cache is None or cache[0] != page.number:
-            self._made = cache = page.number, page.picture()
+            self._encoded = cache = page.number, page.picture()
         return cache[1]
 
 

@@ -93,7 +93,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.wrong = StatusLine("adjudicate-wrong")
         self.line = AnswerLine(clock, Pace(clock))
         self.menu = Menu()
-        self._moving: tuple[str, Any] = ("", None)
+        self._pending_move: tuple[str, Any] = ("", None)
         """The rater whose change of mind is being recorded, and the new answer."""
         self._last_reason = ""
         """Reason of the last settlement, offered for the next item."""
@@ -340,7 +340,7 @@ class SettlePane(TellsRefusals, Vertical):
         if voice is None or not voice.said.person:
             self.renew("A judge does not discuss.")
             return
-        self._moving = (voice.mask, None)
+        self._pending_move = (voice.mask, None)
         choices = self.way.choices(self.item) if way_of(self.item) == "choice" else []
         if not choices:
             self.type("now", f"{voice.called} changed to", "", hint_of(self.item.field))
@@ -371,19 +371,19 @@ class SettlePane(TellsRefusals, Vertical):
             else:
                 self._ask_why_moved(now)
         elif what == _STAYED:
-            self.draft.moves.pop(self._moving[0], None)
+            self.draft.moves.pop(self._pending_move[0], None)
             self.renew()
         else:
             self.renew()
 
     def _why_unmoved(self, now: Any) -> str:
         """Return why this is not a change of mind; empty if it is one."""
-        voice = next(row for row in self.voices.rows if row.mask == self._moving[0])
+        voice = next(row for row in self.voices.rows if row.mask == self._pending_move[0])
         return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 
     def _ask_why_moved(self, now: Any) -> None:
-        self._moving = (self._moving[0], now)
-        self.type("why", f"Why did {self._moving[0]} change?", "", "a word, or a word: and more")
+        self._pending_move = (self._pending_move[0], now)
+        self.type("why", f"Why did {self._pending_move[0]} change?", "", "a word, or a word: and more")
 
     def action_judges(self) -> None:
         """Toggle judges' answers beside people's."""
@@ -455,7 +455,7 @@ class SettlePane(TellsRefusals, Vertical):
         code, colon, why = words.partition(":")
         if not colon and " " in words:
             code, why = "", words
-        mask, now = self._moving
+        mask, now = self._pending_move
         voice = next(row for row in self.voices.rows if row.mask == mask)
         was = voice.said.reason_missing or voice.said.value
         self.draft.moves[mask] = replace(Move(mask, was, now), code=code.strip(), why=why.strip())

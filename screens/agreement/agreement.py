@@ -67,10 +67,10 @@ class AgreementScreen(RoomScreen[None]):
         """True while the numbers are being computed."""
         self.newer = ""
         """Words about what arrived since then."""
-        self._read = ""
+        self._answer_words = ""
         """Words about the answers that the numbers are based on."""
         self._listing: Ask | None = None
-        self._left: Widget | None = None
+        self._last_focus: Widget | None = None
         """Widget that had the focus before the items."""
 
     def compose(self) -> ComposeResult:
@@ -121,7 +121,7 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     def _blank(self) -> None:
-        self._read = ""
+        self._answer_words = ""
         self.fields.show([])
         self.beneath.blank()
         self.items.show([], "")
@@ -149,7 +149,7 @@ class AgreementScreen(RoomScreen[None]):
             raters = count(message.people, "rater")
             judges = f", {count(message.judges, 'judge')}" if message.judges else ""
             still = f", {message.open:,} not handed in" if message.open else ""
-            self._read = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
+            self._answer_words = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
             self.tell()
 
     @on(AgreementComputation.Grown)
@@ -214,7 +214,7 @@ class AgreementScreen(RoomScreen[None]):
         if study is None:
             title.say(Content("Agreement"))
         else:
-            extent = f"   {self._read}" if self._read else ""
+            extent = f"   {self._answer_words}" if self._answer_words else ""
             title.say(Content(f"Agreement   {one_line(study.name, 40)}{extent}   {one_line(study.title, 60)}"))
         agreement = self.fields.current
         sentence = self._nothing_words() or (words.in_full(agreement) if agreement is not None else "")
@@ -240,7 +240,7 @@ class AgreementScreen(RoomScreen[None]):
         if not self.counting:
             return with_keys(self, f"{self.newer}: {{agreement.recount}} recounts") if self.newer else ""
         how = f", resampling {self.how.resamples:,} times" if self.how == BOOTSTRAP else ""
-        what = f"{self.newer} with the others" if self.newer else self._read or "the answers"
+        what = f"{self.newer} with the others" if self.newer else self._answer_words or "the answers"
         return f"counting {what}{how} ..."
 
     def _next_words(self) -> str:
@@ -293,7 +293,7 @@ class AgreementScreen(RoomScreen[None]):
             self._open_list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
 
     def _open_list(self, ask: Ask) -> None:
-        self._left = self.focused
+        self._last_focus = self.focused
         self._listing = ask
         self.add_class("-listing")
         self.items.show([], "Looking for them ...")
@@ -412,7 +412,7 @@ class AgreementScreen(RoomScreen[None]):
             self._leave_plan()
         elif self.has_class("-listing"):
             self.remove_class("-listing")
-            last_focus = self._left
+            last_focus = self._last_focus
             self.set_focus(last_focus if last_focus is not None and last_focus.display else self.fields)
             self.tell()
         else:

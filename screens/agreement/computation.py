@@ -115,10 +115,10 @@ class AgreementComputation:
         self._owner = owner
         self._store = store
         self._busy = False
-        self._wish: Ask | None = None
-        self._studied: tuple[Newest, StudyData] | None = None
+        self._waiting: Ask | None = None
+        self._cached_study: tuple[Newest, StudyData] | None = None
         self._lock = threading.Lock()
-        self._beside: tuple[int, StudyOverview] | None = None
+        self._overview: tuple[int, StudyOverview] | None = None
         self._drawing = threading.Lock()
         self.serial = 0
         self.study: Study | None = None
@@ -130,7 +130,7 @@ class AgreementComputation:
         """Compute another study, or the same again."""
         self.serial += 1
         self.study, self.how, self.newest = study, how, None
-        self._busy, self._wish = False, None
+        self._busy, self._waiting = False, None
         self._run_in_thread(partial(self._compute_numbers, self.serial, study, how))
 
     def close(self) -> None:
@@ -143,7 +143,7 @@ class AgreementComputation:
         if self.study is None:
             return
         if self._busy:
-            self._wish = ask
+            self._waiting = ask
         else:
             self._busy = True
             self._run_in_thread(partial(self._compute_request, self.serial, self.study, self.how, ask))
@@ -151,7 +151,7 @@ class AgreementComputation:
     def done(self) -> None:
         """Finish a request after its result arrived, and start the one that waits."""
         self._busy = False
-        wish, self._wish = self._wish, None
+        wish, self._waiting = self._waiting, None
         if wish is not None:
             self.ask(wish)
 
@@ -211,7 +211,7 @@ class AgreementComputation:
         """Set the cached overview for drawing pairs and grids without reading answers; None if there is none."""
         if serial != self.serial:
             return
-        self._beside = None if beside is None else (serial, beside)
+        self._overview = None if beside is None else (serial, beside)
         if beside is not None:
             self._post(self.Gathered(serial, beside.answers, beside.people, beside.judges, beside.open))
 
@@ -235,7 +235,7 @@ class AgreementComputation:
 
     def _cached_drawing(self, serial: int, ask: Ask) -> Message | None:
         """Return pairs and grid from the cache; None if they are not cached."""
-        last = self._beside
+        last = self._overview
         if last is None or last[0] != serial:
             return None
         grids = (
@@ -255,10 +255,10 @@ class AgreementComputation:
 
         # Two workers must not read the same study at once.
         with self._lock:
-            last = self._studied
+            last = self._cached_study
             if last is None or last[1].study.sha != study.sha or not self._store.agreement.same_since(study, last[0]):
                 newest = self._store.agreement.newest()
-                last = self._studied = (newest, gathered(self._store, study, how))
+                last = self._cached_study = (newest, gathered(self._store, study, how))
             study_data = last[1].under(how)
         answers, people, judges = study_data.columns.size, len(study_data.people), len(study_data.judges)
         self._post(self.Gathered(serial, answers, people, judges, study_data.columns.open))

@@ -21,8 +21,8 @@ class Planner(Vertical):
 
     def __init__(self, runs: Callable[[Agreement, float], int | None]) -> None:
         super().__init__(id="agreement-planner")
-        self._runs = runs
-        self._one: Agreement | None = None
+        self._runs_needed = runs
+        self._number: Agreement | None = None
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="agreement-wish"):
@@ -32,7 +32,7 @@ class Planner(Vertical):
 
     def open(self, one: Agreement) -> None:
         """Open the planner for a number."""
-        self._one = one
+        self._number = one
         self.add_class("-open")
         self.tell()
         self.query_one(Input).focus()
@@ -48,7 +48,7 @@ class Planner(Vertical):
 
     def show(self, one: Agreement | None) -> None:
         """Plan for another number if the planner is open."""
-        self._one = one
+        self._number = one
         if self.opened:
             self.tell()
 
@@ -62,7 +62,7 @@ class Planner(Vertical):
         self.query_one("#agreement-planned", Static).update(self._estimate_words(text or "0.10"))
 
     def _estimate_words(self, text: str) -> str:
-        if self._one is None:
+        if self._number is None:
             return "No number is under the cursor."
         try:
             width = float(text.replace(",", "."))
@@ -70,4 +70,4 @@ class Planner(Vertical):
             width = float("nan")
         if not _LEAST <= width <= _MOST:
             return f"! a width is a number from {_LEAST:g} to {_MOST:g}, such as 0.10"
-        return wanted_words(self._one, width, self._runs(self._one, width))
+        return wanted_words(self._number, width, self._runs_needed(self._number, width))

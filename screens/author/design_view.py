@@ -72,8 +72,8 @@ class DesignView(RoomScreen[None]):
         self.outline = Outline(id="outline")
         self.form = ItemForm(id="form")
         self.texts = StepTexts(id="texts")
-        self._wanted: tuple[Task, str | None] | None = None
-        self._allowed: tuple[object, ...] = ()
+        self._requested: tuple[Task, str | None] | None = None
+        self._footer_state: tuple[object, ...] = ()
 
     @property
     def person(self) -> Actor:
@@ -108,8 +108,8 @@ class DesignView(RoomScreen[None]):
     def on_mount(self) -> None:
         self.footage.timeline.entitle("Steps")
         self.query_one("#drawing", TextPage).border_title = "Graph, drawn   v: the list"
-        if self._wanted is not None:
-            self._begin(*self._wanted)
+        if self._requested is not None:
+            self._begin(*self._requested)
         else:
             nothing = "No design is open. {home.author:a} on a run or a task in Home ({app.home}) opens it."
             self.query_one("#author-state", Notice).show(Content(with_keys(self, nothing)))
@@ -125,7 +125,7 @@ class DesignView(RoomScreen[None]):
 
     def open(self, task: Task, run: str | None) -> None:
         """Show a task's design, with a run of it if there is one."""
-        self._wanted = task, run
+        self._requested = task, run
         if self.is_mounted:
             self._begin(task, run)
 
@@ -184,8 +184,8 @@ class DesignView(RoomScreen[None]):
         if session is not None:
             drafts = (session.head is None, len(session.others), session.unkept is None)
             now = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
-            if now != self._allowed:
-                self._allowed = now
+            if now != self._footer_state:
+                self._footer_state = now
                 self.refresh_bindings()
 
     def tell(self) -> None:

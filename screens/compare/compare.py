@@ -74,9 +74,9 @@ class CompareScreen(RoomScreen[None]):
         self.pairs = StepPairs("pairs")
         self.phones = [StepPhone(f"{name}-phone", overlay=settings.overlay, pictures=True) for name in NAMES]
         self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
-        self._wanted: tuple[str, str] | None = None
-        self._after = False
-        self._eyes = [Projector(self), Projector(self)]
+        self._requested: tuple[str, str] | None = None
+        self._shows_after = False
+        self._readers = [Projector(self), Projector(self)]
 
     def compose(self) -> ComposeResult:
         yield StatusLine("compare-title")
@@ -96,8 +96,8 @@ class CompareScreen(RoomScreen[None]):
         self.pairs.border_title = "Steps"
         self.pairs.focus()
         self._take_room()
-        if self._wanted is not None:
-            self._begin(self._wanted)
+        if self._requested is not None:
+            self._begin(self._requested)
         else:
             self._show_empty(
                 with_keys(self, "No two runs are open: {runs.compare:c} on two runs in Runs ({app.runs}) opens them.")
@@ -121,9 +121,9 @@ class CompareScreen(RoomScreen[None]):
 
     def open(self, left: str, right: str) -> None:
         """Open two runs side by side, or the same two again."""
-        self._wanted = left, right
+        self._requested = left, right
         if self.is_mounted:
-            self._begin(self._wanted)
+            self._begin(self._requested)
 
     def _begin(self, runs: tuple[str, str]) -> None:
         self._show_empty("Reading the two runs ...")
@@ -155,18 +155,18 @@ class CompareScreen(RoomScreen[None]):
 
     @on(Laid)
     def _show_compared(self, message: Laid) -> None:
-        if message.wanted == self._wanted:
+        if message.wanted == self._requested:
             self._show(message.compared, message.compared.first or 0)
 
     @on(Refused)
     def _show_error(self, message: Refused) -> None:
-        if message.wanted == self._wanted:
+        if message.wanted == self._requested:
             self._show_empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
 
     def on_screen_resume(self) -> None:
         """Close runs that were redacted or withdrawn meanwhile."""
         if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
-            self._wanted = None
+            self._requested = None
             notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
             self._show_empty(with_keys(self, notice))
 
@@ -182,7 +182,7 @@ class CompareScreen(RoomScreen[None]):
         if not compared.same_task:
             tasks = f"two tasks: {tasks} │ {compared.right.task}"
         self._say("compare-title", f"Compare   {tasks}")
-        for name, side, eye, phone in zip(NAMES, self._sides, self._eyes, self.phones, strict=True):
+        for name, side, eye, phone in zip(NAMES, self._sides, self._readers, self.phones, strict=True):
             self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.reel.id}")
             eye.reel = side.reel
             phone.phone = side.started.device.size or PHONE
@@ -203,9 +203,9 @@ class CompareScreen(RoomScreen[None]):
         """Request the screens and words of the pair under the cursor, and describe its difference."""
         if self.compared is None or not self.compared.pairs:
             return
-        for which, eye in enumerate(self._eyes):
+        for which, eye in enumerate(self._readers):
             number, alone = self._step_at(which)
-            eye.look(number, after=self._after and not alone)
+            eye.look(number, after=self._shows_after and not alone)
         self._update_state()
 
     def _step_at(self, which: int) -> tuple[int, bool]:
@@ -218,14 +218,14 @@ class CompareScreen(RoomScreen[None]):
 
     @on(Projector.Looked)
     def _take_view(self, message: Projector.Looked) -> None:
-        for which, eye in enumerate(self._eyes):
+        for which, eye in enumerate(self._readers):
             if message.reel is eye.reel:
                 eye.done(message)
                 self._draw_side(which, message.view, after=message.after)
 
     @on(Projector.Refused)
     def _report_unread(self, message: Projector.Refused) -> None:
-        for eye in self._eyes:
+        for eye in self._readers:
             if message.reel is eye.reel:
                 eye.done(message)
         lab_of(self).report(message.error)
@@ -307,13 +307,13 @@ class CompareScreen(RoomScreen[None]):
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""
-        self._after = not self._after
+        self._shows_after = not self._shows_after
         self._request_pair()
 
     def action_swap(self) -> None:
         """Swap left and right."""
-        if self.compared is not None and self._wanted is not None:
-            self._wanted = self._wanted[1], self._wanted[0]
+        if self.compared is not None and self._requested is not None:
+            self._requested = self._requested[1], self._requested[0]
             self._show(self.compared.swapped(), self.pairs.cursor)
 
     def action_overlay(self) -> None:

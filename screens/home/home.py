@@ -109,18 +109,18 @@ class HomeScreen(RoomScreen[None]):
         self.history: list[Callable[[], object]] = []
         """Undo functions of what was archived or restored here, the last at the end."""
         self._needle = ""
-        self._listed = ("", False)
+        self._listed_state = ("", False)
         """Filter of the listed runs, and True if those are the archived ones."""
         self._more = False
         self._reading = False
-        self._following = self._behind = False
+        self._following = self._run_changed = False
         """True while the live run's row is being read; True if the run changed since that began."""
-        self._begun = False
+        self._runs_were_read = False
         """True once the runs were read."""
         self._tasks: list[TaskRow] = []
-        self._wanted = ""
+        self._wanted_study = ""
         """Study to which the cursor goes once it is read; empty for none."""
-        self._at_study = ""
+        self._current_study_mark = ""
         """Mark (a hash) of the study under the cursor; empty before there is one."""
 
     def compose(self) -> ComposeResult:
@@ -178,7 +178,7 @@ class HomeScreen(RoomScreen[None]):
         self._mark_live()
         self.query_one(RunList).refresh()
         self._say_next()
-        self._behind = self._following
+        self._run_changed = self._following
         if not self._following:
             self._following = True
             self._read_run(session.trace_id)
@@ -251,11 +251,11 @@ class HomeScreen(RoomScreen[None]):
         runs.changed()
         self._fit_panes()
         if current_id is not None:
-            near = runs.cursor if self._listed == listed else 0
+            near = runs.cursor if self._listed_state == listed else 0
             runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), near))
-        self._listed = listed
-        if not self._begun:
-            self._begun = True
+        self._listed_state = listed
+        if not self._runs_were_read:
+            self._runs_were_read = True
             self._fit_panes()
             self.call_after_refresh(self._focus_first)  # the first focus is given only then
         self._say_next()
@@ -278,7 +278,7 @@ class HomeScreen(RoomScreen[None]):
             self._say_next()
         elif run is not None and not self._reading and (not self._needle or self._matches(run, self._needle)):
             self._read_first()
-        if self._behind:
+        if self._run_changed:
             self.follow_run()
 
     def on_home_screen_studies_read(self, message: StudiesRead) -> None:
@@ -299,10 +299,12 @@ class HomeScreen(RoomScreen[None]):
 
     def _to_last_study(self, studies: StudyTable) -> None:
         """Put the cursor on the study that it was on when the app was last left."""
-        if self._at_study or not studies.rows:
+        if self._current_study_mark or not studies.rows:
             return
-        self._at_study = recall(self).study or "none"
-        studies.go(next((at for at, row in enumerate(studies.rows) if self._study_mark(row) == self._at_study), 0))
+        self._current_study_mark = recall(self).study or "none"
+        studies.go(
+            next((at for at, row in enumerate(studies.rows) if self._study_mark(row) == self._current_study_mark), 0)
+        )
 
     def _study_mark(self, row: StudyRow) -> str:
         return mark_of(self.store.path.absolute(), row.line.id)
@@ -310,18 +312,18 @@ class HomeScreen(RoomScreen[None]):
     @on(LineList.Highlighted, "#studies")
     def _remember_study(self) -> None:
         row = self.query_one(StudyTable).current
-        if row is not None and self._at_study and self.focused is self.query_one(StudyTable):
-            self._at_study = self._study_mark(row)
-            remember(self, study=self._at_study)
+        if row is not None and self._current_study_mark and self.focused is self.query_one(StudyTable):
+            self._current_study_mark = self._study_mark(row)
+            remember(self, study=self._current_study_mark)
 
     def point_at(self, study: str) -> None:
         """Put the cursor on a study of that name once Home is shown and has read it."""
-        self._wanted, self.archived = study, False
+        self._wanted_study, self.archived = study, False
 
     def _to_wanted_study(self, studies: StudyTable) -> None:
-        at = next((at for at, row in enumerate(studies.rows) if row.line.id == self._wanted), None)
+        at = next((at for at, row in enumerate(studies.rows) if row.line.id == self._wanted_study), None)
         if at is not None:
-            self._wanted = ""
+            self._wanted_study = ""
             studies.focus()
             studies.go(at)
 
@@ -330,7 +332,7 @@ class HomeScreen(RoomScreen[None]):
         studies, runs = self.query_one(StudyTable), self.query_one(RunList)
         side, devices = [*self.query("#side")], [*self.query(DeviceList)]
         self._fold(studies, empty=not studies.count)
-        self._fold(runs, empty=not runs.count and self._begun and not self._needle)
+        self._fold(runs, empty=not runs.count and self._runs_were_read and not self._needle)
         for pane in devices:
             self._fold(pane, empty=pane.count == 1)
         beside = self.has_class("-wide") and not runs.has_class("-line") and bool(side)

@@ -107,14 +107,14 @@ class PlayScreen(RoomScreen[None]):
         self._attendance = Attendance(self._clock)
         self._page_title = ""
         """Title of the current page; empty beside the questions."""
-        self._wrong: QuizItem | None = None
-        self._questioned: QuizItem | None = None
+        self._wrong_item: QuizItem | None = None
+        self._due_item: QuizItem | None = None
         """The quiz question that was due when the page was shown."""
-        self._reading = False
+        self._rereads_consent = False
         """True while the consent text is read again after a refusal."""
-        self._ready = ""
+        self._read_persona = ""
         """Id of the persona whose card was read in this sitting."""
-        self._again = ""
+        self._reread = ""
         """Page that is read again: `card` or `consent`; empty if none."""
         self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems(), beside=False)
 
@@ -211,7 +211,7 @@ class PlayScreen(RoomScreen[None]):
         self.query_one("#play-page").display = not is_asking
         # Nothing about a person is recorded before they have agreed.
         self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
-        self._questioned = self._quiz_item(self.part, self.here)
+        self._due_item = self._quiz_item(self.part, self.here)
         page = None if is_asking else self._current_page(self.part, self.here)
         self._entitle(page.title if page is not None else "")
         if page is not None:
@@ -229,14 +229,14 @@ class PlayScreen(RoomScreen[None]):
 
     def _current_page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
         """Return the page of a position. Pages that are only read on the way are not positions of their own."""
-        if here.stage == "refused" and self._reading:
+        if here.stage == "refused" and self._rereads_consent:
             return consent_page(part)
-        if self._again:
-            return reread_page(part, here, self._again)
-        if self._wrong is not None and here.play.persona is not None:
-            return wrong_page(part.locale, here.play.persona, self._wrong)
+        if self._reread:
+            return reread_page(part, here, self._reread)
+        if self._wrong_item is not None and here.play.persona is not None:
+            return wrong_page(part.locale, here.play.persona, self._wrong_item)
         persona = here.play.persona if here.stage == "card" else None
-        if persona is not None and self._ready == persona.id:
+        if persona is not None and self._read_persona == persona.id:
             return quiz_page(part.locale, persona, part.quizzed(persona))
         return page_of(part, here, partial(with_keys, self))
 
@@ -293,8 +293,8 @@ class PlayScreen(RoomScreen[None]):
         """Close help, or return from a page that is read again. It never leaves a question."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self._again or self._reading:
-            self._again, self._reading = "", False
+        elif self._reread or self._rereads_consent:
+            self._reread, self._rereads_consent = "", False
             self.go()
 
     @on(AnswerLine.Read)
@@ -340,19 +340,19 @@ class PlayScreen(RoomScreen[None]):
     def _apply_answer(self, part: Participation, here: PlayPosition, number: int) -> None:
         again = rereadable(here)
         match here.stage:
-            case "brief" | "done" if self._again:
-                self._again = ""
+            case "brief" | "done" if self._reread:
+                self._reread = ""
             case "done":
-                self._again = again[number]
+                self._reread = again[number]
             case "brief" if number:
-                self._again = again[number - 1]
+                self._reread = again[number - 1]
             case "consent":
                 self._answer_consent(part, number)
-            case "refused" if self._reading:
-                self._reading = False
+            case "refused" if self._rereads_consent:
+                self._rereads_consent = False
                 self._answer_consent(part, number)
             case "refused":
-                self._reading = True
+                self._rereads_consent = True
             case "card" | "quiz":
                 self._answer_quiz(part, here, number)
             case "brief" | "run" if part.where() == here:  # else another window of theirs went on from it
@@ -366,16 +366,16 @@ class PlayScreen(RoomScreen[None]):
     def _answer_quiz(self, part: Participation, here: PlayPosition, number: int) -> None:
         persona = here.play.persona
         assert persona is not None
-        if self._wrong is not None:
-            self._wrong = None
-        elif here.stage == "card" and self._ready != persona.id:
-            self._ready = persona.id
+        if self._wrong_item is not None:
+            self._wrong_item = None
+        elif here.stage == "card" and self._read_persona != persona.id:
+            self._read_persona = persona.id
         else:
             item = self._quiz_item(part, here)
-            if item is not None and item == self._questioned:  # else another window of theirs answered it
-                self._wrong = None if part.answer_quiz(persona, number) else item
+            if item is not None and item == self._due_item:  # else another window of theirs answered it
+                self._wrong_item = None if part.answer_quiz(persona, number) else item
             if part.quizzed(persona).missed is not None:
-                self._ready = ""  # below the mark: the card is read again
+                self._read_persona = ""  # below the mark: the card is read again
 
     def _quiz_item(self, part: Participation, here: PlayPosition) -> QuizItem | None:
         """Return the quiz question that is due; None at another position, or if none is left."""

@@ -47,7 +47,7 @@ class RatersComputation:
     def __init__(self, owner: Widget, store: Store) -> None:
         self._owner = owner
         self._store = store
-        self._looking = False
+        self._polling = False
         self.serial = 0
         self.study: Study | None = None
         self.newest: Newest | None = None
@@ -60,8 +60,8 @@ class RatersComputation:
 
     def look(self) -> None:
         """Poll for newer rows."""
-        if self.study is not None and self.newest is not None and not self._looking:
-            self._looking = True
+        if self.study is not None and self.newest is not None and not self._polling:
+            self._polling = True
             self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
 
     # -- off the UI thread -----------------------------------------------------------------------------------
@@ -89,4 +89,4 @@ class RatersComputation:
         except LabError as error:
             self._owner.post_message(self.Refused(serial, error))
         finally:
-            self._looking = False
+            self._polling = False

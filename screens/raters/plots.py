@@ -26,7 +26,7 @@ class Plots(VerticalScroll, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="raters-plots", classes="pane")
-        self._one: RaterNumbers | None = None
+        self._rater: RaterNumbers | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="raters-drawn", markup=False)
@@ -36,7 +36,7 @@ class Plots(VerticalScroll, can_focus=True):
 
     def show(self, one: RaterNumbers) -> None:
         """Draw a rater from the top."""
-        self._one = one
+        self._rater = one
         self._draw()
         self.scroll_home(animate=False)
 
@@ -44,9 +44,9 @@ class Plots(VerticalScroll, can_focus=True):
         self._draw()
 
     def _draw(self) -> None:
-        if self._one is not None:
+        if self._rater is not None:
             self.query_one("#raters-drawn", Static).update(
-                Content("\n").join(map(_color_bars, self._chart_lines(self._one)))
+                Content("\n").join(map(_color_bars, self._chart_lines(self._rater)))
             )
 
     def _chart_lines(self, one: RaterNumbers) -> list[str]:

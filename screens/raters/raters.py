@@ -55,7 +55,7 @@ class RatersScreen(RoomScreen[None]):
         self.grid = Confusion("raters-grid")
         self.reading = RatersComputation(self, store)
         self.counting = False
-        self._wanted = ""
+        self._wanted_rater = ""
         """Code of the rater to show once the numbers are computed; empty for none."""
         self.newer = ""
         """Words about what arrived since the numbers were computed."""
@@ -99,14 +99,14 @@ class RatersScreen(RoomScreen[None]):
 
     def open_rater(self, code: str) -> None:
         """Show the rater of this code once the numbers are computed, or all raters if it is empty."""
-        self._wanted = code
+        self._wanted_rater = code
         if not code:
             self.remove_class("-one")
         elif self.is_mounted and not self.counting:
             self._show_wanted()
 
     def _show_wanted(self) -> None:
-        code, self._wanted = self._wanted, ""
+        code, self._wanted_rater = self._wanted_rater, ""
         at = next((at for at, row in enumerate(self.raters.rows) if row.rater == code), None)
         if at is not None:
             self.raters.go(at)
@@ -136,7 +136,7 @@ class RatersScreen(RoomScreen[None]):
             f"`hitlab label {study} FILE --as model:NAME` takes a judge's answers in."
         )
         self.raters.show(message.raters)
-        if self._wanted:
+        if self._wanted_rater:
             self._show_wanted()
         elif self.has_class("-one"):
             self._draw()

@@ -66,8 +66,8 @@ class NextAct(Card):
         self.held: Action | None = None
         self.stage: Stage = "keys"
         self._tree = tree
-        self._ready = self._still = False
-        self._wanted: Wanted = "input_text"
+        self._ready = self._paused = False
+        self._text_kind: Wanted = "input_text"
         self._note = ""
         self._suggested = ""
         self._warned = False
@@ -103,7 +103,7 @@ class NextAct(Card):
     def turn(self, ready: bool, still: bool = False) -> None:
         """Set if the phone waits for the person. `still` means that the recording is paused."""
         first = ready and not self._ready
-        self._ready, self._still = ready, still
+        self._ready, self._paused = ready, still
         self._update_words()
         if first and self.stage == "keys" and self.screen.focused in (None, self._line):
             self.focus_keys()
@@ -182,9 +182,9 @@ class NextAct(Card):
         """Go one step back inside the desk. Return False if there is none."""
         if self.stage == "keys":
             return False
-        if self.stage == "reason" or (self.stage == "text" and self._wanted == "answer"):
+        if self.stage == "reason" or (self.stage == "text" and self._text_kind == "answer"):
             self._enter_stage("finish")
-        elif self.stage == "text" and self._wanted == "note":
+        elif self.stage == "text" and self._text_kind == "note":
             self._enter_stage("reason")
         else:
             self.drop()
@@ -215,7 +215,7 @@ class NextAct(Card):
 
     def _ask_text(self, kind: Wanted) -> None:
         """Ask for a text, hidden if it goes into a password field."""
-        self._wanted = kind
+        self._text_kind = kind
         field = typed_into(self._tree()) if kind == "input_text" else None
         if field is not None and field.password:
             self._secret.clear()
@@ -228,7 +228,7 @@ class NextAct(Card):
         """Update the lines above and below the field."""
         if not self.is_mounted:
             return
-        state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned, self._still)
+        state = RecordState(self.stage, self.held, self._text_kind, self._ready, self.quick, self._warned, self._paused)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
         self._show_what(Content.styled(what(state, self._tree()), "bold"))
@@ -276,12 +276,12 @@ class NextAct(Card):
     def _take_text(self, message: ReplyText.Entered) -> None:
         message.stop()
         text = self._text.text
-        if self._wanted == "note":
+        if self._text_kind == "note":
             self.hold(Action("status", status="infeasible", text=self._reason), " ".join(text.split()))
-        elif text.strip() and self._wanted == "open_app":
+        elif text.strip() and self._text_kind == "open_app":
             self.hold(Action("open_app", app=text.strip()))
         elif text:
-            self.hold(Action("answer" if self._wanted == "answer" else "input_text", text=text))
+            self.hold(Action("answer" if self._text_kind == "answer" else "input_text", text=text))
 
     @on(Input.Submitted, "#desk-secret")
     def _take_secret(self, message: Input.Submitted) -> None:

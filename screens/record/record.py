@@ -93,12 +93,12 @@ class RecordScreen(RoomScreen[None]):
         self._seat = Seat(session.spec, session.agent.actor, knows=False)
         self._steps = StepList()
         self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._current_tree)
-        self._told = RecordingResult()
+        self._result_card = RecordingResult()
         self._began = self._clock.seconds()
         self._paused = False
         self._acting: Action | None = None
         self._ended: Ended | None = None
-        self._bound: tuple[bool, ...] = ()
+        self._footer_state: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield self._banner
@@ -108,7 +108,7 @@ class RecordScreen(RoomScreen[None]):
                 yield self._seat
                 yield self._steps
                 yield self._desk
-                yield self._told
+                yield self._result_card
         yield Footer()
 
     # -- beginning and leaving -------------------------------------------------------------------------------
@@ -174,14 +174,14 @@ class RecordScreen(RoomScreen[None]):
         self._desk.close()
         self._mirror.interactive = self._mirror.typing = False
         self._mirror.rest()
-        self._told.ended(self.session.store, self.session.trace_id, replays=self._may_replay)
+        self._result_card.ended(self.session.store, self.session.trace_id, replays=self._may_replay)
 
     @on(Refused)
     def _handle_refusal(self, message: Refused) -> None:
         if message.last:
             self._desk.close()
             self._mirror.rest()
-            self._told.failed(message.error)
+            self._result_card.failed(message.error)
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
@@ -333,8 +333,8 @@ class RecordScreen(RoomScreen[None]):
         elapsed = span(self.session.spent / 1000 + now - self._began)
         self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {elapsed}"
         footer = (self._paused, self.session.over, self._desk.ready, steps > 0)
-        if footer != self._bound:  # the footer is built anew each time
-            self._bound = footer
+        if footer != self._footer_state:  # the footer is built anew each time
+            self._footer_state = footer
             self.refresh_bindings()
 
     def _state_words(self) -> str:

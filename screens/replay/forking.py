@@ -92,12 +92,12 @@ class ForkPanel(Card):
         super().__init__(id="fork", classes="pane")
         self._event: Step | Asked | None = None
         self._tree: UiTree | None = None
-        self._mine = False
-        self._before = ""
-        self._begun = False
-        self._what = CardText(id="fork-what")
+        self._user_is_human = False
+        self._user_before = ""
+        self._building = False
+        self._what_text = CardText(id="fork-what")
         self._row = ForkRow(clock, id="fork-row")
-        self._say = TextLine(id="fork-say", compact=True, select_on_focus=False)
+        self._reply_line = TextLine(id="fork-say", compact=True, select_on_focus=False)
         self._action = TextLine(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
         self._near = NearList(id="fork-near")
         self._picker = NodePicker()
@@ -105,9 +105,9 @@ class ForkPanel(Card):
         self._user = TextLine(id="fork-user", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        yield self._what
+        yield self._what_text
         yield self._row
-        yield self._say
+        yield self._reply_line
         yield self._near
         yield self._action
         yield self._picker
@@ -123,35 +123,35 @@ class ForkPanel(Card):
 
     def open(self, event: Step | Asked, started: Started) -> None:
         """Show what happened at this step, and ask for the change."""
-        self._event, self._tree, self._begun = event, event.before.tree, False
-        self._mine = started.user is not None and started.user.kind == "human"
+        self._event, self._tree, self._building = event, event.before.tree, False
+        self._user_is_human = started.user is not None and started.user.kind == "human"
         question = event.question
         proposal = question is not None and question.kind == "propose"
         write_title(self, f"Fork at step {event.index + 1} (screen before it)")
         text = plain(question.text) if question is not None else whole_action(event.proposed.action, self._tree)
-        self._what.show(Text(f"Here: {text}", style="bold"))
-        self._row.display, self._say.display = proposal, question is not None
+        self._what_text.show(Text(f"Here: {text}", style="bold"))
+        self._row.display, self._reply_line.display = proposal, question is not None
         self._row.cursor = -1
-        self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
+        self._reply_line.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
         self._agent.placeholder = f"agent: {_actor_words(started.agent)}"
-        self._before = _actor_words(started.user)
-        for field in (self._say, self._action, self._agent, self._user):
+        self._user_before = _actor_words(started.user)
+        for field in (self._reply_line, self._action, self._agent, self._user):
             field.clear()
         self._near.close()
         self._picker.close()
         self.display = True
-        give_keys(self._row if proposal else self._say if question is not None else self._action)
+        give_keys(self._row if proposal else self._reply_line if question is not None else self._action)
         self._row.appear()
         self._update_hint()
 
     def begin(self) -> None:
         """Show that the new run is being built."""
-        self._begun = True
+        self._building = True
         self._update_hint("Starting the phone ...")
 
     def refuse(self, error: LabError) -> None:
         """Show why the new run cannot be built. The fields keep their text."""
-        self._begun = False
+        self._building = False
         self._update_hint(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
 
     def close(self) -> None:
@@ -211,7 +211,7 @@ class ForkPanel(Card):
     @property
     def change(self) -> ForkChange:
         """The change as written. Raises `LabError` if the action is invalid."""
-        action_text, text = self._action.value.strip(), self._say.value.strip()
+        action_text, text = self._action.value.strip(), self._reply_line.value.strip()
         size = self._event.before.size if self._event is not None else None
         action = read_action(action_text, self._tree, size, "the action") if action_text else None
         change = ForkChange(
@@ -223,12 +223,12 @@ class ForkPanel(Card):
         )
         asks = self._event is not None and self._event.question is not None
         # A question that nobody has answered here is put to the person who looks, whoever answered it then.
-        return change._replace(user="human") if asks and change == ForkChange() and not self._mine else change
+        return change._replace(user="human") if asks and change == ForkChange() and not self._user_is_human else change
 
     @on(ForkRow.Picked)
     def _take_decision(self, message: ForkRow.Picked) -> None:
         message.stop()
-        give_keys(self._say)
+        give_keys(self._reply_line)
         self._update_hint()
 
     @on(Input.Changed)
@@ -245,7 +245,7 @@ class ForkPanel(Card):
     @on(NearList.Meant)
     def _submit(self, message: Message) -> None:
         message.stop()
-        if self._event is None or self._begun:
+        if self._event is None or self._building:
             return
         try:
             self.post_message(self.Wanted(self._event.index, self.change))
@@ -257,7 +257,7 @@ class ForkPanel(Card):
         other = [
             name
             for name, field in (
-                ("reply", self._say.value or (self._row.decision if self._row.display else None)),
+                ("reply", self._reply_line.value or (self._row.decision if self._row.display else None)),
                 ("action", self._action.value),
                 ("agent", self._agent.value),
                 ("user", self._user.value),
@@ -267,7 +267,7 @@ class ForkPanel(Card):
         puts = self._event is not None and self._event.question is not None
         line = "the question is put to you" if puts else "once more from here"
         line = f"with another {', '.join(other)}" if other else line
-        self._user.placeholder = f"answers: {'you' if puts and not other else self._before}"
+        self._user.placeholder = f"answers: {'you' if puts and not other else self._user_before}"
         does = with_keys(self, "{fork.enter}: a new run, ") + line + with_keys(self, ". {replay.back} closes.")
         self.query_one("#fork-hint", Static).update(Text(problem or does, "dim"))
 

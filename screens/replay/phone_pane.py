@@ -62,15 +62,15 @@ class StillPhone(Vertical):
         beside: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._beside = beside or {}
+        self._columns_beside = beside or {}
         self._pictures = pictures
         self.picture: TerminalPicture | None = None
         """The picture itself, drawn by the terminal's graphics; None if it has none."""
         self._wants_picture = True
-        self._gave_way = self._was_enlarged = False
+        self._picture_hidden = self._was_enlarged = False
         """True while the enlarged phone replaces the picture itself; True if it was enlarged before the last zoom."""
         self._last: tuple[PlaceView, bool] | None = None
-        self._more: tuple[PhoneMark, ...] = ()
+        self._extra_marks: tuple[PhoneMark, ...] = ()
         self._marks: tuple[PhoneMark, ...] = ()
         """All marks on the current screen."""
         self.mirror = Mirror(classes="pane", notice="")
@@ -124,8 +124,8 @@ class StillPhone(Vertical):
 
     def draw_also(self, marks: Sequence[PhoneMark]) -> None:
         """Draw these marks beside the action of any step, instead of the previous ones."""
-        if tuple(marks) != self._more:
-            self._more = tuple(marks)
+        if tuple(marks) != self._extra_marks:
+            self._extra_marks = tuple(marks)
             self.show_again()
 
     def draw_found(self, marks: Sequence[PhoneMark]) -> None:
@@ -143,7 +143,7 @@ class StillPhone(Vertical):
             self._shape, self._bare = shape, bare
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
-        marks += self._more
+        marks += self._extra_marks
         self.mirror.show_still(view.image, shape, self._tree_of(observation, view.image))
         self.mirror.mark(marks)
         self._marks, self._last = tuple(marks), (view, after)
@@ -226,7 +226,7 @@ class StillPhone(Vertical):
         Only characters can be enlarged. They replace the picture itself until the whole phone is shown again.
         """
         if self.shows_picture:
-            self._gave_way = True
+            self._picture_hidden = True
             self.show_picture(False)
             # The mirror gets its size with the next layout.
             self.call_after_refresh(self.closer)
@@ -234,8 +234,8 @@ class StillPhone(Vertical):
             self.mirror.closer(None if self.mirror.enlarged else self._marked_middle())
 
     def _follow_zoom(self, zoom: Zoom) -> None:
-        if self._gave_way and self._was_enlarged and not self.mirror.enlarged:
-            self._gave_way = False
+        if self._picture_hidden and self._was_enlarged and not self.mirror.enlarged:
+            self._picture_hidden = False
             self.show_picture(True)
         self._was_enlarged = self.mirror.enlarged
 
@@ -247,7 +247,7 @@ class StillPhone(Vertical):
     def take_room(self) -> None:
         """Set the width from the terminal's size. Cause a layout only if it changes."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
-        beside = next((least for name, least in self._beside.items() if self.screen.has_class(name)), _BESIDE)
+        beside = next((least for name, least in self._columns_beside.items() if self.screen.has_class(name)), _BESIDE)
         columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - beside)
         if self._bare:
             columns = max(12, round(columns * _BARE))

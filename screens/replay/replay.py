@@ -65,8 +65,8 @@ class ReplayScreen(RoomScreen[None]):
         self.store = store
         self.outcomes = sees_outcomes(settings.seat)
         self.overlay = settings.overlay
-        self._wanted: tuple[RecordedRun, int] | None = None
-        self._shown: Shown = "sheet"
+        self._requested: tuple[RecordedRun, int] | None = None
+        self._view: Shown = "sheet"
         fork = ForkPanel(Clock())
         words = StepWords(TextPage(id="goal", classes="pane"), TextPage(id="sheet", classes="pane"), fork, id="words")
         still = StillPhone("phone", overlay=self.overlay, pictures=True)
@@ -87,8 +87,8 @@ class ReplayScreen(RoomScreen[None]):
         self.query_one("#goal").border_title = "Goal"
         self.footage.timeline.border_title = "Steps"
         self.footage.timeline.focus()
-        if self._wanted is not None:
-            self._open(*self._wanted)
+        if self._requested is not None:
+            self._open(*self._requested)
         else:
             self._show_sheet(
                 Content(with_keys(self, "No run is open. {list.open} on a run in Home ({app.home}) opens it."))
@@ -101,11 +101,11 @@ class ReplayScreen(RoomScreen[None]):
 
     def open(self, trace_id: str, step: int = 1) -> None:
         """Show a run at a step, counted from 1. A step past the end shows the end."""
-        self._wanted = RecordedRun(self.store.runs, trace_id), max(1, step) - 1
+        self._requested = RecordedRun(self.store.runs, trace_id), max(1, step) - 1
         if self.is_mounted:
             self._leave_search()
             self.forking.close()
-            self._open(*self._wanted)
+            self._open(*self._requested)
 
     def _open(self, reel: RecordedRun, number: int) -> None:
         self.words.open(reel.id)
@@ -176,13 +176,13 @@ class ReplayScreen(RoomScreen[None]):
         if self.query_one(SearchRow).is_open:
             self.words.look()
             self._mark_found()
-        if self._shown == "tree" and self.footage.view is not None:
+        if self._view == "tree" and self.footage.view is not None:
             self._show_words(self.footage.view)
 
     def _show_words(self, view: PlaceView) -> None:
         event, head = view.event, self.footage.head
         phone = self.footage.timeline.rows[view.number].phone
-        if self._shown == "tree":
+        if self._view == "tree":
             assert self.footage.seen is not None
             self._show_sheet(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
         elif isinstance(event, Ended):
@@ -213,7 +213,7 @@ class ReplayScreen(RoomScreen[None]):
             ended = isinstance(view.event, Ended)
             place = "the end" if ended else f"step {view.number + 1}"
             words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}"}
-            write_title(self.query_one("#sheet"), words[self._shown])
+            write_title(self.query_one("#sheet"), words[self._view])
             state += f"   {view.lost}" if view.lost else ""
         if self.words.is_reading or self.query_one(SearchRow).is_open:
             state = self.words.state or state
@@ -266,7 +266,7 @@ class ReplayScreen(RoomScreen[None]):
 
     def action_read(self, what: Shown) -> None:
         """Toggle the words beside the phone between the UI tree and the step."""
-        self._shown = "sheet" if self._shown == what else what
+        self._view = "sheet" if self._view == what else what
         if self.footage.view is not None:
             self._show_words(self.footage.view)
         self._update_titles()
@@ -312,8 +312,8 @@ class ReplayScreen(RoomScreen[None]):
             self.footage.stage.mirror.whole()
         elif self.footage.player.playing:
             self.action_play()
-        elif self._shown != "sheet":
-            self.action_read(self._shown)
+        elif self._view != "sheet":
+            self.action_read(self._view)
         else:
             raise SkipAction  # the app's own: to Home
 

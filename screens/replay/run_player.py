@@ -123,7 +123,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.player = Player(self, self._play_next)
         self._steps_page = steps_page
         self._projector = Projector(self)
-        self._seek: int | None = None
+        self._target_place: int | None = None
         """Place to go to once it is listed; None if none."""
         stage.following = self._view_at
 
@@ -135,7 +135,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.head = self.view = None
         self.after = self.whole = False
         self.set_class(reel is None, "-none")
-        self._seek = at if reel is not None else None
+        self._target_place = at if reel is not None else None
         self.timeline.rows, self.timeline.empty = reel.lines if reel is not None else [], "Reading the steps ..."
         # Without its watcher, which would request a place before the run is read.
         self.timeline.set_reactive(LineList.cursor, 0)
@@ -160,13 +160,13 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.timeline.changed()
         self.whole, count = message.whole, self.timeline.count
         self.player.timed = any(line.started for line in self.timeline.rows[:1])
-        if self._seek is not None and (self._seek < count or (message.whole and count)):
-            index, self._seek = self._seek, None
+        if self._target_place is not None and (self._target_place < count or (message.whole and count)):
+            index, self._target_place = self._target_place, None
             self.timeline.go(index)
             self.post_message(self.Found(self, index))
             self.look()
         if message.whole:
-            self._seek = None
+            self._target_place = None
         self.post_message(self.Listed(self))
 
     @on(Projector.Refused)
@@ -176,7 +176,7 @@ class RunPlayer(TellsRefusals, Horizontal):
             return
         self._projector.done(message)
         if self.view is None:
-            self._seek, self.whole = None, True
+            self._target_place, self.whole = None, True
         self.timeline.empty = plain(message.error.sentence)
         self.timeline.refresh()
         self.post_message(self.Refused(self, message.error))
@@ -187,7 +187,7 @@ class RunPlayer(TellsRefusals, Horizontal):
     def _follow_cursor(self, message: LineList.Highlighted) -> None:
         if message.lines is self.timeline:
             message.stop()
-            if self._seek is None:
+            if self._target_place is None:
                 self.look()
 
     def look(self) -> None:
@@ -238,12 +238,12 @@ class RunPlayer(TellsRefusals, Horizontal):
     @property
     def seeking(self) -> bool:
         """True while the requested step is not listed yet."""
-        return self._seek is not None
+        return self._target_place is not None
 
     @property
     def number(self) -> int:
         """Index of the current place; while the run is still being read, of the requested one."""
-        return self.timeline.cursor if self._seek is None else self._seek
+        return self.timeline.cursor if self._target_place is None else self._target_place
 
     @property
     def at_end(self) -> bool:
@@ -285,8 +285,8 @@ class RunPlayer(TellsRefusals, Horizontal):
         run, _, step = link.rpartition("@")
         if run != self.run or not step.isdecimal() or int(step) < 1:
             return False
-        if self._seek is not None or (not self.whole and int(step) > self.timeline.count):
-            self._seek = int(step) - 1  # it is gone to when it is listed
+        if self._target_place is not None or (not self.whole and int(step) > self.timeline.count):
+            self._target_place = int(step) - 1  # it is gone to when it is listed
             self.post_message(self.Moved(self))
         elif int(step) > self.timeline.count:
             return False
@@ -296,10 +296,10 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     def move(self, by: int) -> None:
         """Move by steps. If the requested step is not listed yet, move from that one."""
-        if self._seek is None:
+        if self._target_place is None:
             self.timeline.go(self.timeline.cursor + by)
         else:
-            self._seek = max(0, self._seek + by)
+            self._target_place = max(0, self._target_place + by)
 
     def question(self, by: int) -> bool:
         """Go to the next or previous step with a question. Return False if there is none."""

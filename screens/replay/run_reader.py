@@ -52,13 +52,13 @@ class Projector:
     def __init__(self, owner: Widget) -> None:
         self._owner = owner
         self._busy = False
-        self._wish: tuple[int, bool] | None = None
+        self._waiting: tuple[int, bool] | None = None
         self.reel: RecordedRun | None = None
         """The open run; None if none."""
 
     def open(self, reel: RecordedRun | None) -> None:
         """Read another run from its beginning. None opens no run."""
-        self.reel, self._busy, self._wish = reel, False, None
+        self.reel, self._busy, self._waiting = reel, False, None
         if reel is not None:
             self._run_in_thread(partial(self._read_lines, reel))
 
@@ -67,7 +67,7 @@ class Projector:
         if self.reel is None or not self.reel.lines:
             return
         if self._busy:
-            self._wish = number, after
+            self._waiting = number, after
         else:
             self._busy = True
             self._run_in_thread(partial(self._read_place, self.reel, number, after))
@@ -75,7 +75,7 @@ class Projector:
     def done(self, message: Looked | Refused) -> None:
         """Finish a request after its result arrived, and start the one that waits."""
         self._busy = False
-        wish, self._wish = self._wish, None
+        wish, self._waiting = self._waiting, None
         if wish is not None:
             self.look(wish[0], after=wish[1])
 

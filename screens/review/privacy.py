@@ -60,7 +60,7 @@ class PrivacyScreen(DemoRoom):
 
     def list_of(self) -> LineList:
         self.finds = FindList()
-        self._asked: set[int] = set()
+        self._form_serials: set[int] = set()
         self._report: Content | None = None
         self._plans: dict[str, RedactionPlan] = {}
         """Plans that were made in demonstrations and not executed yet, by run."""
@@ -201,15 +201,15 @@ class PrivacyScreen(DemoRoom):
             "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
         )
         self.sure = False
-        self._asked.add(await self.form.open("Cover words", [words]))
+        self._form_serials.add(await self.form.open("Cover words", [words]))
         self.renew()
 
     @on(ItemForm.Closed)
     def _take_words(self, message: ItemForm.Closed) -> None:
         message.stop()
-        if message.serial in self._asked and message.entered and self.covering is not None:
+        if message.serial in self._form_serials and message.entered and self.covering is not None:
             self.covering.toggle_words(self.form.rows[0].kept)
-        self._asked.discard(message.serial)
+        self._form_serials.discard(message.serial)
         self.finds.focus()
         self._update_plan()
 

@@ -47,7 +47,7 @@ class ReviewScreen(DemoRoom):
 
     def list_of(self) -> LineList:
         self.items = VerdictList()
-        self._typed: dict[int, tuple[str, int | None, dict[str, str]]] = {}
+        self._form_texts: dict[int, tuple[str, int | None, dict[str, str]]] = {}
         return self.items
 
     def queue(self) -> Rows:
@@ -268,21 +268,21 @@ class ReviewScreen(DemoRoom):
 
     async def _open_form(self, what: str, title: str, fields: list[FormField]) -> None:
         serial = await self.form.open(title, fields)
-        self._typed[serial] = (what, self.items.step, {})
+        self._form_texts[serial] = (what, self.items.step, {})
         self.query_one("#items-side").add_class("-busy")
         self.renew()
 
     @on(ItemForm.Typed)
     def _take_typed(self, message: ItemForm.Typed) -> None:
         message.stop()
-        if message.serial in self._typed:
-            self._typed[message.serial][2][message.name] = message.text
+        if message.serial in self._form_texts:
+            self._form_texts[message.serial][2][message.name] = message.text
 
     @on(ItemForm.Closed)
     def _finish_form(self, message: ItemForm.Closed) -> None:
         message.stop()
         self.query_one("#items-side").remove_class("-busy")
-        what, step, texts = self._typed.pop(message.serial, ("", None, {}))
+        what, step, texts = self._form_texts.pop(message.serial, ("", None, {}))
         self.items.focus()
         done = message.entered
         if not message.entered and texts:

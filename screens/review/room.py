@@ -82,7 +82,7 @@ class DemoRoom(RoomScreen[None]):
         self.lines: LineList = self.list_of()
         self.page = TextPage(id="item-page", classes="pane")
         self.form = ItemForm(id="form")
-        self._wanted: str | None = None
+        self._wanted_run: str | None = None
 
     @property
     def person(self) -> Actor:
@@ -131,8 +131,8 @@ class DemoRoom(RoomScreen[None]):
 
     def on_mount(self) -> None:
         write_title(self.shelf, self.SHELF)
-        if self._wanted is not None:
-            self._begin(self._wanted)
+        if self._wanted_run is not None:
+            self._begin(self._wanted_run)
         else:
             self.to_shelf()
 
@@ -152,7 +152,7 @@ class DemoRoom(RoomScreen[None]):
 
     def open(self, run: str | None) -> None:
         """Show a demonstration, or the list."""
-        self._wanted = run
+        self._wanted_run = run
         if self.is_mounted:
             if run is None:
                 self.to_shelf()
@@ -173,14 +173,14 @@ class DemoRoom(RoomScreen[None]):
 
     @on(Unread)
     def _report_unread(self, message: Unread) -> None:
-        if message.run == self._wanted:
+        if message.run == self._wanted_run:
             self.to_shelf()
             lab_of(self).report(message.error)
 
     @on(Read)
     def _show_demonstration(self, message: Read) -> None:
         run = message.run
-        if run != self._wanted:
+        if run != self._wanted_run:
             return  # another was opened, or none, while this one was read
         self.begin(message.read)
         self.run_id = run
@@ -193,7 +193,7 @@ class DemoRoom(RoomScreen[None]):
 
     def to_shelf(self) -> None:
         """Close the open demonstration."""
-        self.run_id = self._wanted = None
+        self.run_id = self._wanted_run = None
         self.remove_class("-open")
         self.query_one("#demo-title", StatusLine).say(Content(f"{self.NAME}   as {self.person.id}"))
         self.query_one("#demo-state", StatusLine).say(Content(with_keys(self, "{list.open} opens a demonstration.")))

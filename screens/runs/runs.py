@@ -73,12 +73,12 @@ class RunsScreen(RoomScreen[None]):
         self.table = RunTableView("table", self.costs)
         self.marked: RunEntry | None = None
         self.reading = RunsReader(self, store)
-        self._read: list[RunEntry] = []
-        self._coming: list[RunEntry] = []
-        self._opened: frozenset[str] = frozenset()
-        self._seen: list[str] = []
+        self._all_entries: list[RunEntry] = []
+        self._new_entries: list[RunEntry] = []
+        self._open_groups: frozenset[str] = frozenset()
+        self._visible_ids: list[str] = []
         self._whole = False
-        self._fresh = 0
+        self._costs_since_layout = 0
 
     def compose(self) -> ComposeResult:
         yield Static(f"Runs   {one_line(str(self.store.path), 500)}", id="runs-title", markup=False)
@@ -112,11 +112,11 @@ class RunsScreen(RoomScreen[None]):
     def _take_page(self, message: RunsReader.Paged) -> None:
         if not self.reading.takes(message):
             return
-        self._coming = [*([] if message.first else self._coming), *message.entries]
+        self._new_entries = [*([] if message.first else self._new_entries), *message.entries]
         if self._whole and not message.whole:
             return  # what stands there stays until all of what takes its place is read
-        self._read, self._whole = self._coming, message.whole
-        for run_entry in self._read if message.whole else ():
+        self._all_entries, self._whole = self._new_entries, message.whole
+        for run_entry in self._all_entries if message.whole else ():
             if run_entry.run.status == "open":
                 # An open run may have grown since its costs were read.
                 self.costs.pop(run_entry.run.id, None)
@@ -129,14 +129,14 @@ class RunsScreen(RoomScreen[None]):
 
     @on(RunTableView.InSight)
     def _take_visible(self, message: RunTableView.InSight) -> None:
-        self._seen = message.runs
+        self._visible_ids = message.runs
         self._read_costs()
 
     def _read_costs(self) -> None:
         """Read the costs of the runs in sight first, then of all if the table is sorted or filtered by them."""
-        run_ids = (id for id in self._seen if id not in self.costs)
+        run_ids = (id for id in self._visible_ids if id not in self.costs)
         if self.costly:
-            run_ids = (id for ids in (self._seen, (run_entry.run.id for run_entry in self.entries)) for id in ids
+            run_ids = (id for ids in (self._visible_ids, (run_entry.run.id for run_entry in self.entries)) for id in ids
                       if id not in self.costs)  # fmt: skip
         self.reading.cost(run_ids)
 
@@ -144,8 +144,8 @@ class RunsScreen(RoomScreen[None]):
     def _take_costs(self, message: RunsReader.Costed) -> None:
         self.reading.costing = False
         self.costs.update(message.costs)
-        self._fresh += len(message.costs)
-        if self.costly and (self._fresh >= _AGAIN or not self.unread):
+        self._costs_since_layout += len(message.costs)
+        if self.costly and (self._costs_since_layout >= _AGAIN or not self.unread):
             self.lay_out()
         else:
             self.table.refresh()
@@ -166,15 +166,15 @@ class RunsScreen(RoomScreen[None]):
 
     def _list_entries(self, *, near: bool = False) -> None:
         """List the archived or the other runs of those that were read. Deselect runs that are gone."""
-        listed = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
+        listed = [run_entry for run_entry in self._all_entries if run_entry.run.archived is self.archived]
         self.entries = with_agent_names(listed)
         self.table.selection &= {run_entry.run.id for run_entry in self.entries}
         self.lay_out(near=near)
 
     def lay_out(self, *, near: bool = False) -> None:
         """Lay the table out with the current filter, order and grouping."""
-        self._fresh = 0
-        runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
+        self._costs_since_layout = 0
+        runs = arrange(self.entries, self.sought, self.order, self.costs, self._open_groups)
         self.table.empty = self._empty_words()
         self.table.show(runs, self.order, near=near)
         self._update_title(runs)
@@ -187,7 +187,7 @@ class RunsScreen(RoomScreen[None]):
             return with_keys(self, "Nothing fits this filter. {runs.back} shows all runs.")
         if self.archived and self._whole:
             return with_keys(self, "Nothing is archived. {runs.archived} lists the other runs.")
-        if self._read and self._whole:
+        if self._all_entries and self._whole:
             return with_keys(self, "Every run is archived. {runs.archived} lists them.")
         return with_keys(self, _NONE_YET) if self._whole else "Reading the runs ..."
 
@@ -256,7 +256,7 @@ class RunsScreen(RoomScreen[None]):
     def _open_chosen(self, message: LineList.Chosen) -> None:
         line = self.table.arranged.lines[message.index]
         if line.group is not None:
-            self._opened = self._opened ^ {line.group.name}
+            self._open_groups = self._open_groups ^ {line.group.name}
             self.lay_out()
         else:
             self.call_later(self.run_action, "replay")
@@ -293,14 +293,14 @@ class RunsScreen(RoomScreen[None]):
     def action_group(self) -> None:
         """Group by the next column, and after the last by none."""
         names = ["", *GROUPS]
-        self._opened = frozenset()
+        self._open_groups = frozenset()
         self._set_order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
 
     def action_open_all(self) -> None:
         """Open every group, or close them all."""
         if self.order.group:
             names = frozenset(GROUPS[self.order.group](run_entry) for run_entry in self.entries)
-            self._opened = frozenset() if names <= self._opened else names
+            self._open_groups = frozenset() if names <= self._open_groups else names
             self.lay_out()
 
     def action_compare(self) -> None:
@@ -452,9 +452,9 @@ class RunsScreen(RoomScreen[None]):
         if not self._whole:  # what is still coming was read before
             self.reading.renew()
         states = self.store.runs.acts.states(ids)
-        self._read = [
+        self._all_entries = [
             _with_state(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
-            for run_entry in self._read
+            for run_entry in self._all_entries
         ]
         self._list_entries(near=True)
 

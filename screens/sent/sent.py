@@ -96,11 +96,11 @@ class SentScreen(RoomScreen[int]):
         super().__init__()
         self._album = album
         self._place = place
-        self._which = 0
+        self._picture_index = 0
         self._pictures = 0
         self._agent = agent
-        self._otherwise = otherwise or NOTHING
-        self._shown: SentProposal | None = None
+        self._no_request_words = otherwise or NOTHING
+        self._proposal: SentProposal | None = None
         self._shape: Point | None = None
         self._mirror = Mirror(id="sent-picture", classes="pane", notice="this picture is not in the file")
         self._mirror.interactive = False
@@ -124,7 +124,7 @@ class SentScreen(RoomScreen[int]):
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _request(self) -> None:
-        self._fetch(self._place, self._which)
+        self._fetch(self._place, self._picture_index)
 
     @work(thread=True, exclusive=True, group="sent")
     def _fetch(self, place: int, which: int) -> None:
@@ -154,19 +154,21 @@ class SentScreen(RoomScreen[int]):
 
     @on(Read)
     def _show_read(self, message: Read) -> None:
-        if (message.place, message.which) != (self._place, self._which):
+        if (message.place, message.which) != (self._place, self._picture_index):
             return  # another was wished for since, and comes, or came before it
-        self._shown, self._pictures = message.sent, message.pictures
+        self._proposal, self._pictures = message.sent, message.pictures
         picture = message.picture
         self._mirror.display = picture is not None
         if picture is not None:
             self._shape = picture.size
             self._mirror.show_still(picture.data, picture.size, picture.tree)
-            several = f" {self._which + 1} of {message.pictures}" if message.pictures > 1 else ""
+            several = f" {self._picture_index + 1} of {message.pictures}" if message.pictures > 1 else ""
             write_title(self._mirror, f"Picture{several}")
             self._mirror.remark = f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
             self._take_room()
-        words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")
+        words = (
+            sent_words(message.sent.proposed, self._no_request_words) if message.sent else Content("The run ends here.")
+        )
         self._show_words(words)
         self._update_title()
         self.refresh_bindings()
@@ -182,7 +184,7 @@ class SentScreen(RoomScreen[int]):
             page.show(words)
 
     def _update_title(self) -> None:
-        place = f"step {self._shown.number + 1}" if self._shown is not None else "the end"
+        place = f"step {self._proposal.number + 1}" if self._proposal is not None else "the end"
         agent = f"   {plain(self._agent, lines=False)}" if self._agent else ""
         self.query_one("#sent-title", Static).update(Content(f"Sent at {place}{agent}"))
         self.query_one(TextPage).border_title = "What the model was sent, and said"
@@ -212,12 +214,12 @@ class SentScreen(RoomScreen[int]):
         """Go to another step of the same run."""
         place = min(max(0, self._place + by), self._album.count() - 1)
         if place != self._place:
-            self._place, self._which = place, 0
+            self._place, self._picture_index = place, 0
             self._request()
 
     def action_picture(self) -> None:
         """Show the next picture of this step, and the first after the last."""
-        self._which = (self._which + 1) % max(1, self._pictures)
+        self._picture_index = (self._picture_index + 1) % max(1, self._pictures)
         self._request()
 
     def action_edge(self, which: int) -> None:
@@ -227,7 +229,7 @@ class SentScreen(RoomScreen[int]):
 
     def action_copy(self) -> None:
         """Copy the prompt's text."""
-        prompt = self._shown.proposed.prompt if self._shown is not None else None
+        prompt = self._proposal.proposed.prompt if self._proposal is not None else None
         if prompt is None:
             self.notify("Nothing was sent in this step.", markup=False)
         else:

@@ -36,11 +36,11 @@ class ChoiceList(LineList):
         super().__init__(id="form-fields")
         self.fields = fields
         self._settings = settings
-        self._at: dict[str, int] = {}
+        self._choice_index: dict[str, int] = {}
         self._typed: dict[tuple[str, int], str] = {}
         for field in fields:
             at, text = chosen_in(field, values.get(field.name, ""))
-            self._at[field.name] = at
+            self._choice_index[field.name] = at
             if text:
                 self._typed[field.name, at] = text
 
@@ -55,11 +55,11 @@ class ChoiceList(LineList):
 
     def choice(self, field: ChoiceField) -> Choice:
         """Return the current choice of a field."""
-        return field.choices[self._at[field.name]]
+        return field.choices[self._choice_index[field.name]]
 
     def typed(self, field: ChoiceField) -> str:
         """Return the text typed for the current choice of a field."""
-        return self._typed.get((field.name, self._at[field.name]), "")
+        return self._typed.get((field.name, self._choice_index[field.name]), "")
 
     @property
     def values(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class ChoiceList(LineList):
     def paint(self, index: int, width: int) -> Content:
         field = self.fields[index]
         choice, text = self.choice(field), plain(self.typed(field), lines=False)
-        places = f"{self._at[field.name] + 1}/{len(field.choices)}"
+        places = f"{self._choice_index[field.name] + 1}/{len(field.choices)}"
         words = [(f"{field.label:<{_LABEL}}", MUTED), (f"‹ {one_line(choice.says, 200)}", "")]
         if choice.typed:
             words.append((f": {text}▏" if text or index == self.cursor else f": {choice.typed}", ACCENT))
@@ -89,11 +89,11 @@ class ChoiceList(LineList):
     def turn(self, by: int) -> None:
         """Select another choice in the field under the cursor."""
         field = self.field
-        self._at[field.name] = (self._at[field.name] + by) % len(field.choices)
+        self._choice_index[field.name] = (self._choice_index[field.name] + by) % len(field.choices)
         self.changed()
 
     def _type(self, text: str) -> None:
-        key = (self.field.name, self._at[self.field.name])
+        key = (self.field.name, self._choice_index[self.field.name])
         self._typed[key] = (self._typed.get(key, "") + clean(text, lines=False))[:200]
         self.changed()
 
@@ -102,7 +102,7 @@ class ChoiceList(LineList):
         if not self.choice(self.field).typed:
             return
         if event.key == "backspace":
-            key = (self.field.name, self._at[self.field.name])
+            key = (self.field.name, self._choice_index[self.field.name])
             self._typed[key] = self._typed.get(key, "")[:-1]
             self.changed()
         elif event.is_printable and event.character:

@@ -65,7 +65,7 @@ class Footer(Widget, can_focus=False):
         """The painted verbs from the left."""
         self._badge = ""
         self._under_mouse: FooterVerb | None = None
-        self._asked = False
+        self._stale = False
         """True if the keys may have changed since the last update."""
 
     def on_mount(self) -> None:
@@ -82,12 +82,12 @@ class Footer(Widget, can_focus=False):
 
     def _update_verbs_soon(self) -> None:
         """Update the verbs after the next paint, once for any number of calls until then."""
-        self._asked = True
+        self._stale = True
         self.call_after_refresh(self._update_verbs)
 
     def _update_verbs(self) -> None:
-        if self._asked and self.is_attached:
-            self._asked = False
+        if self._stale and self.is_attached:
+            self._stale = False
             # What the run that is live waits for; its own screen says that itself.
             badge = "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
             verbs = self._fitting_verbs((self.size or self.app.size).width - (cell_len(badge) + 2) * bool(badge))

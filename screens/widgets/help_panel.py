@@ -61,18 +61,18 @@ class KeyTable(BindingsTable):
     Editing keys of text fields are left out, because they are the same everywhere.
     """
 
-    _drawn: tuple[Sequence[KeyRow], Style, RenderedTable] | None = None
+    _painted: tuple[Sequence[KeyRow], Style, RenderedTable] | None = None
     """Cache of the last painting: the rows, the style of their keys, and their table."""
 
     def render(self) -> RenderedTable:  # type: ignore[override]
         rows, key_style = list(self.rows()), self.get_component_rich_style("bindings-table--key")
-        if self._drawn is None or self._drawn[:2] != (rows, key_style):
-            self._drawn = rows, key_style, RenderedTable(_key_table(rows, key_style))
-        return self._drawn[2]
+        if self._painted is None or self._painted[:2] != (rows, key_style):
+            self._painted = rows, key_style, RenderedTable(_key_table(rows, key_style))
+        return self._painted[2]
 
     def look(self) -> None:
         """Repaint if the keys have changed."""
-        if self._drawn is None or list(self.rows()) != self._drawn[0]:
+        if self._painted is None or list(self.rows()) != self._painted[0]:
             self.refresh(layout=True)
 
     def rows(self) -> Iterator[KeyRow]:

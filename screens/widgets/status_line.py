@@ -11,19 +11,19 @@ class StatusLine(Static):
 
     def __init__(self, id: str) -> None:
         super().__init__("", id=id, markup=False)
-        self._said = Content("")
+        self._current = Content("")
         self._rows = 0
 
     @property
     def said(self) -> Content:
         """The current text."""
-        return self._said
+        return self._current
 
     def say(self, content: Content) -> None:
         """Show another text. The same text again costs nothing."""
-        if content == self._said and content.spans == self._said.spans:
+        if content == self._current and content.spans == self._current.spans:
             return
         width = self.scrollable_content_region.width or self.size.width
         rows = len(content.wrap(width)) if width else -1
         self.update(content, layout=rows != self._rows or not width)
-        self._said, self._rows = content, rows
+        self._current, self._rows = content, rows

@@ -47,7 +47,7 @@ gives this pane the whole screen.
         super().__init__(id=id, classes=classes)
         self._hint = hint
         self._content = Content("")
-        self._broken: dict[int, list[Content]] = {}
+        self._wrapped_by_width: dict[int, list[Content]] = {}
         """Cache of the wrapped lines by width, because every layout asks for them again."""
         self._wrapped: list[Content] = []
         self._width = -1
@@ -64,7 +64,7 @@ gives this pane the whole screen.
         """
         before = self._rows
         self._content = content
-        self._broken.clear()
+        self._wrapped_by_width.clear()
         self._wrap()
         if from_top:
             row = next((i for i, line in enumerate(self._wrapped) if at and at in line.plain.casefold()), 0)
@@ -106,9 +106,9 @@ gives this pane the whole screen.
     def _wrap_to(self, width: int) -> list[Content]:
         """Return the wrapped lines. One column stays free for a scrollbar even if there is none."""
         columns = max(1, width - 1)
-        if columns not in self._broken:
-            self._broken[columns] = wrap_content(self._content, columns)
-        return self._broken[columns]
+        if columns not in self._wrapped_by_width:
+            self._wrapped_by_width[columns] = wrap_content(self._content, columns)
+        return self._wrapped_by_width[columns]
 
     def on_resize(self, event: events.Resize) -> None:
         if self.scrollable_content_region.width != self._width:

@@ -40,8 +40,8 @@ class TypeAhead(App[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept: deque[events.Event] = deque()
-        self._rising: asyncio.TimerHandle | None = None
+        self._queued: deque[events.Event] = deque()
+        self._key_timeout: asyncio.TimerHandle | None = None
         """Timer that abandons the key under way; None if no key is under way."""
         self._hop = 0
         """Number of the current hop. Callbacks of earlier hops are ignored."""
@@ -52,7 +52,7 @@ class TypeAhead(App[None]):
     @property
     def typed_out(self) -> bool:
         """True if every key so far has been dispatched and has bubbled."""
-        return self._rising is None and not self._kept
+        return self._key_timeout is None and not self._queued
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and event.character is not None and _is_blank_of_text(event.character):
@@ -61,15 +61,15 @@ class TypeAhead(App[None]):
             event = events.Paste(clean(event.text))  # of terminals, tmux for one, that send CR between lines
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif self._rising is not None:
-            self._kept.append(event)
+        elif self._key_timeout is not None:
+            self._queued.append(event)
         else:
             await self._dispatch_key(event)
 
     async def _dispatch_key(self, event: events.Event) -> None:
         loop = asyncio.get_running_loop()
         # Through the app's queue, which awaits `_dispatch_next`. The event loop alone would not.
-        self._rising = loop.call_later(_LONGEST, self.call_later, self._dispatch_next)
+        self._key_timeout = loop.call_later(_LONGEST, self.call_later, self._dispatch_next)
         target = self._key_target
         await super().on_event(event)
         self._follow_key(target, _ROUNDS)
@@ -98,7 +98,7 @@ class TypeAhead(App[None]):
         def go_on(_: object = None) -> None:
             if task is not None:
                 task.remove_done_callback(go_on)
-            if hop == self._hop and self._rising is not None:
+            if hop == self._hop and self._key_timeout is not None:
                 self._climb(on, target, rounds)
 
         if not node.call_later(go_on):
@@ -109,7 +109,7 @@ class TypeAhead(App[None]):
 
     async def _finish_key(self, hop: int, target: DOMNode, rounds: int) -> None:
         """Handle a key's arrival at the app: follow the new focus if it has moved, else dispatch the next key."""
-        if hop != self._hop or self._rising is None:
+        if hop != self._hop or self._key_timeout is None:
             return
         if rounds > 1:
             self._follow_key(target, rounds - 1)
@@ -119,9 +119,9 @@ class TypeAhead(App[None]):
             await self._dispatch_next()
 
     async def _dispatch_next(self) -> None:
-        if self._rising is not None:
-            self._rising.cancel()
-            self._rising = None
+        if self._key_timeout is not None:
+            self._key_timeout.cancel()
+            self._key_timeout = None
             self._hop += 1
-        if self._kept:
-            await self._dispatch_key(self._kept.popleft())
+        if self._queued:
+            await self._dispatch_key(self._queued.popleft())
