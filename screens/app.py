@@ -307,8 +307,8 @@ class LabApp(Navigation):
         Textual's fields report it while a person types, but not when they appear or move.
         """
         field = self.focused if self.screen_stack else None
-        at = getattr(field, "cursor_screen_offset", None)
-        return at if isinstance(at, Offset) else self._cursor_position
+        offset = getattr(field, "cursor_screen_offset", None)
+        return offset if isinstance(offset, Offset) else self._cursor_position
 
     @cursor_position.setter
     def cursor_position(self, position: Offset) -> None:

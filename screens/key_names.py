@@ -96,8 +96,8 @@ def give_keys(widget: Widget) -> None:
 def _focus_again(widget: Widget) -> None:
     """Focus a visible widget, unless the focus is within its own panel."""
     panel = widget if widget.children else widget.parent
-    shown = widget.is_attached and widget.focusable and all(node.display for node in widget.ancestors_with_self)
-    if shown and isinstance(panel, Widget) and not panel.has_focus_within:
+    is_visible = widget.is_attached and widget.focusable and all(node.display for node in widget.ancestors_with_self)
+    if is_visible and isinstance(panel, Widget) and not panel.has_focus_within:
         widget.screen.set_focus(widget)
 
 

@@ -167,11 +167,11 @@ def _lost_sentences(
 ) -> dict[str, str]:
     """Return a sentence by binding id for each binding of one widget that has lost its last key to another."""
     moved_keys = {key: id for id, keys in new_keys.items() for key in keys.split(",") if key in by_key}
-    here = {id for ids in by_key.values() for id in ids}
+    ids_here = {id for ids in by_key.values() for id in ids}
     sentences = {}
     for key, id in moved_keys.items():
         for other in by_key[key]:
-            if id in here and other not in new_keys and set(bindings[other].keys.split(",")) <= set(moved_keys):
+            if id in ids_here and other not in new_keys and set(bindings[other].keys.split(",")) <= set(moved_keys):
                 sentences[other] = f"{bindings[other].word} ({other}) has no key: {id} stands on {key}."
     return sentences
 

@@ -106,8 +106,8 @@ class LiveLauncher(TellsRefusals, Screen[None]):
 
     def _show_error(self, error: LabError) -> None:
         """Show why no session was built, and the key that goes back."""
-        back = " to Home" if may_replay(lab_of(self).settings.seat) else ""
-        self._show_text(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{back}."))
+        target = " to Home" if may_replay(lab_of(self).settings.seat) else ""
+        self._show_text(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{target}."))
 
     def _must_read_first(self, session: Session) -> bool:
         """Return True if a participant must still read their persona. In a played study they did so before."""

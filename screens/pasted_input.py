@@ -39,11 +39,11 @@ class PasteParser(XTermParser):
         while data:
             # A mark may be split between two reads: `_before` and `_partial_end` bridge them.
             mark, known = (_END, "") if self._pasting else (_BEGIN, self._before)
-            at = (known + data).find(mark)
-            cut = len(data) if at < 0 else at + len(mark) - len(known)
+            mark_at = (known + data).find(mark)
+            cut = len(data) if mark_at < 0 else mark_at + len(mark) - len(known)
             piece, data = data[:cut], data[cut:]
             if self._pasting:
-                end = mark if at >= 0 else ""
+                end = mark if mark_at >= 0 else ""
                 text = piece.removesuffix(end)
                 if not end and (begun := next((n for n in range(5, 0, -1) if text.endswith(_END[:n])), 0)):
                     text, self._partial_end = text[:-begun], text[-begun:]
@@ -51,7 +51,7 @@ class PasteParser(XTermParser):
                 piece = head + "".join(_AS_ONE.get(tail[:1], tail[:1]) + tail[1:] for tail in tails) + end
             self._before = (self._before + piece)[1 - len(_BEGIN) :]
             parts.append(piece)
-            if at >= 0:
+            if mark_at >= 0:
                 self._pasting, self._before = not self._pasting, ""
         return "".join(parts)
 

@@ -98,10 +98,10 @@ def _value_words(value: Any) -> str:
 def moment_words(time: str) -> str:
     """Return a task's time in words; an invalid time stays unchanged."""
     try:
-        at = datetime.fromisoformat(time)
+        moment = datetime.fromisoformat(time)
     except ValueError:
         return time
-    return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M}"
+    return f"{moment:%A} {moment.day} {moment:%B %Y}, {moment:%H:%M}"
 
 
 def name_words(key: Any) -> str:

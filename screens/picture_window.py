@@ -252,24 +252,24 @@ def _make_handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
-            rest = window.allows(path, self.headers.get("Host", ""))
-            if rest == "":
+            page_path = window.allows(path, self.headers.get("Host", ""))
+            if page_path == "":
                 nonce = secrets.token_urlsafe(12)
                 self._send(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
-            elif rest == "now":
+            elif page_path == "now":
                 than = query.removeprefix("after=")
                 self._send(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
-            elif rest == "picture" and (picture := window.picture()) is not None:
+            elif page_path == "picture" and (picture := window.picture()) is not None:
                 self._send(*picture)
             else:
                 self.send_error(404)
 
         def do_POST(self) -> None:
-            rest = window.allows(self.path, self.headers.get("Host", ""))
+            page_path = window.allows(self.path, self.headers.get("Host", ""))
             length = self.headers.get("Content-Length", "")
             short = re.fullmatch("[0-9]{1,4}", length) and int(length) <= _LONGEST
             # The body stays unread, so the connection cannot be used again.
-            if rest != "region" or not short or not window.is_own(self.headers.get("Origin")):
+            if page_path != "region" or not short or not window.is_own(self.headers.get("Origin")):
                 self.close_connection = True
                 self.send_error(404)
             elif window.dragged(self.rfile.read(int(length))):
@@ -284,11 +284,11 @@ def _make_handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
             self.send_header("Cache-Control", "no-store")
             self.send_header("Referrer-Policy", "no-referrer")
             self.send_header("X-Content-Type-Options", "nosniff")
-            here = f"'nonce-{nonce}'" if nonce else "'none'"
+            source = f"'nonce-{nonce}'" if nonce else "'none'"
             self.send_header(
                 "Content-Security-Policy",
-                f"default-src 'none'; img-src 'self' blob:; connect-src 'self'; script-src {here}; style-src {here}; "
-                "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+                f"default-src 'none'; img-src 'self' blob:; connect-src 'self'; "
+                f"script-src {source}; style-src {source}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
             )
             self.end_headers()
             self.wfile.write(body)

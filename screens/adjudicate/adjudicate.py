@@ -194,10 +194,10 @@ class AdjudicateScreen(RoomScreen[None]):
         """List the next question with disagreement alone, and after the last all questions."""
         if self._queue is None or self.session is None:
             return
-        there = {one.spot.field for one in (*self._queue.open, *self._queue.settled)}
-        fields = ["", *(one.id for one in self.session.study.protocol.fields if one.id in there)]
-        at = fields.index(self.field) if self.field in fields else 0
-        self.field = fields[(at + 1) % len(fields)]
+        disputed_fields = {one.spot.field for one in (*self._queue.open, *self._queue.settled)}
+        fields = ["", *(one.id for one in self.session.study.protocol.fields if one.id in disputed_fields)]
+        index = fields.index(self.field) if self.field in fields else 0
+        self.field = fields[(index + 1) % len(fields)]
         self._list_disputes()
         self.disputes.go(0)
         self.renew()
@@ -279,9 +279,9 @@ class AdjudicateScreen(RoomScreen[None]):
             self.disputes.changed()
         if case.closed and not self.store.studies.locked(self.session.study):
             raise LabError(f"item of {dispute.unit}", case.closed, "n goes on to the next.")
-        beside = self.query_one(UnitPane)
-        if beside.unit is None or beside.unit.id != case.unit.id or self.shown == "queue":
-            beside.open(self.session.study, case.unit)
+        unit_pane = self.query_one(UnitPane)
+        if unit_pane.unit is None or unit_pane.unit.id != case.unit.id or self.shown == "queue":
+            unit_pane.open(self.session.study, case.unit)
         self.mode("case")
         self.pane.open(self.session, case)
         self.cover()
@@ -312,11 +312,11 @@ class AdjudicateScreen(RoomScreen[None]):
         assert dispute is not None
         assert session is not None
         settlement = session.store.adjudications.settled(session.study, dispute.unit).get((dispute.unit, dispute.spot))
-        at = self.disputes.cursor
-        self.disputes.rows[at] = dispute._replace(settled=settlement)
+        position = self.disputes.cursor
+        self.disputes.rows[position] = dispute._replace(settled=settlement)
         self.disputes.changed()
         self.notify("It is open again." if message.withdrawn else "Settled.", timeout=3, markup=False)
-        after = [*range(at + 1, self.disputes.count), *range(at)]
+        after = [*range(position + 1, self.disputes.count), *range(position)]
         following = next((index for index in after if self.disputes.rows[index].settled is None), None)
         if message.withdrawn or following is None:
             tried(self, self.show_case)

@@ -106,8 +106,8 @@ class BatchPane(TellsRefusals, Vertical):
         ]
         if raters_of(session):
             entries.append(MenuEntry("rater", "by one rater's answers ..."))
-        of = question_words(session.way, field)
-        self._open_menu("scope", f"Settle at once{f': {of}' if of else ''}", entries)
+        question = question_words(session.way, field)
+        self._open_menu("scope", f"Settle at once{f': {question}' if question else ''}", entries)
 
     def close(self) -> None:
         """Close the pane and discard its state."""

@@ -365,11 +365,11 @@ class SettlePane(TellsRefusals, Vertical):
         if what == "missing":
             self.choose(None, next(reason for reason in _REASONS if reason == which))
         elif what == "now":
-            now = self.way.choices(self.item)[int(which)].value
-            if why := self._why_unmoved(now):
+            new_value = self.way.choices(self.item)[int(which)].value
+            if why := self._why_unmoved(new_value):
                 self.renew(why)
             else:
-                self._ask_why_moved(now)
+                self._ask_why_moved(new_value)
         elif what == _STAYED:
             self.draft.moves.pop(self._pending_move[0], None)
             self.renew()
@@ -417,11 +417,11 @@ class SettlePane(TellsRefusals, Vertical):
             case "minutes":
                 self._note_discussion(words)
             case "now":
-                now = self._parse_typed(words)
-                if why := self._why_unmoved(now):
+                new_value = self._parse_typed(words)
+                if why := self._why_unmoved(new_value):
                     raise LabError("answer", why)
                 self.leave_line()
-                self._ask_why_moved(now)
+                self._ask_why_moved(new_value)
             case "why":
                 self._note_change(words)
             case "reason" | "withdraw":
@@ -457,8 +457,8 @@ class SettlePane(TellsRefusals, Vertical):
             code, why = "", words
         mask, now = self._pending_move
         voice = next(row for row in self.voices.rows if row.mask == mask)
-        was = voice.said.reason_missing or voice.said.value
-        self.draft.moves[mask] = replace(Move(mask, was, now), code=code.strip(), why=why.strip())
+        old_value = voice.said.reason_missing or voice.said.value
+        self.draft.moves[mask] = replace(Move(mask, old_value, now), code=code.strip(), why=why.strip())
         self.draft.means = "discussion"
         self.leave_line()
         self.renew()
@@ -493,11 +493,11 @@ class SettlePane(TellsRefusals, Vertical):
         if not reason:
             raise LabError("reason", "A reason must be said; it stands beside the answer from now on.")
         # Another adjudicator may have settled it while the reason was typed.
-        now = self.session.case(self.case.unit, self.case.spot)
-        if now.settled != self.case.settled:
-            self.case = now
+        current = self.session.case(self.case.unit, self.case.spot)
+        if current.settled != self.case.settled:
+            self.case = current
             self.leave_line()
-            self.renew(_meanwhile_words(self, now))
+            self.renew(_meanwhile_words(self, current))
             return
         draft = self.draft
         if withdrawn:

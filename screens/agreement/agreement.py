@@ -303,9 +303,9 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     def _listed_words(self, ask: Ask) -> str:
-        of = f"  {one_line(ask.one)} and {one_line(ask.other)}" if ask.one else ""
+        raters = f"  {one_line(ask.one)} and {one_line(ask.other)}" if ask.one else ""
         cell = f"  {one_line(ask.cell[0], 30)} × {one_line(ask.cell[1], 30)}" if ask.cell else ""
-        return f"Items  {one_line(ask.field, 40)}{of}{cell}"
+        return f"Items  {one_line(ask.field, 40)}{raters}{cell}"
 
     @on(AgreementComputation.Listed)
     def _show_items(self, message: AgreementComputation.Listed) -> None:
@@ -425,9 +425,9 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
 
-def _next_in(of: list[str], now: str, by: int) -> str:
-    at = of.index(now) if now in of else 0
-    return of[(at + by) % len(of)]
+def _next_in(options: list[str], current: str, by: int) -> str:
+    index = options.index(current) if current in options else 0
+    return options[(index + by) % len(options)]
 
 
 def _runs_wanted(one: Agreement, width: float) -> int | None:

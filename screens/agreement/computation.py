@@ -186,13 +186,13 @@ class AgreementComputation:
                 self._post(self.Counted(serial, *before, last=True))
                 self._post(self.Grown(serial, self._store.labels.newer(study, before[1].label[0])))
             agreements = agreed(self._store, study, how, lambda: self._study_data(serial, study, how))
-            beside = beside_kept(self._store, study, how)
-            self._set_overview(serial, beside)
+            overview = beside_kept(self._store, study, how)
+            self._set_overview(serial, overview)
         except LabError as error:
             self._post(self.Refused(serial, error))
             return
         self._post(self.Counted(serial, agreements, newest))
-        if beside is None:
+        if overview is None:
             self._compute_overview(serial, study, how, agreements)
 
     def _compute_overview(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:

@@ -187,12 +187,12 @@ cell, **{grid.open}** lists the items of a cell.
     def on_click(self, event: events.Click) -> None:
         if self.grid is None or not self.filled:
             return
-        at = event.get_content_offset_capture(self)
+        offset = event.get_content_offset_capture(self)
         width = self.scrollable_content_region.width
         name, side = self._cell_sizes(width)
         left, columns = self._visible_columns(width)
-        row, column = at.y - 1 + self._top_row(), (at.x - name - 1) // side
-        if at.y < 1 or at.x <= name or not 0 <= column < columns or row >= len(self.grid.down):
+        row, column = offset.y - 1 + self._top_row(), (offset.x - name - 1) // side
+        if offset.y < 1 or offset.x <= name or not 0 <= column < columns or row >= len(self.grid.down):
             return
         self._go(row, left + column)
         if event.chain == 2:

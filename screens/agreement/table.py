@@ -64,11 +64,11 @@ class NumberTable(Table[Agreement]):
         column_list = super().columns(width)
         if "words" in column_list and not column_list["words"].width:
             del column_list["words"]
-        rest = width - sum(column.width for column in column_list.values()) - 2 * (len(column_list) - 1)
-        if rest < _BAR:
+        spare = width - sum(column.width for column in column_list.values()) - 2 * (len(column_list) - 1)
+        if spare < _BAR:
             del column_list["bar"]
         else:
-            column_list["bar"] = TableColumn(scale(rest, *self.ends), rest)
+            column_list["bar"] = TableColumn(scale(spare, *self.ends), spare)
         return column_list
 
     def title_of(self, name: str, column: TableColumn) -> str:
@@ -90,8 +90,8 @@ class NumberTable(Table[Agreement]):
         """Return a line whose reason replaces the bar and the interval, because there is no value."""
         before = [cell(self.words_at(index, name, column.width), column)
                   for name, column in columns.items() if name in ("name", "statistic")]  # fmt: skip
-        rest = width - sum(map(len, before)) - 2 * len(before)
-        why = cell(undefined_words(one), TableColumn("", max(0, rest), 0))
+        spare = width - sum(map(len, before)) - 2 * len(before)
+        why = cell(undefined_words(one), TableColumn("", max(0, spare), 0))
         return Content.assemble(("  ".join([*before, ""]), ""), (why, MUTED))
 
     def words_at(self, index: int, name: str, width: int) -> str:
@@ -143,8 +143,8 @@ class NumberTable(Table[Agreement]):
 
     def _same_question(self, one: int, other: int) -> bool:
         """Return True if two lines are about the same answers to the same question."""
-        there = 0 <= other < len(self.rows)
-        return there and self._row_label(self.rows[one]) == self._row_label(self.rows[other])
+        exists = 0 <= other < len(self.rows)
+        return exists and self._row_label(self.rows[one]) == self._row_label(self.rows[other])
 
     def _row_label(self, one: Agreement) -> str:
         return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"

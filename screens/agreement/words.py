@@ -116,18 +116,18 @@ def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
         return f"There is no interval to narrow: {undefined_words(one)}."
     if one.low is None or one.high is None:
         return f"There is no interval to narrow: {one_line(one.no_interval or 'none was computed')}."
-    now = one.high - one.low
-    of = f"{statistic_words(one)} of {name_of(one)}"
+    current_width = one.high - one.low
+    subject = f"{statistic_words(one)} of {name_of(one)}"
     if traces is None:
-        return f"For {of} that cannot be told: its spread over {one.clusters}s is not known."
-    if now <= width:
+        return f"For {subject} that cannot be told: its spread over {one.clusters}s is not known."
+    if current_width <= width:
         return (
-            f"The interval of {of} is {rounded(now, 2)} wide with {count(one.traces, one.clusters)}: "
+            f"The interval of {subject} is {rounded(current_width, 2)} wide with {count(one.traces, one.clusters)}: "
             f"{rounded(width, 2)} is reached already."
         )
     return (
-        f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of {of} "
-        f"from {rounded(now, 2)} to {rounded(width, 2)}. "
+        f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of "
+        f"{subject} from {rounded(current_width, 2)} to {rounded(width, 2)}. "
         f"An estimate: it takes the {count(one.traces, one.clusters)} of now for a fair picture of those to come."
     )
 

@@ -139,8 +139,8 @@ class AuthorScreen(DesignView):
     def action_to_evidence(self) -> None:
         """Go to the next step of the item's evidence."""
         links = self.opened.design.evidence.get(self.outline.key, ())
-        here = links.index(self.footage.link) + 1 if self.footage.link in links else 0
-        if not links or not self.footage.go_to(links[here % len(links)]):
+        index = links.index(self.footage.link) + 1 if self.footage.link in links else 0
+        if not links or not self.footage.go_to(links[index % len(links)]):
             self.notify("No step of this run is kept for it: e keeps the one shown.", markup=False)
 
     async def action_used(self) -> None:

@@ -183,9 +183,9 @@ class DesignView(RoomScreen[None]):
         session = self.session
         if session is not None:
             drafts = (session.head is None, len(session.others), session.unkept is None)
-            now = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
-            if now != self._footer_state:
-                self._footer_state = now
+            state = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
+            if state != self._footer_state:
+                self._footer_state = state
                 self.refresh_bindings()
 
     def tell(self) -> None:

@@ -247,9 +247,9 @@ class ItemForm(VerticalScroll, can_focus=False):
 
     def _focus_next(self, entry: Widget) -> None:
         rows = self.rows
-        at = next((i for i, row in enumerate(rows) if row.entry is entry), len(rows) - 1)
-        self._report_change(rows[at])
-        if at + 1 < len(rows):
-            rows[at + 1].entry.focus()
+        index = next((i for i, row in enumerate(rows) if row.entry is entry), len(rows) - 1)
+        self._report_change(rows[index])
+        if index + 1 < len(rows):
+            rows[index + 1].entry.focus()
         else:
             self.close(entered=True)

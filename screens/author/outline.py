@@ -229,8 +229,8 @@ def _flat_line(key: str, number: str, item: design_editing.Item) -> OutlineLine:
             )
         case InformationUnit():
             words = f"{item.name or '(no name)'} = {item.value or '-'}"
-            way = f"{item.source or '?'} → {item.used or '?'}"
-            return OutlineLine(key, number, _plain_line(words), _plain_line(way), flexible=not item.explicit)
+            apps = f"{item.source or '?'} → {item.used or '?'}"
+            return OutlineLine(key, number, _plain_line(words), _plain_line(apps), flexible=not item.explicit)
         case Criterion():
             return OutlineLine(key, number, _plain_line(item.ask or "(asks nothing)"), f"x{item.weight:g}")
         case TdgNode():

@@ -71,8 +71,8 @@ class StepApps:
         view = self._footage.view
         if view is None or not self._apps:
             return ""
-        at = view.number + (self._footage.after and view.after is not None)
-        return self._apps[min(at, len(self._apps) - 1)]
+        index = view.number + (self._footage.after and view.after is not None)
+        return self._apps[min(index, len(self._apps) - 1)]
 
     @property
     def place_words(self) -> str:

@@ -81,5 +81,5 @@ class Verification:
         """Go to the next item not looked at, in this section or another one."""
         unseen, outline = self.view.opened.unseen, self.view.outline
         if unseen:
-            here = [row.key for row in outline.rows[outline.cursor + 1 :] if row.key in unseen]
-            self.view.show_item(next(iter(here or unseen)))
+            below = [row.key for row in outline.rows[outline.cursor + 1 :] if row.key in unseen]
+            self.view.show_item(next(iter(below or unseen)))

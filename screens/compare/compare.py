@@ -211,10 +211,10 @@ class CompareScreen(RoomScreen[None]):
     def _step_at(self, which: int) -> tuple[int, bool]:
         """Return a run's step at this pair, or its next one (at last its end) and True if it has none here."""
         assert self.compared is not None
-        here = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
-        number = next((int(place) for place in here if place is not None), None)
+        places = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
+        number = next((int(place) for place in places if place is not None), None)
         last = max(0, len(self._sides[which].places) - 1)
-        return last if number is None else number, here[0] is None
+        return last if number is None else number, places[0] is None
 
     @on(Projector.Looked)
     def _take_view(self, message: Projector.Looked) -> None:
@@ -283,8 +283,8 @@ class CompareScreen(RoomScreen[None]):
     def action_difference(self, by: int) -> None:
         """Go to the next or the previous stretch of differences."""
         starts = self.compared.starts if self.compared is not None else []
-        here = self.pairs.cursor
-        others = [start for start in starts if (start > here if by > 0 else start < here)]
+        cursor = self.pairs.cursor
+        others = [start for start in starts if (start > cursor if by > 0 else start < cursor)]
         if others:
             self.pairs.go(others[0] if by > 0 else others[-1])
         else:

@@ -68,18 +68,18 @@ now on.
         """
         now, before = time.monotonic(), {row.serial: row for row in self.rows[1:]}
         screen_states = screens or {}
-        there = {
+        rows_by_serial = {
             serial: DeviceRow(serial, state, model, now, screen_states.get(serial, ""))
             for serial, state, model in phones
         }
         for serial, row in before.items():
-            if serial in there and there[serial].state == row.state:
-                there[serial] = there[serial]._replace(since=row.since)
-            elif serial not in there and serial in (self.chosen, self.busy):
-                there[serial] = row if row.state == "gone" else row._replace(state="gone", since=now)
-        if self.chosen != EMBEDDED and self.chosen not in there:
-            there[self.chosen] = DeviceRow(self.chosen, "gone", "", now)
-        rows = [HERE, *sorted(there.values())]
+            if serial in rows_by_serial and rows_by_serial[serial].state == row.state:
+                rows_by_serial[serial] = rows_by_serial[serial]._replace(since=row.since)
+            elif serial not in rows_by_serial and serial in (self.chosen, self.busy):
+                rows_by_serial[serial] = row if row.state == "gone" else row._replace(state="gone", since=now)
+        if self.chosen != EMBEDDED and self.chosen not in rows_by_serial:
+            rows_by_serial[self.chosen] = DeviceRow(self.chosen, "gone", "", now)
+        rows = [HERE, *sorted(rows_by_serial.values())]
         # Ages grow with each look, so rows with one are painted anew.
         if rows != self.rows or any(row.since for row in rows):
             self.rows = rows

@@ -271,10 +271,10 @@ class HomeScreen(RoomScreen[None]):
         """Replace the run's row. Read it again if the run changed meanwhile."""
         self._following = False
         runs, run = self.query_one(RunList), message.run
-        at = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
-        if run is not None and at is not None:
-            runs.rows[at] = run
-            runs.changed_at(at)
+        index = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
+        if run is not None and index is not None:
+            runs.rows[index] = run
+            runs.changed_at(index)
             self._say_next()
         elif run is not None and not self._reading and (not self._needle or self._matches(run, self._needle)):
             self._read_first()
@@ -321,11 +321,11 @@ class HomeScreen(RoomScreen[None]):
         self._wanted_study, self.archived = study, False
 
     def _to_wanted_study(self, studies: StudyTable) -> None:
-        at = next((at for at, row in enumerate(studies.rows) if row.line.id == self._wanted_study), None)
-        if at is not None:
+        index = next((index for index, row in enumerate(studies.rows) if row.line.id == self._wanted_study), None)
+        if index is not None:
             self._wanted_study = ""
             studies.focus()
-            studies.go(at)
+            studies.go(index)
 
     def _fit_panes(self) -> None:
         """Give each pane the lines it needs, and the rest to the one with most. An empty pane has one line."""
@@ -335,18 +335,18 @@ class HomeScreen(RoomScreen[None]):
         self._fold(runs, empty=not runs.count and self._runs_were_read and not self._needle)
         for pane in devices:
             self._fold(pane, empty=pane.count == 1)
-        beside = self.has_class("-wide") and not runs.has_class("-line") and bool(side)
-        self.query_one("#shelves").set_class(beside, "-beside")
+        side_by_side = self.has_class("-wide") and not runs.has_class("-line") and bool(side)
+        self.query_one("#shelves").set_class(side_by_side, "-beside")
         phones = sum(_rows_needed(pane) for pane in devices)
         tasks = sum(_rows_needed(pane) for pane in self.query(Tasks))
-        stacked = beside or any(pane.has_class("-line") for pane in devices)
+        stacked = side_by_side or any(pane.has_class("-line") for pane in devices)
         for column in side:
             column.set_class(stacked, "-stacked")
         room = self.size.height - _FRAME - self.has_class("-filtering")
         wants = {"studies": _rows_needed(studies) if studies.has_class("-any") else 0, "runs": _rows_needed(runs)}
         if side:
             wants["side"] = tasks + phones if stacked else max(tasks, phones)
-        if beside:
+        if side_by_side:
             wants = {"studies": wants["studies"], "shelves": max(wants["runs"], wants.pop("side"))}
         heights = _share_rows(room, wants)
         heights["devices"] = phones if stacked else heights.get("side", 0)

@@ -107,9 +107,9 @@ class RatersScreen(RoomScreen[None]):
 
     def _show_wanted(self) -> None:
         code, self._wanted_rater = self._wanted_rater, ""
-        at = next((at for at, row in enumerate(self.raters.rows) if row.rater == code), None)
-        if at is not None:
-            self.raters.go(at)
+        index = next((index for index, row in enumerate(self.raters.rows) if row.rater == code), None)
+        if index is not None:
+            self.raters.go(index)
             self._show_one()
 
     def _begin(self) -> None:
@@ -173,9 +173,9 @@ class RatersScreen(RoomScreen[None]):
             return "Raters"
         people = sum(row.kind == "person" for row in self.raters.rows)
         judges = len(self.raters.rows) - people
-        of = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
-        of += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
-        parts = ["Raters", one_line(self.study.name, 40), ", ".join(of), one_line(self.study.title, 60)]
+        counts = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
+        counts += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
+        parts = ["Raters", one_line(self.study.name, 40), ", ".join(counts), one_line(self.study.title, 60)]
         return "   ".join(filter(None, parts))
 
     def _current_words(self) -> str:
@@ -186,8 +186,8 @@ class RatersScreen(RoomScreen[None]):
             line = self.one.current
             if line is None:
                 return ""
-            beside = f"   {line.beside}" if line.beside else ""
-            return one_line(f"{line.name}: {_full_words(line)}{beside}", 400)
+            remark = f"   {line.beside}" if line.beside else ""
+            return one_line(f"{line.name}: {_full_words(line)}{remark}", 400)
         return one_line(
             f"{rater_words.head_words(numbers)}   as the rest: {_full_words(rater_words.NumberLine('', numbers.rest))}",
             400,

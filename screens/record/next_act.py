@@ -316,13 +316,13 @@ class NextAct(Card):
 
     def _target_changed(self, action: Action) -> bool:
         """Return True if the target shows something else than when the action was held. Warn once per action."""
-        there = suggest(action, self._tree())
-        if self._warned or self.quick or there == self._suggested:
+        suggestion = suggest(action, self._tree())
+        if self._warned or self.quick or suggestion == self._suggested:
             return False
         if self._line.value == self._suggested:
-            self._line.value = there
-            self._line.cursor_position = len(there)
-        self._suggested = self._line.placeholder = there
+            self._line.value = suggestion
+            self._line.cursor_position = len(suggestion)
+        self._suggested = self._line.placeholder = suggestion
         self._warned = True
         self._update_words()
         return True

@@ -55,8 +55,8 @@ def otherwise(action: Action) -> Action | None:
         kind = kinds[(kinds.index(action.kind) + 1) % len(kinds)]
         return msgspec.structs.replace(action, kind=kind)
     if action.kind == "scroll" and action.direction is not None:
-        way = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
-        return msgspec.structs.replace(action, direction=way)
+        direction = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
+        return msgspec.structs.replace(action, direction=direction)
     if action.kind == "wait":
         longer = next((ms for ms in _WAITS if ms > (action.ms or 0)), _WAITS[0])
         return msgspec.structs.replace(action, ms=longer)

@@ -67,8 +67,8 @@ def outcome(recording: Demonstration | None, trace_id: str, keyed: Callable[[str
     text = Text(outcome_words(recording).capitalize(), style="bold")
     text.append("\n" + demonstration_words(recording), style="not bold")
     if replays:
-        then = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
+        next_words = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
     else:
-        then = "Thank you. {run.next} goes back."
-    text.append("\n" + keyed(then), style="not bold dim")
+        next_words = "Thank you. {run.next} goes back."
+    text.append("\n" + keyed(next_words), style="not bold dim")
     return text

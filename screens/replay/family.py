@@ -57,12 +57,12 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
     def paint(self, index: int, width: int) -> Content:
         limb = self.rows[index]
         kin = limb.kin
-        at = f"@{kin.forked.index + 1}" if kin.forked else ""
+        step = f"@{kin.forked.index + 1}" if kin.forked else ""
         agent = one_line(self.agents.get(kin.agent, kin.agent))
         words = one_line(change_words(kin.forked)) or "(the first)"
         run = f"{limb.stem}{one_line(kin.id[:_SHORT])}"
         cells = self._format_cells(
-            width, run, at, words, agent, str(kin.steps), status_words(kin.status), score_words(kin.score)
+            width, run, step, words, agent, str(kin.steps), status_words(kin.status), score_words(kin.score)
         )
         return Content.assemble((cells, "" if kin.status != "open" else "bold"))
 

@@ -247,8 +247,10 @@ class StillPhone(Vertical):
     def take_room(self) -> None:
         """Set the width from the terminal's size. Cause a layout only if it changes."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
-        beside = next((least for name, least in self._columns_beside.items() if self.screen.has_class(name)), _BESIDE)
-        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - beside)
+        columns_needed = next(
+            (least for name, least in self._columns_beside.items() if self.screen.has_class(name)), _BESIDE
+        )
+        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - columns_needed)
         if self._bare:
             columns = max(12, round(columns * _BARE))
         self.mirror.look_whole(zoom)

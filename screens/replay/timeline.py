@@ -71,16 +71,16 @@ were read from its picture alone.
 
     def next_marked(self, mark: str, by: int = 1) -> int | None:
         """Return the nearest line after (or before) the cursor with a mark; None if there is none."""
-        way = range(self.cursor + 1, self.count) if by > 0 else range(self.cursor - 1, -1, -1)
-        return next((i for i in way if mark in self.rows[i].marks), None)
+        indices = range(self.cursor + 1, self.count) if by > 0 else range(self.cursor - 1, -1, -1)
+        return next((i for i in indices if mark in self.rows[i].marks), None)
 
     def next_holding(self, needle: str, by: int = 1, *, here: bool = False) -> int | None:
         """Return the nearest match of `needle` from the cursor on, wrapping around; None if there is none."""
         start = self.cursor + (0 if here else by)
         for i in range(self.count):
-            at = (start + i * by) % self.count
-            if self._matches(self.rows[at], needle):
-                return at
+            index = (start + i * by) % self.count
+            if self._matches(self.rows[index], needle):
+                return index
         return None
 
     def held_by(self, needle: str) -> str:

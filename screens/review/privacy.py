@@ -119,18 +119,24 @@ class PrivacyScreen(DemoRoom):
             return with_keys(self, sure + " {privacy.back}: not yet.")
         if covering.count:
             return with_keys(self, f"{covering.count} to be covered: {{privacy.redact}} covers them for good.")
-        rest = "{privacy.cover} covers a line; {privacy.clear}: nothing private is left."
-        return with_keys(self, "Drag a box on the phone, click a text, or " + rest)
+        hint = "{privacy.cover} covers a line; {privacy.clear}: nothing private is left."
+        return with_keys(self, "Drag a box on the phone, click a text, or " + hint)
 
     def _mark_boxes(self) -> None:
         """Frame what is to be covered on this screen, and the line under the cursor."""
         covering, find = self.covering, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
             return
-        there = [*covering.boxes.get(self.number, ()), *(node.bounds for node in covering.going(self.footage.legible))]
-        boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in there]
-        here = find.box if find is not None and find.box not in there else None
-        marks = [*boxes, *([PhoneMark("evidence", here[:2], here[2:])] if here is not None else [])]
+        covered = [
+            *covering.boxes.get(self.number, ()),
+            *(node.bounds for node in covering.going(self.footage.legible)),
+        ]
+        boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in covered]
+        current_box = find.box if find is not None and find.box not in covered else None
+        marks = [
+            *boxes,
+            *([PhoneMark("evidence", current_box[:2], current_box[2:])] if current_box is not None else []),
+        ]
         self.footage.stage.mirror.mark(marks)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -65,9 +65,11 @@ def value_words(field: str, value: Any, tree: UiTree | None) -> str:
     if field == "action":
         action = action_of(value)
         words = whole_action(action, tree)
-        at = f"  at {point_words(action.at)}" if action.at is not None and point_words(action.at) not in words else ""
+        point = (
+            f"  at {point_words(action.at)}" if action.at is not None and point_words(action.at) not in words else ""
+        )
         boxes = "".join(f"  box {','.join(map(str, box))}" for box in action.boxes)
-        return f"{words}{at}{boxes}"
+        return f"{words}{point}{boxes}"
     if field == "impossible" and value:
         return f"{plain(str(value))}: {plain(reason_words(str(value)))}"
     return plain(str(value))

@@ -64,9 +64,9 @@ def heading(width: int, order: Order) -> list[tuple[str, str]]:
         columns = {name: column for name, column in _GROUP.items() if width >= column.least}
         return _row(width, columns, order.group, {name: column.title for name, column in columns.items()})
     columns = shown(width, order.by)
-    way = "▼" if order.down else "▲"
-    titles = {name: column.title + (way if name == order.by else "") for name, column in columns.items()}
-    return _row(width, columns, "task" + (way if order.by == "task" else ""), titles)
+    arrow = "▼" if order.down else "▲"
+    titles = {name: column.title + (arrow if name == order.by else "") for name, column in columns.items()}
+    return _row(width, columns, "task" + (arrow if order.by == "task" else ""), titles)
 
 
 def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:

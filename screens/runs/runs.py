@@ -196,10 +196,10 @@ class RunsScreen(RoomScreen[None]):
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
         groups = f"   in {count(arranged.groups, 'group')} by {self.order.group}" if self.order.group else ""
         write_title(self.table, f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}")
-        way = "" if not self.order.turned else ", the other way round"
-        by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
+        direction = "" if not self.order.turned else ", the other way round"
+        by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{direction}"
         if self.order.group and self.order.by not in MEANS:
-            by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{way}"
+            by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{direction}"
         write_subtitle(self.table, by)
 
     @on(LineList.Highlighted)
@@ -245,8 +245,8 @@ class RunsScreen(RoomScreen[None]):
         enter += "replay this run" if line.entry is not None else "close this group" if line.open else "open this group"
         if self.marked is None:
             return with_keys(self, enter)
-        here = self.table.run is not None and self.table.run.run.id == self.marked.run.id
-        second = "unmark" if here else "compare with it"
+        is_marked = self.table.run is not None and self.table.run.run.id == self.marked.run.id
+        second = "unmark" if is_marked else "compare with it"
         second = "{runs.compare}: " + second if line.entry is not None else "{runs.compare} on a run: compare"
         return with_keys(self, f"{enter}   {second}") + f"   ◆ {_run_words(self.marked)}"
 

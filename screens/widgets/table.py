@@ -64,8 +64,8 @@ class RowList(LineList, Generic[Row]):
         self.rows = list(rows)
         self.changed()
         if key is not None:
-            here = key(before) if before is not None else None
-            self.go(next((at for at, row in enumerate(self.rows) if key(row) == here), 0))
+            current_key = key(before) if before is not None else None
+            self.go(next((at for at, row in enumerate(self.rows) if key(row) == current_key), 0))
 
 
 class Table(RowList[Row]):
@@ -159,12 +159,12 @@ def titled(name: str, title: str, width: int, tags: Sequence[str] = ()) -> Title
     marks = " ".join(f"#{tag}" for tag in tags)
     room = min(Content(marks).cell_length, width // 3, width - 1 - min(whole, _LONG_NAME))
     marks = " " + cell(marks, TableColumn("", room, 0)) if room >= _LEAST_TAGS else ""
-    rest = width - (room + 1 if marks else 0)
-    name_width = min(whole, max(rest // 2, min(_LONG_NAME, rest)))
-    if title in ("", name) or rest - name_width - 2 < _LEAST_TITLE:
-        return TitledCell(cell(name, TableColumn("", rest, 0)), marks)
+    text_width = width - (room + 1 if marks else 0)
+    name_width = min(whole, max(text_width // 2, min(_LONG_NAME, text_width)))
+    if title in ("", name) or text_width - name_width - 2 < _LEAST_TITLE:
+        return TitledCell(cell(name, TableColumn("", text_width, 0)), marks)
     first = cell(name, TableColumn("", name_width, 0))
-    return TitledCell(f"{first}  {cell(title, TableColumn('', rest - name_width - 2, 0))}", marks)
+    return TitledCell(f"{first}  {cell(title, TableColumn('', text_width - name_width - 2, 0))}", marks)
 
 
 _LONG_NAME = 24

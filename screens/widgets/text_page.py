@@ -131,8 +131,8 @@ gives this pane the whole screen.
         if not self.can_focus:
             return ""
         down, up = (keys_of(self, f"page.page_{way}")[0] for way in ("down", "up"))
-        there = "" if self.has_focus else "tab, "
-        return rest_words((f"{there}{down}", self.lines_below), (up, self.lines_above))
+        prefix = "" if self.has_focus else "tab, "
+        return rest_words((f"{prefix}{down}", self.lines_below), (up, self.lines_above))
 
     def _tell(self) -> None:
         if self.styles.border_bottom[0] and self.can_focus:
