@@ -477,6 +477,7 @@ class LabApp(Navigation):
     def on_notify(self, event: Notify) -> None:
         """Show a toast and remove old ones, because the newest is painted below them and would be out of sight."""
         most = next(count for rows, count in _TOASTS if self.size.height >= rows)
+        # Room for the new one. If only one may stay, `or None` removes all others.
         for old in list(self._notifications)[: 1 - most or None]:
             self._unnotify(old, refresh=False)
             for screen in self.screen_stack:  # Textual takes the toast alone, and what held it keeps its rows

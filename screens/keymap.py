@@ -84,6 +84,7 @@ def _bindings() -> _Bindings:
         write_bytes(part, msgspec.json.encode(bindings))
         part.replace(path)
     except OSError:
+        # A cache folder that cannot be written must not keep the app from starting.
         with suppress(OSError):
             part.unlink(missing_ok=True)
     return bindings

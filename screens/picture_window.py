@@ -76,6 +76,7 @@ class PictureWindow:
             self._server = _Server(("127.0.0.1", 0), _make_handler(self))
         except OSError as error:
             raise LabError("--window", f"no port of this machine can be had ({error.strerror})") from error
+        # 0.1: seconds until `shutdown` is noticed.
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="window", daemon=True)
         self._thread.start()
 
@@ -90,6 +91,7 @@ class PictureWindow:
 
     def show(self, image: bytes | None, size: Point | None, caption: str, marks: Sequence[PhoneMark] = ()) -> None:
         """Show a stored picture (PNG or JPEG bytes) with marks in the phone's pixels, or only the caption."""
+        # The first two bytes of every JPEG.
         picture = (image, "image/jpeg" if image[:2] == b"\xff\xd8" else "image/png") if image is not None else None
         self._publish(picture and (lambda: picture), size, caption, tuple(marks))
 

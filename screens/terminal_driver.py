@@ -83,10 +83,12 @@ class TerminalDriver(LinuxDriver):
 
     def _enqueue(self, thread: WriterThread, data: str | None) -> None:
         with contextlib.suppress(Full):
+            # A blocked writer leaves no room: drop the data.
             thread._queue.put(data, timeout=self._seconds_left)
 
     def _restart_output(self) -> None:
         """Lift a stop of the output, which also wakes a write that waits for space."""
         with contextlib.suppress(termios.error):
+            # Linux ignores "on" unless "off" came before it, even if Ctrl+S stopped the output.
             termios.tcflow(self._output_fd, termios.TCOOFF)
             termios.tcflow(self._output_fd, termios.TCOON)

@@ -86,6 +86,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     names = zip((run, one_line(_question_name(way, item.field), max(1, columns[1]))), columns, strict=True)
     first = "".join(f"{name:<{size}}  " for name, size in names if size)
     room = width - 2 - len(first) - 8
+    # The answers tell more than the item, and get up to five eighths.
     right = min(Content(answers).cell_length, room * 5 // 8)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
     text = Content(answers).truncate(right, ellipsis=True, pad=True).plain

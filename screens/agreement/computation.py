@@ -134,7 +134,7 @@ class AgreementComputation:
         self._run_in_thread(partial(self._compute_numbers, self.serial, study, how))
 
     def close(self) -> None:
-        """Stop posting results."""
+        """Close the study. Results that still arrive have an old serial."""
         self.serial += 1
         self.study = None
 
@@ -204,6 +204,7 @@ class AgreementComputation:
             study_data = self._study_data(serial, study, how)
             compute_overview = partial(beside, study_data, agreements, self._drawing, lambda: serial == self.serial)
             self._set_overview(serial, beside_or(self._store, study, how, compute_overview))
+        # The overview is only a cache. A request computes what is missing.
         except (LabError, CancelledError):
             return
 

@@ -256,6 +256,7 @@ class DesignView(RoomScreen[None]):
         """Toggle the graph as a drawing and as a list."""
         self.toggle_class("-drawn")
         if self.drawing:
+            # The page has its width only after the layout.
             self.call_after_refresh(self._draw_graph)
             self.query_one("#drawing").focus()
         else:

@@ -154,6 +154,7 @@ class DraftEditor:
         key = self.subjects.get(form.serial, "")
         if session is not None and form.is_open and design_editing.section_of(key) in SECTIONS:
             for name, text in form.unsaid:
+                # The app ends, so nobody could correct the text.
                 with suppress(LabError):
                     design, key = typed(session.design, key, name, text)
                     session.draft(design, f"changed {name} of {key}")

@@ -202,6 +202,7 @@ class HomeScreen(RoomScreen[None]):
         first, summaries, more, archived = before is None, list[Summary](), True, self.archived
         # A changed filter ends the reading early: its own worker has begun.
         while more and len(summaries) < limit and needle == self._needle:
+            # A filter drops most rows, so read larger pages then.
             page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before, archived=archived)
             more = len(page) >= (limit if not needle else PAGE * 5)
             before = page[-1].id if page else before

@@ -134,6 +134,7 @@ class NodePicker(Vertical):
         self._lines.rows = [node for text, node in self._tappable if all(word in text for word in words)]
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
         self._lines.styles.height = max(1, min(most, self._lines.count))
+        # Without its watcher: `_post_aimed` below reports the node once.
         self._lines.set_reactive(LineList.cursor, 0)
         self._lines.changed()
         self._lines.scroll_to(y=0, animate=False)

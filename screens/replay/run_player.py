@@ -159,6 +159,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.timeline.empty = "This run has no steps."
         self.timeline.changed()
         self.whole, count = message.whole, self.timeline.count
+        # The first step stands for all.
         self.player.timed = any(line.started for line in self.timeline.rows[:1])
         if self._target_place is not None and (self._target_place < count or (message.whole and count)):
             index, self._target_place = self._target_place, None

@@ -14,9 +14,10 @@ from lab.runs.recorded_run import Head, PlaceView, RecordedRun, RunPlace
 
 
 class Projector:
-    """Posts to `owner` what it reads of the open run, and drops what belongs to an earlier one.
+    """Posts to `owner` what it reads of the open run.
 
-    While a place is being read, only the newest request waits.
+    Messages name their run, so that the owner can drop those of an earlier one. While a place is being read, only the
+    newest request waits.
     """
 
     @dataclass

@@ -161,6 +161,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         at = event.get_content_offset_capture(self)
         if at.y:
             return
+        # In a scrolled list the base class would take this for a click on a line under the heading.
         event.prevent_default()
         width, offset = self.scrollable_content_region.width - _SIGN, at.x - _SIGN
         for name, text in heading(width, self.order):

@@ -65,6 +65,7 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
         self.tapped = at
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
         self.rows = nearest(tree, at, most) if tree is not None else []
+        # Without its watcher, which would report a line that nobody chose.
         self.set_reactive(LineList.cursor, 0)
         self.styles.height = self.count
         self.display = True

@@ -93,6 +93,7 @@ class TypeAhead(App[None]):
 
     def _wait_for(self, node: DOMNode, on: Sequence[DOMNode], target: DOMNode, rounds: int) -> bool:
         """Return False if `node` is closing. Else continue the climb once it has handled its pending messages."""
+        # Textual has no public handle of a node's message loop.
         hop, task = self._hop, node._task
 
         def go_on(_: object = None) -> None:
