@@ -18,7 +18,7 @@ def _keeps(node: DOMNode) -> bool:
 
 
 def recall(node: DOMNode) -> LastChoices:
-    """Return the last choices; the defaults if none are stored for this person."""
+    """Return the last choices, or the defaults if none are stored for this person."""
     return last_choices() if _keeps(node) else LastChoices()
 
 

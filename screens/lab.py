@@ -71,11 +71,11 @@ class Lab(Protocol):
     only: Study | None
     """The only study of this app; None if the app has more."""
     came_from: dict[str, ScreenName]
-    """The room to which Back leads, by room; Home if missing."""
+    """The room to which Back leads, by room. A missing room means Home."""
     leaving: tuple[str, str]
     """Question before a live run is left, and the line about its keys."""
     graphics: TerminalGraphics
-    """The terminal's way to draw pictures; characters if it has no other."""
+    """The terminal's way to draw pictures, or characters if it has no other."""
     run_locale: str
     """Language of the live run for the person who answers in it."""
     reads_words: bool

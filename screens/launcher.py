@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
-    """Return the spec of a built-in task with these choices; by default its playbook, with this person as user."""
+    """Return the spec of a built-in task with these choices. The default is its playbook with this person as user."""
     from lab.core.last_choices import RunChoices
     from lab.runs.run_choices import chosen_spec
     from simulators import library
@@ -83,7 +83,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             self.app.call_from_thread(self.enter, session)
 
     def enter(self, session: Session) -> None:
-        """Show a session that is built."""
+        """Show a session."""
         from lab.runs.spec import PERSON
         from screens.live.live import LiveScreen
         from screens.record.record import RecordScreen

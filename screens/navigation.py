@@ -262,7 +262,7 @@ class Navigation(TellsRefusals, TypeAhead):
     answers_only: bool
     """True if the room Answer is all that this app has."""
     came_from: dict[str, ScreenName]
-    """The room to which Back leads, by room; Home if missing."""
+    """The room to which Back leads, by room. A missing room means Home."""
     leaving: tuple[str, str]
     """Question before a live run is left, and the line about its keys."""
     took_part: Study | None
@@ -434,7 +434,7 @@ class Navigation(TellsRefusals, TypeAhead):
         self.settings = msgspec.structs.replace(self.settings, device=serial)
 
     def open_task(self, name: str, choices: RunChoices | None = None) -> None:
-        """Run a built-in task with the given choices; by default by its playbook, with this seat's person as user."""
+        """Run a built-in task with the given choices. The default is its playbook with this person as user."""
 
         def build() -> Session:
             from lab.runs.session import Session

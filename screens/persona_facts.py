@@ -96,7 +96,7 @@ def _value_words(value: Any) -> str:
 
 
 def moment_words(time: str) -> str:
-    """Return a task's time in words; an invalid time stays unchanged."""
+    """Return a task's time in words. An invalid time stays unchanged."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:

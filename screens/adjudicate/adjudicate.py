@@ -375,7 +375,7 @@ class AdjudicateScreen(RoomScreen[None]):
         self.show_case()
 
     def action_back(self) -> None:
-        """Close what was opened last; from an item go to the queue, from there Home."""
+        """Close what was opened last. From an item go to the queue, and from there Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.at_once.display:

@@ -94,7 +94,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
 
 
 _ID = 17
-"""Characters that distinguish ids of runs, and of a step in one."""
+"""Characters of a run's short id, with a step in it."""
 
 
 def _columns(protocol: Protocol, width: int) -> tuple[int, int]:

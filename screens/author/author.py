@@ -55,7 +55,7 @@ class AuthorScreen(DesignView):
         return action != "draw" or (self.outline.section == "tdg" and not session.others)
 
     def on_unmount(self) -> None:
-        """Store what is being typed when the app ends."""
+        """Store a text that is not finished when the app ends."""
         self.drafting.save_unsaid()
 
     # -- the form, the texts, the phone ----------------------------------------------------------------------

@@ -362,7 +362,7 @@ class DesignView(RoomScreen[None]):
             timeline.go(step)
 
     def action_back(self) -> None:
-        """Close what was opened last; with nothing open, go Home."""
+        """Close what was opened last. With nothing open, go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.query_one(SearchRow).is_open:

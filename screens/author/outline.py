@@ -1,4 +1,4 @@
-"""A design's items as a list: nodes with their paths, branches, units, criteria; or sources for a first draft."""
+"""A design's items as a list (nodes with their paths, branches, units, criteria), or sources for a first draft."""
 
 from __future__ import annotations
 

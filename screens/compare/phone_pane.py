@@ -15,7 +15,7 @@ _BARE = 0.6
 
 
 class StepPhone(StillPhone):
-    """The screen of one run's step; without a step, of its next one."""
+    """The screen of one run's step. Without a step, that of its next one."""
 
     def put(self, view: PlaceView, title: str, *, after: bool, alone: bool) -> None:
         """Draw a step's screen. With `alone` omit its action, which comes only later."""

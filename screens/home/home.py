@@ -537,7 +537,7 @@ class HomeScreen(RoomScreen[None]):
         lab_of(self).open_replay(self._current_run.id)
 
     def action_record(self) -> None:
-        """Record a demonstration of the task under the cursor; outside the tasks, of the person's own intent."""
+        """Record a demonstration of the task under the cursor. Outside the tasks, record the person's own intent."""
         match self.focused:
             case Tasks() as tasks if tasks.current is not None:
                 self._record(tasks.current.checked)

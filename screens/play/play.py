@@ -270,7 +270,7 @@ class PlayScreen(RoomScreen[None]):
 
     @property
     def _lines_below(self) -> int:
-        """Number of lines of the page out of sight below; 0 before the first layout."""
+        """Number of lines of the page out of sight below, or 0 before the first layout."""
         parts = [part for part in self._scrolled_parts if part.show_vertical_scrollbar]
         return sum(int(part.max_scroll_y - part.scroll_offset.y) for part in parts)
 

@@ -24,7 +24,7 @@ def marks_of(event: Step | Asked, size: Point) -> list[PhoneMark]:
 
 
 def action_marks(action: Action, size: Point) -> list[PhoneMark]:
-    """Return the marks of an action; none if it has no place on the screen."""
+    """Return the marks of an action, or none if it has no place on the screen."""
     boxes = [PhoneMark("box", (left, top), (right, bottom)) for left, top, right, bottom in action.boxes]
     at = action.at
     if action.kind in ("scroll", "swipe", "drag"):

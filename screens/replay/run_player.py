@@ -49,7 +49,7 @@ class StepPage(TextPage):
 
 
 class RunPlayer(TellsRefusals, Horizontal):
-    """One run, moved by the keys of the room that contains it. Its messages tell the room to read its properties.
+    """One run, moved by the keys of the room that contains it. After its messages the room reads its properties.
 
     `steps_page` replaces the phone if a step has no picture, or on request. `others` are placed beside them. Without a
     run it has the class `-none`.
@@ -243,7 +243,7 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def number(self) -> int:
-        """Index of the current place; while the run is still being read, of the requested one."""
+        """Index of the current place. While the run is still being read, that of the requested one."""
         return self.timeline.cursor if self._target_place is None else self._target_place
 
     @property

@@ -236,7 +236,7 @@ class DemoRoom(RoomScreen[None]):
             self.notify(f"Copied {self.footage.link}", markup=False)
 
     def action_back(self) -> None:
-        """Close what was opened last; from the list go Home."""
+        """Close what was opened last. From the list go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.form.is_open:

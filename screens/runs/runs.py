@@ -495,7 +495,7 @@ class RunsScreen(RoomScreen[None]):
             self.remove_class("-filtering")
 
     def action_back(self) -> None:
-        """Close what was opened last: filter, mark, selection, archive; at last go Home."""
+        """Close what was opened last: filter, mark, selection, archive. At last go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-tagging"):

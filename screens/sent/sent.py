@@ -238,7 +238,7 @@ class SentScreen(RoomScreen[int]):
 
 
 def _picture_size(data: bytes | None) -> Point:
-    """Return a picture's size in pixels; a phone's usual size if the picture is missing or invalid."""
+    """Return a picture's size in pixels, or a phone's usual size if the picture is missing or invalid."""
     if data is None:
         return 1080, 2400
     try:

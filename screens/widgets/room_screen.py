@@ -21,7 +21,7 @@ class RoomScreen(TellsRefusals, Screen[ScreenResultType]):
     Textual restyles all widgets in such a pane whenever the focus enters it, leaves it or moves within it: 43 widgets
     beside a live phone. None of them looks different then, so this class restyles the pane alone.
     Textual sends a widget its new size if it differs from the map of the layout before. But a request for a region in
-    between redraws this map with all pending changes (8.2), and then no widget is sent its new size. This class
+    between redraws this map with all pending changes (Textual 8.2), and then no widget is sent its new size. This class
     compares each layout with the map as it was after the previous one.
     """
 

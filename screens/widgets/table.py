@@ -21,11 +21,11 @@ class TableColumn(NamedTuple):
     """Minimum width of the table from which the column is shown."""
     right: bool = False
     share: int = 0
-    """Divisor of the table's width: the column is at least that wide; 0 for none."""
+    """Divisor of the table's width, which gives a minimum width of the column. 0 for none."""
     fits: bool = False
     """Shrink to the longest content or the title."""
     rest: int = 0
-    """Minimum width of the column that takes the remaining width; 0 for other columns."""
+    """Minimum width of the column that takes the remaining width. 0 for other columns."""
     gap: int = 2
     """Blanks before the column, unless it is the first."""
     style: str = ""
@@ -107,7 +107,7 @@ class Table(RowList[Row]):
     # -- beneath ---------------------------------------------------------------------------------------------
 
     def longest(self, name: str) -> int:
-        """Return the width of a column's longest content or its title in cells; 0 if all its cells are empty."""
+        """Return the width of a column's longest content or its title in cells, or 0 if all its cells are empty."""
         if name not in self._longest:
             width = self._columns[name].width
             words = {self.words(name, row, width) for row in self.rows} - {""}
