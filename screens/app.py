@@ -1,4 +1,4 @@
-"""The app around the screens: which is shown, what every screen has in common, and where an error ends."""
+"""The Textual app: what every screen shares, the command palette, notices of the live run, and error handling."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ if TYPE_CHECKING:
 
 SWITCH = Binding.Group("Screens", compact=True)
 _TOASTS = ((32, 3), (24, 2), (0, 1))
-"""Rows from which on so many toasts stand above what is worked in."""
+"""Pairs of terminal rows and toasts: at that many rows or more, at most so many toasts stay on the screen."""
 _MOVES = frozenset({"Up", "Down", "Left", "Right", "Page up", "Page down", "First", "Last", "Above", "Below"})
-"""What keys alone are for: a palette that moved the cursor by one line would help nobody."""
+"""Names of actions that only move a cursor. The palette leaves them out: moving by one line from there is useless."""
 EVERYWHERE = Binding.Group("Everywhere", compact=True)
 
 
 _PALETTE = "--command-palette"
-"""The id by which Textual knows that a palette is open."""
+"""Id that Textual gives to an open palette."""
 
 
 class LabApp(Navigation):
-    """hitlab on a terminal. `F2` to `F12` are rooms; each keeps what it shows while another is seen."""
+    """The hitlab app. `F2` to `F12` open rooms, and each room keeps its state while another is shown."""
 
     TITLE = "hitlab"
     BINDING_GROUP_TITLE = "Everywhere"
@@ -180,7 +180,7 @@ class LabApp(Navigation):
     ]
 
     badge: reactive[str] = reactive("")
-    """What the run that is live waits for, and the key that goes there; at the end of every footer but its own."""
+    """Text at the end of every footer but Live's: what the live run waits for, and the key that opens it."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class LabApp(Navigation):
         reads_words: bool = False,
         graphics: TerminalGraphics = CHARACTERS,
     ) -> None:
-        """`reads_words` is whether words are read from pictures whose phone said none."""
+        """Create the app. With `reads_words`, read text from pictures of phones that give no UI tree."""
         if not hasattr(asyncio, "eager_task_factory"):
             # Spares an empty first screen. Where tasks begin at once (Python 3.12 and later), widgets would mount
             # before the first mode's screen is on its stack; there it is switched to in on_mount.
@@ -202,16 +202,17 @@ class LabApp(Navigation):
         self.opening = opening
         self.session = None
         self.leaving, self.after_run = LEAVING if may_replay(settings.seat) else LEAVING_HOMELESS, ""
-        self._followed = ""
-        """The run whose end was told."""
+        self._reported_run = ""
+        """Id of the run whose end a toast has reported."""
         self.run_locale = settings.locale
         self.window: PictureWindow | None = None
-        """The page of pictures beside the terminal, where one is wanted."""
+        """The page of pictures in a browser beside the terminal; None if it is not open."""
         self.graphics = graphics
         self.reads_words = reads_words
         self._text_reader: TextReader | None = None
         check_theme(settings.theme)
         self.theme = settings.theme
+        # In place of Textual's own, which parses all CSS again for every mode.
         self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)
         self.set_keymap(self.moved_keys)
@@ -219,7 +220,7 @@ class LabApp(Navigation):
 
     @staticmethod
     def _keymap_of(settings: Settings) -> tuple[dict[str, str], tuple[str, ...]]:
-        """The keys by binding id that are not ours, and what a person is told of them."""
+        """Return the moved keys by binding id, and a sentence for each binding that lost its key."""
         if not settings.keymap:
             return {}, ()
         from screens.keymap import keymap_of
@@ -227,7 +228,7 @@ class LabApp(Navigation):
         return keymap_of(settings.keymap)
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's choice; in a terminal one that leaves it within seconds."""
+        """Return Textual's driver, or its subclass that ends a stuck terminal within seconds."""
         from screens.terminal_driver import TerminalDriver
 
         kind = super().get_driver_class()
@@ -237,7 +238,7 @@ class LabApp(Navigation):
         message_hook.set(drop_stale_click)
 
     async def on_mount(self) -> None:
-        """Opens what was asked for; lists are read after the first paint."""
+        """Open the first room. Lists are read after the first paint."""
         if self.settings.window:
             self._open_window()
         await self.enter(self.opening)
@@ -247,7 +248,7 @@ class LabApp(Navigation):
         self.call_after_refresh(self.fit)
 
     def _keep_theme(self, theme: Theme) -> None:
-        """The theme that was chosen is the one to begin with next time."""
+        """Save the chosen theme in the settings file for the next start."""
         if theme.name == self.settings.theme or self.is_web:  # in a browser it is the server's settings file
             return
         self.settings = msgspec.structs.replace(self.settings, theme=theme.name)
@@ -275,7 +276,7 @@ class LabApp(Navigation):
         driver.show_pictures(self.window.address)
 
     def action_window(self) -> None:
-        """Opens the page of pictures in this machine's browser; says where it is, and copies its address."""
+        """Open the page of pictures in this machine's browser, show its address, and copy it."""
         if self.window is None:
             from screens.picture_window import PictureWindow
 
@@ -287,7 +288,7 @@ class LabApp(Navigation):
         self.notify(f"{address}  ({remark})", title="Pictures in a browser", timeout=15, markup=False)
 
     def _show_on_page(self) -> None:
-        """Has a page that was opened just now show what is looked at; a phone that is live shows itself."""
+        """Draw the current still picture on a page that has just opened. A live phone sends its own frames."""
         from screens.replay.phone_pane import StillPhone
 
         for phone in self.screen.query(StillPhone):
@@ -301,26 +302,26 @@ class LabApp(Navigation):
 
     @property
     def cursor_position(self) -> Offset:
-        """Where the terminal's own cursor goes with each paint, and an input method with it: where one types.
+        """Position of the terminal's cursor, which an input method follows: the caret of the focused field.
 
-        Textual's fields say it when they are typed into, not when they come up or move.
+        Textual's fields report it while a person types, but not when they appear or move.
         """
         field = self.focused if self.screen_stack else None
-        at = getattr(field, "cursor_screen_offset", None)
-        return at if isinstance(at, Offset) else self._cursor_position
+        offset = getattr(field, "cursor_screen_offset", None)
+        return offset if isinstance(offset, Offset) else self._cursor_position
 
     @cursor_position.setter
     def cursor_position(self, position: Offset) -> None:
         self._cursor_position = position
 
     def send(self, codes: str) -> None:
-        """Writes codes to the terminal that draw nothing in a cell."""
+        """Write control sequences to the terminal that draw nothing in a cell."""
         if self._driver is not None:
             self._driver.write(codes)
 
     @property
     def text_reader(self) -> TextReader | None:
-        """Reads words from pictures; None where that is not wanted, or not installed, which is said once."""
+        """Reader of text in pictures; None if not wanted or not installed (a toast reports that once)."""
         if self.reads_words and self._text_reader is None:
             self.tell_lack()
         if self.reads_words and self._text_reader is None:
@@ -330,7 +331,7 @@ class LabApp(Navigation):
         return self._text_reader
 
     def tell_lack(self) -> None:
-        """Says once, where no engine that reads words is installed, what installs one."""
+        """Show a toast with the install command, once, if the OCR engine is missing."""
         from lab.ocr.engine import check_engine
 
         try:
@@ -343,7 +344,7 @@ class LabApp(Navigation):
     # -- what every screen has -------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is not for this seat does not exist; where the terminal is too small, only leaving does."""
+        """Hide the rooms that this seat lacks. Allow only `quit` while the terminal is too small."""
         if self._running and self.screen_stack and isinstance(self.screen, TooSmallScreen):
             return action == "quit"
         if action == "read_help":
@@ -354,11 +355,12 @@ class LabApp(Navigation):
 
     @property
     def unlisted(self) -> tuple[str, ...]:
-        """Bindings that help does not list: a participant is led from place to place, and is offered no other."""
+        """Ids of bindings that help leaves out: the study leads a participant from room to room."""
         return () if may_replay(self.settings.seat) else ("app.home", "app.live")
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action that a key reaches here is in the palette, under its own words; not what moves a cursor."""
+        """Yield a command for every action that a key reaches here, except those that only move a cursor."""
+        # An action with several keys is listed once, with its first key.
         seen: set[tuple[DOMNode, str]] = set()
         titles: set[str] = set()
         for node, binding, enabled, tooltip in screen.active_bindings.values():
@@ -383,11 +385,11 @@ class LabApp(Navigation):
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 
     def _is_asked(self) -> bool:
-        """Whether an endpoint is served by this program, or holds conversations in this file."""
+        """Return True if this program serves an endpoint or its file holds conversations of one."""
         return self.endpoint is not None or bool(self.store.conversations.rows("endpoint", 1))
 
     def _task_commands(self) -> Iterable[SystemCommand]:
-        """The built-in tasks by title and name, where Home has read them."""
+        """Yield a command for each built-in task that Home has read."""
         from screens.home.home import HomeScreen
 
         home = self.entered("home")
@@ -396,28 +398,29 @@ class LabApp(Navigation):
             yield SystemCommand(f"Run {task.title} ({task.name})", f"This {task.kind} task, by its playbook", run)
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copies without control characters: a stranger's escapes would be obeyed where they are pasted."""
+        """Copy a text without control characters, because a terminal would obey escapes pasted into it."""
         super().copy_to_clipboard(clean(text))
 
     def action_command_palette(self) -> None:
-        """Opens the palette, once on each screen; one that is open in another room keeps the id."""
+        """Open the palette, once per screen. A palette that is open in another room owns the id."""
         if not isinstance(self.screen, CommandPalette):
+            # Two nodes with one id would fail while the palette of another room is still mounted.
             has_palette = self._nodes._get_by_id(_PALETTE) is not None
             self.push_screen(Palette(id=None if has_palette else _PALETTE))
 
     def search_themes(self) -> None:
-        """Opens the palette over the themes."""
+        """Open the palette with the list of themes."""
         self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
 
     def _task_from_palette(self, name: str) -> None:
-        """Runs a task that the palette names; what keeps it from running is told."""
+        """Run a task chosen in the palette. Report a `LabError` as a toast."""
         try:
             self.open_task(name)
         except LabError as error:
             self.report(error)
 
     def action_help(self) -> None:
-        """Shows, or hides, what the focused widget says of itself and every key."""
+        """Toggle the help panel: the focused widget's help and every key."""
         if self.screen.query("HelpPanel"):
             self.action_hide_help_panel()
         else:
@@ -426,26 +429,26 @@ class LabApp(Navigation):
             self.screen.mount(Help())
 
     def action_read_help(self, by: int) -> None:
-        """Help, a page on or back."""
+        """Scroll the help panel by a page."""
         for panel in self.screen.query("Help").results():
             panel.read(by)  # type: ignore[attr-defined]
 
     def action_one_back(self) -> None:
-        """One step back, to Home at last; ends nothing."""
+        """Go one step back, and finally to Home. Ends nothing."""
         if self.screen.query("HelpPanel"):
             self.action_hide_help_panel()
         elif self.current_mode != "home":
             self.switch_mode(self.came_from.get(self.current_mode, "home"))
 
     def action_zoom(self) -> None:
-        """The focused pane alone, or all panes again."""
+        """Maximize the focused pane, or restore all panes."""
         if self.screen.maximized is not None:
             self.screen.minimize()
         else:
             self.screen.action_maximize()
 
     async def action_quit(self) -> None:
-        """Leaves; asks only where a run is live, which is then left open."""
+        """Quit. Ask first if a run is live, and leave that run open."""
         if isinstance(self.screen, QuitScreen):
             return
         if self.run_is_live:
@@ -454,7 +457,7 @@ class LabApp(Navigation):
             self.exit()
 
     def _leave(self, sure: bool | None) -> None:
-        """The run is left open, to be resumed; nobody who is blocked is waited for."""
+        """Leave the run open to be resumed, and do not wait for a blocked agent or user."""
         if sure:
             if self.session is not None:
                 self.session.leave()
@@ -464,7 +467,7 @@ class LabApp(Navigation):
         self.call_after_refresh(self.fit)
 
     def fit(self) -> None:
-        """Puts one sentence in place of a layout that would break, and takes it away again."""
+        """Replace the screen by one sentence while the terminal is too small, and restore it afterwards."""
         small = self.size.width < LEAST[0] or self.size.height < LEAST[1]
         if small and not isinstance(self.screen, TooSmallScreen):
             self.push_screen(TooSmallScreen())
@@ -472,8 +475,9 @@ class LabApp(Navigation):
             self.pop_screen()
 
     def on_notify(self, event: Notify) -> None:
-        """A toast comes, and is in sight: only the newest are left above it, for they stand from the top down."""
+        """Show a toast and remove old ones, because the newest is painted below them and would be out of sight."""
         most = next(count for rows, count in _TOASTS if self.size.height >= rows)
+        # Room for the new one. If only one may stay, `or None` removes all others.
         for old in list(self._notifications)[: 1 - most or None]:
             self._unnotify(old, refresh=False)
             for screen in self.screen_stack:  # Textual takes the toast alone, and what held it keeps its rows
@@ -482,7 +486,7 @@ class LabApp(Navigation):
     # -- the run that is live, while another room is shown -----------------------------------------------------
 
     def on_happened(self, message: Happened) -> None:
-        """An event of the run that is live; its screen has shown it already."""
+        """Follow an event of the live run, whose own screen has shown it already."""
         self._follow_run()
 
     def on_waits(self, message: Waits) -> None:
@@ -491,6 +495,7 @@ class LabApp(Navigation):
     def on_gated(self, message: Gated) -> None:
         self._follow_run()
         if self.run_waits == "decision" and self.current_mode != "live":
+            # In Live itself the gate's card already asks.
             key = keys_of(self, "app.live")[0]
             self.notify(f"An action waits for your decision in the live run: {key} goes there.", markup=False)
 
@@ -498,7 +503,7 @@ class LabApp(Navigation):
         self._follow_run()
 
     def _follow_run(self) -> None:
-        """Tells the other rooms how the run stands, and once, where another room is shown, that it is over."""
+        """Update the badge and Home from the live run, and report its end once in other rooms."""
         if not self.screen_stack:
             return  # the app closes
         from screens.home.home import HomeScreen
@@ -507,8 +512,8 @@ class LabApp(Navigation):
         self.badge = f"{keys_of(self, 'app.live')[0]}: the run waits for your {waits}" if waits else ""
         if isinstance(self.screen, HomeScreen):
             self.screen.follow_run()
-        if self.session is not None and self.session.over and self._followed != self.session.trace_id:
-            self._followed = self.session.trace_id
+        if self.session is not None and self.session.over and self._reported_run != self.session.trace_id:
+            self._reported_run = self.session.trace_id
             if self.current_mode != "live":
                 self.notify(f"The run is over: {keys_of(self, 'app.live')[0]} shows how it ended.", markup=False)
 
@@ -519,7 +524,7 @@ class LabApp(Navigation):
         self.report(message.error)
 
     def report(self, error: LabError) -> None:
-        """One sentence as a toast."""
+        """Show an error as a toast."""
         self.notify(plain(error.body), title=plain(error.title), severity="error", timeout=10, markup=False)
 
     async def run_action(
@@ -528,7 +533,7 @@ class LabApp(Navigation):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Every action of every screen passes here; what it refuses is a sentence."""
+        """Run an action of any screen, and report a `LabError` as a toast."""
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except LabError as error:
@@ -536,12 +541,13 @@ class LabApp(Navigation):
             return True
 
     def _handle_exception(self, error: Exception) -> None:
-        """A `LabError` of a worker, a timer or a callback is a toast; all else ends the app with one panel.
+        """Show a `LabError` of a worker, timer or callback as a toast, and end the app with a crash panel for all else.
 
-        The panel shows no values. Textual has no public hook here, and its own panel prints locals: a person's words
-        among them. Where a message of a node that tells refusals was handled, no such error comes here.
+        The panel shows no values, because Textual's own panel prints locals and so a person's words. Textual has no
+        public hook for this. A node that is `TellsRefusals` reports the `LabError`s of its message handlers itself.
         """
         cause = error.error if isinstance(error, WorkerFailed) else error
+        # A worker's error, or one of a timer or callback of such a node, leaves the widgets in a sound state.
         goes_on = cause is not error or isinstance(active_message_pump.get(None), TellsRefusals)
         if isinstance(cause, LabError) and goes_on:
             self.report(cause)

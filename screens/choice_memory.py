@@ -1,4 +1,4 @@
-"""Last choices as rooms take them up and keep them: of designers and developers alone, and of no server's guests."""
+"""A room's last choices, remembered for designers and developers, but not for guests of a server."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from screens.lab import lab_of
 
 
 def _keeps(node: DOMNode) -> bool:
-    """Whether choices made here are kept: a rater's and a participant's app begins as it comes, whoever sat before."""
+    """Return True if choices made here are stored. An app of a rater or participant starts with the defaults."""
     return may_run(lab_of(node).settings.seat) and not node.app.is_web
 
 
 def recall(node: DOMNode) -> LastChoices:
-    """What was chosen last; all as it comes where nothing is kept."""
+    """Return the last choices, or the defaults if none are stored for this person."""
     return last_choices() if _keeps(node) else LastChoices()
 
 
 def remember(node: DOMNode, **changes: Any) -> None:
-    """Keeps what was chosen now."""
+    """Store these choices."""
     if _keeps(node):
         keep_choices(**changes)
 
 
 def mark_of(*names: object) -> str:
-    """A mark by which something is known again that is named nowhere but in its file."""
+    """Return a hash that identifies something by its names without storing them in plain text."""
+    # A file's name may hold undecodable bytes, which Python keeps as surrogates.
     return sha256("\x1f".join(map(str, names)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The last panel: what a person reads when hitlab itself fails."""
+"""The last panel, which a person reads if hitlab itself fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Crash(Exception):
-    """An error that ends the app, its trail kept in a log; no local values are shown or written."""
+    """An error that ends the app. The traceback goes to a log without local values."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""Small screens around the others: a terminal too small, leaving a live run, a question first."""
+"""Small dialogs: the terminal is too small, a live run is left, an action needs a confirmation."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ LEAVING = (
     "A run is live. Quitting leaves it open: Home can resume it later where it stands.",
     "{quit.yes:enter}  leave it open and quit\n{quit.no:escape}    stay",
 )
-"""What is said where a live run is left, and what the keys do."""
+"""Question before a live run is left, and the line about its keys."""
 LEAVING_HOMELESS = (
     "A run is live. Quitting leaves it open: it waits as it stands, and whoever runs the study can go on with it.",
     LEAVING[1],
 )
-"""The same, for a seat that has no Home."""
+"""The same for a seat without Home."""
 LEAST = (64, 18)
-"""The least columns and rows in which the screens are laid out; less shows one sentence."""
+"""Minimum columns and rows of the layout. A smaller terminal shows one sentence."""
 
 
 class TooSmallScreen(Screen[None]):
-    """Stands before the others while the terminal is too small, and goes when it grows."""
+    """Covers the other screens while the terminal is too small."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="too-small", markup=False)
 
     def on_screen_resume(self) -> None:
-        """Whatever stood over it is gone: meanwhile the terminal may have grown."""
+        """Check the size again after a screen above closed, because the terminal may have grown meanwhile."""
         self.call_later(lab_of(self).fit)
 
     def on_resize(self) -> None:
@@ -49,7 +49,7 @@ class TooSmallScreen(Screen[None]):
 
 
 class QuitScreen(ModalScreen[bool]):
-    """Asks before a live run is left; `says` what becomes of it, and what the keys do."""
+    """Asks before a live run is left. `says` is the question and the line about its keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "Leave it open and quit", id="quit.yes", tooltip="The run can be resumed"),
@@ -58,12 +58,12 @@ class QuitScreen(ModalScreen[bool]):
 
     def __init__(self, says: tuple[str, str] = LEAVING) -> None:
         super().__init__()
-        self._says = says
+        self._question = says
 
     def compose(self) -> ComposeResult:
         with Vertical(id="quit"):
-            yield Static(self._says[0], markup=False)
-            yield Static(with_keys(self, self._says[1]), id="quit-keys", markup=False)
+            yield Static(self._question[0], markup=False)
+            yield Static(with_keys(self, self._question[1]), id="quit-keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#quit").border_title = "Quit?"
@@ -73,7 +73,7 @@ class QuitScreen(ModalScreen[bool]):
 
 
 class AskScreen(ModalScreen[bool]):
-    """Asks before something that cannot be undone: what will be, and what the two keys do."""
+    """Asks before an action that cannot be undone. Shows its effect and the two keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "Yes", id="ask.yes", tooltip="Do it, for good"),
@@ -82,13 +82,13 @@ class AskScreen(ModalScreen[bool]):
 
     def __init__(self, title: str, says: str, verb: str) -> None:
         super().__init__()
-        self._title, self._says, self._verb = title, says, verb
+        self._title, self._question, self._verb = title, says, verb
         self._slip = Slip(Clock())
 
     def compose(self) -> ComposeResult:
         yes, no = (keys_of(self, f"ask.{answer}")[0] for answer in ("yes", "no"))
         with Vertical(id="ask-first"):
-            yield Static(self._says, markup=False)
+            yield Static(self._question, markup=False)
             yield Static(f"{yes}  {self._verb.lower()}\n{no}  not yet", classes="keys", markup=False)
 
     def on_mount(self) -> None:
@@ -96,6 +96,6 @@ class AskScreen(ModalScreen[bool]):
         self._slip.begin()
 
     def action_answer(self, sure: bool) -> None:
-        """The key that opened it, held or pressed twice, is no answer."""
+        """Answer. Ignore a Yes from the key that opened the dialog, held or pressed twice."""
         if not (sure and self._slip.lasts):
             self.dismiss(sure)

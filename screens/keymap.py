@@ -1,7 +1,7 @@
-"""Bindings by id, and what a person's keymap makes of them: which ids and keys there are, and what each means.
+"""A person's keymap: bindings by id, checked keys, and what a moved key displaces.
 
-Textual takes a keymap as it is: an unknown id or key is passed over, and what stood on the same key as a binding that
-is moved is lost. Here such a keymap is refused with a sentence, and what stood there stays.
+Textual ignores an unknown id or key, and drops a binding whose key goes to another. Here an unknown id or key is an
+error, and bindings that share a widget with a moved one keep their own keys.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from lab.core.suggestion import suggestion
 from screens.key_names import character
 
 FOLLOWS = {"run.end": "run.pause", "home.quit": "app.quit"}
-"""Bindings that go where another goes: the second press of one key, the same deed in another room."""
+"""Bindings that move with another: the second press of one key, or the same action in another room."""
 _HELD = frozenset({"ctrl", "shift", "alt", "meta", "super", "hyper"})
 
 
 class NamedBinding(NamedTuple):
-    """A binding by its id, as the program comes: its keys, its word in the footer, what it does."""
+    """A binding by its id with its default keys, its word in the footer, and its tooltip."""
 
     id: str
     keys: str
@@ -43,9 +43,9 @@ class NamedBinding(NamedTuple):
 
 
 class Keymap(NamedTuple):
-    """A person's keymap with all that follows from it.
+    """A checked keymap.
 
-    `keys` is given to Textual: keys by binding id. `lost` says, a sentence each, which bindings have no key any more.
+    `keys` are keys by binding id for Textual. `lost` has a sentence for each binding without a key.
     """
 
     keys: dict[str, str]
@@ -53,27 +53,29 @@ class Keymap(NamedTuple):
 
 
 class _Bindings(NamedTuple):
-    """Every named binding by its id, and which of them stand on each key, once for each way widgets have them."""
+    """Every named binding by id, and the bindings of each key, once per distinct set that a widget has."""
 
     named: dict[str, NamedBinding]
     by_key: list[dict[str, list[str]]]
 
 
 def named_bindings() -> dict[str, NamedBinding]:
-    """Every binding of every screen by its id, sorted."""
+    """Return every binding of every screen by id, sorted."""
     return _bindings().named
 
 
 def _bindings() -> _Bindings:
-    """What the screens bind, of which the cache keeps a copy: to import them all takes most of a second.
+    """Return the screens' bindings, from a cache file if possible.
 
-    The copy is of these very files and of Textual's version; where it cannot be read or written, it is done without.
+    Importing all screens takes most of a second. The file's name holds a hash of the screens' files and of Textual's
+    version. If the file cannot be read or written, import the screens.
     """
-    path = folder("cache") / f"bindings-{_stamp()}.json"
+    path = folder("cache") / f"bindings-{_files_stamp()}.json"
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Bindings)
     except (OSError, msgspec.MsgspecError):
         bindings = _read_bindings()
+    # Written beside and renamed, so that another process never reads half a file.
     part = path.with_suffix(f".{os.getpid()}")
     try:
         make_folder(path.parent)
@@ -82,13 +84,14 @@ def _bindings() -> _Bindings:
         write_bytes(part, msgspec.json.encode(bindings))
         part.replace(path)
     except OSError:
+        # A cache folder that cannot be written must not keep the app from starting.
         with suppress(OSError):
             part.unlink(missing_ok=True)
     return bindings
 
 
-def _stamp() -> str:
-    """Another one as soon as a file of the screens is another."""
+def _files_stamp() -> str:
+    """Return a hash that changes with Textual's version and with any file of the screens."""
     root = Path(__file__).parent
     files = ((str(path), path.stat()) for path in sorted(root.rglob("*.py")))
     parts = [version("textual"), *(f"{path} {stat.st_mtime_ns} {stat.st_size}" for path, stat in files)]
@@ -96,15 +99,16 @@ def _stamp() -> str:
 
 
 def _read_bindings() -> _Bindings:
-    """Imports all screens."""
+    """Import all screens and read their bindings."""
     named_bindings_by_id: dict[str, NamedBinding] = {}
-    for kind in _kinds():
+    for kind in _node_classes():
         for binding in kind.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id:
                 named_binding = NamedBinding(binding.id, binding.key, binding.description, binding.tooltip)
+                # Rooms may share an id, such as `run.pause`. Its first binding describes all.
                 named_bindings_by_id.setdefault(binding.id, named_binding)
     by_key: list[dict[str, list[str]]] = []
-    for bindings in _maps():
+    for bindings in _binding_maps():
         stand = {
             key: [named_binding.id for named_binding in ones if named_binding.id]
             for key, ones in bindings.key_to_bindings.items()
@@ -116,13 +120,13 @@ def _read_bindings() -> _Bindings:
 
 
 def keymap_of(keymap: Mapping[str, str]) -> Keymap:
-    """What a keymap of the settings comes to; a `LabError` where it names a binding or a key that is none."""
+    """Check a keymap of the settings. Raise `LabError` if it names an unknown binding or key."""
     if not keymap:
         return Keymap({}, ())
     bindings, maps = _bindings()
     for id, keys in keymap.items():
-        _check(id, keys, bindings)
-    new_keys = {id: _spelled(keys) for id, keys in keymap.items()}
+        _check_entry(id, keys, bindings)
+    new_keys = {id: _normalize(keys) for id, keys in keymap.items()}
     new_keys |= {id: new_keys[other] for id, other in FOLLOWS.items() if other in new_keys and id not in new_keys}
     unmoved_keys: dict[str, str] = {}
     sentences: dict[str, str] = {}
@@ -130,11 +134,11 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
         for others in by_key.values():
             if not new_keys.keys().isdisjoint(others):
                 unmoved_keys |= {other: bindings[other].keys for other in others if other not in new_keys}
-        sentences |= _lost(by_key, new_keys, bindings)
+        sentences |= _lost_sentences(by_key, new_keys, bindings)
     return Keymap(new_keys | unmoved_keys, tuple(sentences.values()))
 
 
-def _check(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
+def _check_entry(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
     if id not in bindings:
         problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, bindings)}"
         raise LabError(source_of("keymap")[0], problem, "`hitlab keys` lists them.")
@@ -155,33 +159,33 @@ def _named_keys() -> frozenset[str]:
     return frozenset(key.value for key in Keys)
 
 
-def _spelled(keys: str) -> str:
+def _normalize(keys: str) -> str:
     return ",".join(key.strip() for key in keys.split(","))
 
 
-def _lost(
+def _lost_sentences(
     by_key: Mapping[str, list[str]], new_keys: Mapping[str, str], bindings: Mapping[str, NamedBinding]
 ) -> dict[str, str]:
-    """Sentences by the id of each binding whose last key another is moved to, in one widget's bindings."""
+    """Return a sentence by binding id for each binding of one widget that has lost its last key to another."""
     moved_keys = {key: id for id, keys in new_keys.items() for key in keys.split(",") if key in by_key}
-    here = {id for ids in by_key.values() for id in ids}
+    ids_here = {id for ids in by_key.values() for id in ids}
     sentences = {}
     for key, id in moved_keys.items():
         for other in by_key[key]:
-            if id in here and other not in new_keys and set(bindings[other].keys.split(",")) <= set(moved_keys):
+            if id in ids_here and other not in new_keys and set(bindings[other].keys.split(",")) <= set(moved_keys):
                 sentences[other] = f"{bindings[other].word} ({other}) has no key: {id} stands on {key}."
     return sentences
 
 
-def _maps() -> Iterator[BindingsMap]:
-    for kind in _kinds():
+def _binding_maps() -> Iterator[BindingsMap]:
+    for kind in _node_classes():
         bindings_map = getattr(kind, "_merged_bindings", None)
         if bindings_map is not None:
             yield bindings_map
 
 
-def _kinds() -> Iterator[type[DOMNode]]:
-    """Every widget and screen of ours, and the app."""
+def _node_classes() -> Iterator[type[DOMNode]]:
+    """Import all modules of `screens`, and yield their widgets, screens and the app."""
     import screens
 
     for module in walk_packages(screens.__path__, "screens."):

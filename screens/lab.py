@@ -1,4 +1,4 @@
-"""What a screen may ask of the app around it: a Protocol, so that no screen imports the app that makes it."""
+"""Protocol of the app as its screens see it, so that no screen imports the app that makes it."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ ScreenName = Literal[
     "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
     "agreement", "adjudicate", "raters", "progress", "answer",
 ]  # fmt: skip
-"""The rooms of the app."""
+"""Names of the app's rooms."""
 
 
 @dataclass
 class Failed(Message):
-    """What was read or done off the UI thread was refused; the app says so in a sentence."""
+    """Message: work off the UI thread raised a `LabError`. The app reports it as a toast."""
 
     error: LabError
 
 
 class TellsRefusals(MessagePump):
-    """What is refused where a message is handled is a sentence, as it is where a key asks, and messages go on.
+    """A node that reports a `LabError` of a message handler as a toast and handles further messages.
 
-    Textual ends a node's messages with the first error of a handler, and has no public hook here. Without what
-    `on_mount` lays nobody could go on: what is refused there ends the app, unless it is told on the way.
+    Textual ends a node's message loop at the first error of a handler and has no public hook for this. A `LabError` in
+    `on_mount` still ends the app, because the node would lack its contents.
     """
 
     async def _on_message(self, message: Message) -> None:
@@ -62,32 +62,32 @@ class TellsRefusals(MessagePump):
 
 
 class Lab(Protocol):
-    """The app as its screens know it: one file, one seat, at most one run under way, and the way to other rooms."""
+    """The app as its screens know it: one file, one seat, at most one run under way, and the other rooms."""
 
     store: Store
     settings: Settings
     session: Session | None
-    """The run under way, or the last one; None before the first."""
+    """The run under way, or the last one. None before the first."""
     only: Study | None
-    """The study that is all there is in this app; None where there is more."""
+    """The only study of this app; None if the app has more."""
     came_from: dict[str, ScreenName]
-    """Where one step back leads from a room, where that is not Home."""
+    """The room to which Back leads, by room. A missing room means Home."""
     leaving: tuple[str, str]
-    """What is said before a run that is live is left, and what the keys do."""
+    """Question before a live run is left, and the line about its keys."""
     graphics: TerminalGraphics
-    """What the terminal draws pictures with; characters where it has nothing else."""
+    """The terminal's way to draw pictures, or characters if it has no other."""
     run_locale: str
-    """The language in which the run that is live speaks to whoever answers in it."""
+    """Language of the live run for the person who answers in it."""
     reads_words: bool
-    """Whether words are read from pictures whose phone said none."""
+    """True if words are read from pictures of phones that give no UI tree."""
     endpoint: EndpointPlace | None
-    """Where this program is asked at an endpoint; None where it is not."""
+    """Endpoint that this program serves; None if it serves none."""
     serve_endpoint: Callable[[str], EndpointPlace] | None
-    """Starts an endpoint at which the person of this code is asked; None where none can be started from here."""
+    """Start an endpoint whose questions this person (a code) answers; None if none can be started here."""
     on_recording: Callable[[str], None] | None
-    """Hears the run of each demonstration that is recorded in this app."""
+    """Callback: called with the run id of each demonstration recorded in this app."""
     after_run: str
-    """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
+    """Sentence about what follows the live run; empty if nothing does."""
 
     @property
     def run_is_live(self) -> bool: ...
@@ -113,7 +113,7 @@ class Lab(Protocol):
     def open_compare(self, left: str, right: str) -> None: ...
     def open_author(self, task: Task, trace_id: str | None) -> None: ...
     def show_study(self, study: str) -> None:
-        """Shows Home with the cursor on a study of that name."""
+        """Show Home with the cursor on a study of that name."""
         ...
 
     def open_study(self, study: Study) -> None: ...
@@ -124,18 +124,18 @@ class Lab(Protocol):
 
 
 def lab_of(node: MessagePump) -> Lab:
-    """The app that a screen or widget is shown in."""
+    """Return the app around a screen or widget."""
     return cast("Lab", node.app)
 
 
 def windows_of(node: MessagePump) -> Callable[[], PictureWindow | None]:
-    """Finds the page of pictures, from any thread: it may be opened at any time."""
+    """Return a function that finds the page of pictures from any thread, because it may open at any time."""
     app = node.app
     return lambda: getattr(app, "window", None)
 
 
 def tried(node: MessagePump, work: Callable[[], None]) -> bool:
-    """Does what a message asks for; what is refused (False) is a sentence, as it is where a key asks."""
+    """Do the work of a message handler. Report a `LabError` as a toast and return False."""
     try:
         work()
     except LabError as error:
@@ -145,9 +145,10 @@ def tried(node: MessagePump, work: Callable[[], None]) -> bool:
 
 
 def post_if_newest(node: MessagePump, message: Message) -> None:
-    """Posts what an exclusive thread worker read, unless a newer worker has begun: threads end in any order.
+    """Post what an exclusive thread worker read, unless a newer worker has begun, because threads end in any order.
 
-    Called in the worker's thread. Workers begin in the UI's, and there it is decided: what is older never comes after.
+    Call this in the worker's thread. The decision is made on the UI thread, where workers begin, so an older result
+    never arrives after a newer one.
     """
     worker = get_current_worker()
 
@@ -159,6 +160,6 @@ def post_if_newest(node: MessagePump, message: Message) -> None:
 
 
 def window_of(node: MessagePump) -> PictureWindow | None:
-    """The page of pictures beside the terminal, where one is wanted."""
+    """Return the page of pictures beside the terminal; None if it is not open."""
     window: PictureWindow | None = getattr(node.app, "window", None)
     return window

@@ -1,4 +1,4 @@
-"""The room of live runs: a phone is started here, and what failed in starting it is said here."""
+"""The room of live runs: builds a session and shows why one could not be built."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
-    """A built-in task as it is chosen; else worked by its playbook while the person of this seat answers."""
+    """Return the spec of a built-in task with these choices. The default is its playbook with this person as user."""
     from lab.core.last_choices import RunChoices
     from lab.runs.run_choices import chosen_spec
     from simulators import library
@@ -35,7 +35,7 @@ def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) 
 
 
 def demonstration(name: str | None, settings: Settings) -> Asking:
-    """A recording by the person of this seat: of a task (a name or a file), or of what they then say they intend."""
+    """Return a recording by this person: of a task (a name or a file), or of an intent that they state later."""
     from lab.core.demonstration import to_demonstrate
     from lab.runs.spec import PERSON, Spec
     from screens.record.intent import Asking
@@ -55,22 +55,22 @@ def demonstration(name: str | None, settings: Settings) -> Asking:
 
 
 class LiveLauncher(TellsRefusals, Screen[None]):
-    """Stands beneath the Live screen: seen while a session is built, and where it could not be."""
+    """The screen beneath Live: shows that a session is being built, or the error if it failed."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._said = ""
+        self._message_text = ""
 
     def compose(self) -> ComposeResult:
         nothing = "No run is live."
         if may_run(lab_of(self).settings.seat):
             nothing += with_keys(self, " {list.open} on a task in Home ({app.home}) starts one.")
-        yield Static(self._said or nothing, id="door", markup=False)
+        yield Static(self._message_text or nothing, id="door", markup=False)
         yield Footer()
 
     def build(self, make: Callable[[], Session]) -> None:
-        """Makes a session off the UI thread and shows it."""
-        self._say("Starting the phone ...")
+        """Build a session off the UI thread and show it."""
+        self._show_text("Starting the phone ...")
         self._build(make)
 
     @work(thread=True, exclusive=True, group="build")
@@ -78,12 +78,12 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         try:
             session = make()
         except LabError as error:
-            self.app.call_from_thread(self._refused, error)
+            self.app.call_from_thread(self._show_error, error)
         else:
             self.app.call_from_thread(self.enter, session)
 
     def enter(self, session: Session) -> None:
-        """Shows a session that is built."""
+        """Show a session."""
         from lab.runs.spec import PERSON
         from screens.live.live import LiveScreen
         from screens.record.record import RecordScreen
@@ -92,11 +92,11 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             if session.spec.agent == PERSON:
                 screen: Screen[None] = RecordScreen(session)
             else:
-                screen = LiveScreen(session, reads=self._reads_first(session))
+                screen = LiveScreen(session, reads=self._must_read_first(session))
         except LabError as error:
-            self._refused(error)
+            self._show_error(error)
             return
-        self._say(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
+        self._show_text(with_keys(self, "This run is over or was left. Home ({app.home}) lists it."))
         app = lab_of(self)
         app.session = session
         if session.spec.agent == PERSON and app.on_recording is not None:
@@ -104,13 +104,13 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         self.app.push_screen(screen)
         self.app.call_after_refresh(app.fit)
 
-    def _refused(self, error: LabError) -> None:
-        """Says why no session was built, and where one goes from here."""
-        back = " to Home" if may_replay(lab_of(self).settings.seat) else ""
-        self._say(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{back}."))
+    def _show_error(self, error: LabError) -> None:
+        """Show why no session was built, and the key that goes back."""
+        target = " to Home" if may_replay(lab_of(self).settings.seat) else ""
+        self._show_text(f"{error.sentence}\n\n" + with_keys(self, f"{{app.back}} goes back{target}."))
 
-    def _reads_first(self, session: Session) -> bool:
-        """Whether a participant has still to read who they are; in a study that is played they did so before."""
+    def _must_read_first(self, session: Session) -> bool:
+        """Return True if a participant must still read their persona. In a played study they did so before."""
         played = lab_of(self).came_from.get("live") == "play"
         human = session.spec.user == "human"
         return (
@@ -120,7 +120,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
             and not session.store.runs.holds(session.trace_id)
         )
 
-    def _say(self, text: str) -> None:
-        self._said = plain(text)
+    def _show_text(self, text: str) -> None:
+        self._message_text = plain(text)
         for label in self.query("#door").results(Static):
-            label.update(self._said)
+            label.update(self._message_text)

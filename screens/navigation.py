@@ -1,4 +1,4 @@
-"""The rooms of the app: which there are for a seat, and the verbs that open them."""
+"""The rooms of the app: which exist for a seat, and the methods that open them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Opening(NamedTuple):
-    """What the app shows first. `step` counts from 1, as people do; None is the first."""
+    """First room of the app, and what it shows. `step` counts from 1 as people do, and None means the first."""
 
     screen: ScreenName
     trace_id: str | None = None
@@ -49,21 +49,21 @@ class Opening(NamedTuple):
     spec: Spec | None = None
     resume: Trace | None = None
     make: Callable[[], Session] | None = None
-    """Makes the run that is shown live, where `spec` does not say it all."""
+    """Builds the live run if `spec` does not describe it fully."""
     task: Task | None = None
-    """The task whose design is drafted, beside the run `trace_id`."""
+    """Task whose design is drafted, beside the run `trace_id`."""
     ask: Asking | None = None
-    """The demonstration that is recorded, once its intent and place are said."""
+    """Demonstration to record. The app asks for a missing intent and place."""
     on_recording: Callable[[str], None] | None = None
-    """Hears the run of each demonstration that is recorded in this app."""
+    """Callback: called with the run id of each demonstration recorded in this app."""
     study: Study | None = None
-    """The study that is rated in, or played, by the person of this seat."""
+    """Study that the person of this seat rates or plays."""
     only: bool = False
-    """Whether there is nothing but that study in this app: no list of others, no Home."""
+    """True if the app shows nothing but that study: no list of others, no Home."""
     endpoint: EndpointPlace | None = None
-    """Where this program is asked at an endpoint; None where it is not."""
+    """Endpoint that this program serves; None if it serves none."""
     serve_endpoint: Callable[[str], EndpointPlace] | None = None
-    """Starts an endpoint at which the person of this code is asked; None where none can be started from here."""
+    """Start an endpoint whose questions this person (a code) answers; None if none can be started here."""
 
 
 AT_HOME = Opening("home")
@@ -78,20 +78,20 @@ class StudyRoom(Protocol):
 
 @runtime_checkable
 class RoomOpener(Protocol):
-    """A screen with a cursor on what other rooms show."""
+    """A screen whose cursor selects what another room shows."""
 
     def open_here(self, room: ScreenName, *, entered: bool) -> bool: ...
 
 
 class Room(NamedTuple):
-    """A room: who may enter it, what makes its screen, and what is said where nothing is open in it yet."""
+    """A room: which seats may enter it, its screen factory, and the error and hint while nothing is open in it."""
 
     may: Callable[[Seat], bool]
     make: Callable[[Store, Settings], Screen[None]]
     empty: tuple[str, str] = ("", "")
 
 
-def _home(store: Store, settings: Settings) -> Screen[None]:
+def _make_home(store: Store, settings: Settings) -> Screen[None]:
     if not may_replay(settings.seat):
         from screens.play.lobby import LobbyScreen
 
@@ -101,85 +101,85 @@ def _home(store: Store, settings: Settings) -> Screen[None]:
     return HomeScreen(store, settings)
 
 
-def _door(store: Store, settings: Settings) -> Screen[None]:
+def _make_launcher(store: Store, settings: Settings) -> Screen[None]:
     from screens.launcher import LiveLauncher
 
     return LiveLauncher()
 
 
-def _replay(store: Store, settings: Settings) -> Screen[None]:
+def _make_replay(store: Store, settings: Settings) -> Screen[None]:
     from screens.replay.replay import ReplayScreen
 
     return ReplayScreen(store, settings)
 
 
-def _author(store: Store, settings: Settings) -> Screen[None]:
+def _make_author(store: Store, settings: Settings) -> Screen[None]:
     from screens.author.author import AuthorScreen
 
     return AuthorScreen(store, settings)
 
 
-def _review(store: Store, settings: Settings) -> Screen[None]:
+def _make_review(store: Store, settings: Settings) -> Screen[None]:
     from screens.review.review import ReviewScreen
 
     return ReviewScreen(store, settings)
 
 
-def _privacy(store: Store, settings: Settings) -> Screen[None]:
+def _make_privacy(store: Store, settings: Settings) -> Screen[None]:
     from screens.review.privacy import PrivacyScreen
 
     return PrivacyScreen(store, settings)
 
 
-def _runs(store: Store, settings: Settings) -> Screen[None]:
+def _make_runs(store: Store, settings: Settings) -> Screen[None]:
     from screens.runs.runs import RunsScreen
 
     return RunsScreen(store, settings)
 
 
-def _compare(store: Store, settings: Settings) -> Screen[None]:
+def _make_compare(store: Store, settings: Settings) -> Screen[None]:
     from screens.compare.compare import CompareScreen
 
     return CompareScreen(store, settings)
 
 
-def _annotate(store: Store, settings: Settings) -> Screen[None]:
+def _make_annotate(store: Store, settings: Settings) -> Screen[None]:
     from screens.annotate.annotate import AnnotateScreen
 
     return AnnotateScreen(store, settings)
 
 
-def _play(store: Store, settings: Settings) -> Screen[None]:
+def _make_play(store: Store, settings: Settings) -> Screen[None]:
     from screens.play.play import PlayScreen
 
     return PlayScreen(store, settings)
 
 
-def _agreement(store: Store, settings: Settings) -> Screen[None]:
+def _make_agreement(store: Store, settings: Settings) -> Screen[None]:
     from screens.agreement.agreement import AgreementScreen
 
     return AgreementScreen(store, settings)
 
 
-def _adjudicate(store: Store, settings: Settings) -> Screen[None]:
+def _make_adjudicate(store: Store, settings: Settings) -> Screen[None]:
     from screens.adjudicate.adjudicate import AdjudicateScreen
 
     return AdjudicateScreen(store, settings)
 
 
-def _raters(store: Store, settings: Settings) -> Screen[None]:
+def _make_raters(store: Store, settings: Settings) -> Screen[None]:
     from screens.raters.raters import RatersScreen
 
     return RatersScreen(store, settings)
 
 
-def _progress(store: Store, settings: Settings) -> Screen[None]:
+def _make_progress(store: Store, settings: Settings) -> Screen[None]:
     from screens.study_progress.study_progress import ProgressScreen
 
     return ProgressScreen(store, settings)
 
 
-def _answer(store: Store, settings: Settings) -> Screen[None]:
+def _make_answer(store: Store, settings: Settings) -> Screen[None]:
     from screens.answer.answer import AnswerScreen
 
     return AnswerScreen(store, settings)
@@ -190,99 +190,106 @@ def _anyone(seat: Seat) -> bool:
 
 
 ROOMS: dict[ScreenName, Room] = {
-    "home": Room(_anyone, _home),
-    "live": Room(_anyone, _door, ("no run is live.", "{list.open} on a task in Home ({app.home}) starts one.")),
-    "replay": Room(may_replay, _replay, ("no run is open.", "{list.open} on a run in Home ({app.home}) opens it.")),
+    "home": Room(_anyone, _make_home),
+    "live": Room(
+        _anyone, _make_launcher, ("no run is live.", "{list.open} on a task in Home ({app.home}) starts one.")
+    ),
+    "replay": Room(
+        may_replay, _make_replay, ("no run is open.", "{list.open} on a run in Home ({app.home}) opens it.")
+    ),
     "author": Room(
         may_author,
-        _author,
+        _make_author,
         ("no design is open.", "{home.author:a} on a run or a task in Home ({app.home}) opens its design."),
     ),
-    "review": Room(may_review, _review),
-    "privacy": Room(may_review, _privacy),
-    "runs": Room(sees_outcomes, _runs),
+    "review": Room(may_review, _make_review),
+    "privacy": Room(may_review, _make_privacy),
+    "runs": Room(sees_outcomes, _make_runs),
     "annotate": Room(
-        may_rate, _annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
+        may_rate, _make_annotate, ("no study is open.", "{list.open} on a study in Home ({app.home}) opens it.")
     ),
-    "play": Room(_anyone, _play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
+    "play": Room(_anyone, _make_play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
     "agreement": Room(
         sees_outcomes,
-        _agreement,
+        _make_agreement,
         ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
     ),
     "adjudicate": Room(
         sees_outcomes,
-        _adjudicate,
+        _make_adjudicate,
         ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
     ),
     "raters": Room(
-        sees_outcomes, _raters, ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it.")
+        sees_outcomes,
+        _make_raters,
+        ("no study is open.", "{studies.agreement:a} on a study in Home ({app.home}) opens it."),
     ),
     "progress": Room(
         sees_outcomes,
-        _progress,
+        _make_progress,
         ("no study is open.", "{studies.progress:w} on a study in Home ({app.home}) shows how far it is."),
     ),
-    "answer": Room(may_answer, _answer),
+    "answer": Room(may_answer, _make_answer),
     "compare": Room(
         sees_outcomes,
-        _compare,
+        _make_compare,
         ("no two runs are open.", "{runs.compare:c} on two runs in Runs ({app.runs}) opens them."),
     ),
 }
 
 
 OF_STUDY: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters", "progress")
-"""The rooms of those who follow a study; all show the one study that was opened in any of them."""
+"""Rooms about one study's results. All show the study that was opened last in any of them."""
 OF_RATING: tuple[ScreenName, ...] = ("home", "annotate")
-"""The rooms of a rater to whom a study is open."""
+"""Rooms of a rater with an open study."""
 SIGNED: tuple[ScreenName, ...] = ("author", "review", "privacy", "adjudicate")
-"""Rooms whose work is signed with a study code: they ask for one where nobody was named."""
+"""Rooms whose work is signed with a study code. They ask for one if the person is unnamed."""
 OF_PROOFREADING: tuple[ScreenName, ...] = ("review", "privacy")
-"""Rooms that such a rater has only where they asked for them by name."""
+"""Rooms that such a rater has only if the command line named them."""
 
 
 class Navigation(TellsRefusals, TypeAhead):
-    """An app with those rooms that its seat has; each keeps what it shows while another is seen."""
+    """An app with the rooms of its seat. Each keeps its state while another is shown."""
 
     store: Store
     settings: Settings
     session: Session | None
-    """The run under way, or the last one; None before the first."""
+    """The run under way, or the last one. None before the first."""
     rates: bool
-    """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
+    """True if the person is a blinded rater with an open study. They see runs only through its items."""
     only: Study | None
-    """The study that is all there is in this app; None where there is more."""
+    """The only study of this app; None if the app has more."""
     answers_only: bool
-    """Whether the room Answer is all there is in this app."""
+    """True if the room Answer is all that this app has."""
     came_from: dict[str, ScreenName]
-    """Where one step back leads from a room, where that is not Home."""
+    """The room to which Back leads, by room. A missing room means Home."""
     leaving: tuple[str, str]
-    """What is said before a run that is live is left, and what the keys do."""
+    """Question before a live run is left, and the line about its keys."""
     took_part: Study | None
-    """The study that was rated or played here last; None where none was opened."""
+    """The study that was rated or played here last; None if none was opened."""
     read: Study | None
-    """The study whose answers are read: the rooms of `OF_STUDY` all show this one."""
+    """The study whose results all rooms of `OF_STUDY` show."""
     reads: dict[ScreenName, str]
-    """Which study each of those rooms shows, by its name."""
+    """Name of the study that each of those rooms shows."""
     run_locale: str
-    """The language in which the run that is live speaks to whoever answers in it."""
+    """Language of the live run for the person who answers in it."""
     after_run: str
-    """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
+    """Sentence about what follows the live run; empty if nothing does."""
     endpoint: EndpointPlace | None
     serve_endpoint: Callable[[str], EndpointPlace] | None
-    """Where this program is asked at an endpoint, and how one is started; see `Opening`."""
+    """Address of the endpoint and the function that starts one. See `Opening`."""
     on_recording: Callable[[str], None] | None
     """See `Opening`."""
 
     def furnish(self, opening: Opening) -> None:
-        """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
+        """Add the rooms of this seat. Raise `LabError` if the first room is not one of them."""
         self.came_from = {}
         self.read, self.reads, self.took_part = None, {}, None
         self.endpoint, self.serve_endpoint = opening.endpoint, opening.serve_endpoint
         self.on_recording = opening.on_recording
         studies = opening.study is not None or self.store.studies.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
+        # Read by `has_room` below.
         self._asked_for = opening.screen
         self.only = opening.study if opening.only else None
         self.answers_only = opening.only and opening.screen == "answer"
@@ -295,11 +302,11 @@ class Navigation(TellsRefusals, TypeAhead):
         if self.rates and room is ROOMS["home"]:
             from screens.home.rater_home import RatingHome
 
-            return self._fitted(RatingHome(self.store, self.settings))
-        return self._fitted(room.make(self.store, self.settings))
+            return self._set_breakpoints(RatingHome(self.store, self.settings))
+        return self._set_breakpoints(room.make(self.store, self.settings))
 
-    def _fitted(self, screen: Screen[None]) -> Screen[None]:
-        """Marks a new screen with the terminal's size; Textual does so after a first layout, which was for no size."""
+    def _set_breakpoints(self, screen: Screen[None]) -> Screen[None]:
+        """Set a new screen's breakpoint classes. Textual does so only after a first layout without a size."""
         wide = screen.HORIZONTAL_BREAKPOINTS or self.HORIZONTAL_BREAKPOINTS or []
         high = screen.VERTICAL_BREAKPOINTS or self.VERTICAL_BREAKPOINTS or []
         for cells, breakpoints in ((self.size.width, wide), (self.size.height, high)):
@@ -308,7 +315,7 @@ class Navigation(TellsRefusals, TypeAhead):
         return screen
 
     def has_room(self, name: str) -> bool:
-        """Whether a room exists for this seat; where one study is all there is, a rater has its room alone."""
+        """Return True if a room exists for this seat. If one study is all there is, a rater has only its room."""
         if self.only is not None and self._asked_for == "annotate":
             return name == "annotate"
         if self.answers_only:
@@ -324,7 +331,7 @@ class Navigation(TellsRefusals, TypeAhead):
             raise LabError(name.title(), f"is not there for the seat {self.settings.seat}.")
 
     def signed(self, name: ScreenName, go: Callable[[], object]) -> None:
-        """Goes into a room; where its work is signed and nobody was named, asks for a study code first."""
+        """Enter a room. Ask for a study code first if its work is signed and the person is unnamed."""
         if name not in SIGNED or self.settings.person != UNNAMED:
             go()
             return
@@ -340,21 +347,22 @@ class Navigation(TellsRefusals, TypeAhead):
         self.push_screen(PersonScreen(), begin)
 
     def _name_person(self, code: str) -> None:
-        """From now on this person sits here, in every room."""
+        """Set the person of this app, in every room."""
         self.settings = msgspec.structs.replace(self.settings, person=code)
+        # Screens that exist already hold the settings of before.
         for screen in {screen for stack in self._screen_stacks.values() for screen in stack}:
             if hasattr(screen, "settings"):
                 screen.settings = self.settings
 
     async def enter(self, opening: Opening) -> None:
-        """Opens what was asked for; lists are read after the first paint."""
+        """Open the first room. Lists are read after the first paint."""
         await self.switch_mode(opening.screen)
         if opening.screen == "live" and opening.spec is not None:
             self.open_live(opening.spec, opening.resume)
         elif opening.screen == "live" and opening.ask is not None:
             self.open_record(opening.ask)
         elif opening.screen == "live" and opening.make is not None:
-            self._live_door().build(opening.make)
+            self._show_launcher().build(opening.make)
         elif opening.screen == "replay" and opening.trace_id is not None:
             self.open_replay(opening.trace_id, opening.step or 1)
         elif opening.screen == "author" and opening.task is not None:
@@ -367,10 +375,11 @@ class Navigation(TellsRefusals, TypeAhead):
             self.open_demonstration(opening.screen, opening.trace_id)
 
     def action_show(self, name: ScreenName) -> None:
-        """Goes to another room."""
+        """Go to another room. Raise `LabError` if nothing is open in it."""
         sentence, hint = ROOMS[name].empty
         if name == "live" and not may_run(self.settings.seat):
             hint = ""  # no task is listed in this seat's Home
+        # Live's launcher is always on its stack, so that alone does not mean that a run was shown.
         entered = (
             self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
         )
@@ -388,17 +397,17 @@ class Navigation(TellsRefusals, TypeAhead):
         self.signed(name, lambda: self.switch_mode(name))
 
     def entered(self, name: ScreenName) -> Screen[None] | None:
-        """The screen of a room that was entered already."""
+        """Return the screen of a room that was entered before; None if it was not."""
         stack = self._screen_stacks.get(name)
         return stack[0] if stack else None
 
     def open_home(self) -> None:
-        """Shows Home, where there is one; a run that is live goes on."""
+        """Show Home if the seat has it. A live run continues."""
         if self.has_room("home"):
             self.switch_mode("home")
 
     def show_study(self, study: str) -> None:
-        """Shows Home with the cursor on a study of that name."""
+        """Show Home with the cursor on a study of that name."""
         self.open_home()
         from screens.home.home import HomeScreen
 
@@ -407,25 +416,25 @@ class Navigation(TellsRefusals, TypeAhead):
             home.point_at(study)
 
     def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
-        """Builds a session off the UI thread and shows it; only one run is live in an app."""
+        """Build a session off the UI thread and show it. Only one run is live in an app."""
 
         def build() -> Session:
             from lab.runs.session import Session
 
             return Session(self.store, spec, resume)
 
-        self._live_door().build(build)
+        self._show_launcher().build(build)
 
     def open_session(self, make: Callable[[], Session]) -> None:
-        """Shows a run that `make` builds, off the UI thread."""
-        self._live_door().build(make)
+        """Show a run that `make` builds off the UI thread."""
+        self._show_launcher().build(make)
 
     def choose_phone(self, serial: str) -> None:
-        """Runs that begin from now on are made on this phone."""
+        """Use this phone for runs that begin from now on."""
         self.settings = msgspec.structs.replace(self.settings, device=serial)
 
     def open_task(self, name: str, choices: RunChoices | None = None) -> None:
-        """Runs a built-in task as it is chosen; else by its playbook, the person at this seat answering."""
+        """Run a built-in task with the given choices. The default is its playbook with this person as user."""
 
         def build() -> Session:
             from lab.runs.session import Session
@@ -433,15 +442,15 @@ class Navigation(TellsRefusals, TypeAhead):
 
             return Session(self.store, task_spec(name, self.settings, choices))
 
-        self._live_door().build(build)
+        self._show_launcher().build(build)
 
     def open_record(self, asking: Asking) -> None:
-        """Records a demonstration; what is not yet known of its intent and place is asked for first."""
+        """Record a demonstration. Ask first for a missing intent or place."""
         intent, place = asking.said
         if intent and place:
             self.open_live(asking.begun(intent, place))
             return
-        self._live_door()
+        self._show_launcher()
         from screens.record.intent import IntentScreen
 
         def begin(answer: tuple[str, str] | None) -> None:
@@ -453,14 +462,14 @@ class Navigation(TellsRefusals, TypeAhead):
         self.push_screen(IntentScreen(intent, fixed=bool(intent) and not asking.own), begin)
 
     def forked(self, trace_id: str, index: int, change: ForkChange) -> Session:
-        """A session, not yet entered, that goes on from a step (from 0) of a stored run; not for the UI thread."""
+        """Build a session that continues from a step (from 0) of a stored run. Not for the UI thread."""
         from lab.runs.fork import forked
 
         settings = self.settings
         return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
 
     def open_resume(self, trace_id: str) -> None:
-        """Goes on with an open run where it stands."""
+        """Continue an open run from its last step."""
 
         def build() -> Session:
             from lab.runs.session import Session
@@ -469,10 +478,10 @@ class Navigation(TellsRefusals, TypeAhead):
             trace = self.store.runs.trace(trace_id)
             return Session(self.store, resume_spec(trace, pace=self.settings.pace), trace)
 
-        self._live_door().build(build)
+        self._show_launcher().build(build)
 
     def enter_live(self, session: Session) -> None:
-        """Shows a session that is built already, in the place of the run that it goes on from."""
+        """Show a session that is built already, in place of the run that it continues."""
         self.switch_mode("live")
         while len(self.screen_stack) > 1:
             self.pop_screen()
@@ -483,7 +492,7 @@ class Navigation(TellsRefusals, TypeAhead):
         door.enter(session)
 
     def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None:
-        """Shows a stored run at a step, counted from 1; `back` is where one step back leads from there."""
+        """Show a stored run at a step, counted from 1. `back` is the room to which Back leads."""
         self._check_room("replay")
         self.came_from["replay"] = back
         self.switch_mode("replay")
@@ -494,7 +503,7 @@ class Navigation(TellsRefusals, TypeAhead):
         room.open(trace_id, step)
 
     def open_compare(self, left: str, right: str) -> None:
-        """Shows two stored runs side by side; one step back leads to the table of runs."""
+        """Show two stored runs side by side. Back leads to the table of runs."""
         self._check_room("compare")
         self.came_from["compare"] = "runs"
         self.switch_mode("compare")
@@ -505,7 +514,7 @@ class Navigation(TellsRefusals, TypeAhead):
         room.open(left, right)
 
     def open_author(self, task: Task, trace_id: str | None) -> None:
-        """Shows a task's design beside a run of it."""
+        """Show a task's design beside a run of it."""
 
         def go() -> None:
             self.switch_mode("author")
@@ -519,7 +528,7 @@ class Navigation(TellsRefusals, TypeAhead):
         self.signed("author", go)
 
     def open_study(self, study: Study) -> None:
-        """Shows a study to the person of this seat, at the exact place where they left it."""
+        """Show a study to the person of this seat, at the item where they left it."""
         room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
         self._check_room(room)
         self.took_part = study
@@ -537,9 +546,10 @@ class Navigation(TellsRefusals, TypeAhead):
             screen.open(study)
 
     def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None:
-        """Shows a study's agreement, what is to be settled in it, its raters, or how far they are."""
+        """Show a study in one of the rooms about its results: agreement, adjudication, raters or progress."""
 
         def go() -> None:
+            # Back leads to Progress only after `open_rater`, which sets it again.
             self.came_from.pop(room, None)
             self.read, self.reads[room] = study, study.name
             self.switch_mode(room)
@@ -551,7 +561,7 @@ class Navigation(TellsRefusals, TypeAhead):
         self.signed(room, go)
 
     def open_rater(self, study: Study, code: str) -> None:
-        """Shows one rater's numbers, or all raters (no code); one step back leads to how far the study is."""
+        """Show one rater's numbers, or all raters (empty code). Back leads to the study's progress."""
         self.open_numbers(study, "raters")
         self.came_from["raters"] = "progress"
         from screens.raters.raters import RatersScreen
@@ -561,7 +571,7 @@ class Navigation(TellsRefusals, TypeAhead):
         screen.open_rater(code)
 
     def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
-        """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""
+        """Show a demonstration in Review or Privacy. None shows the list of demonstrations."""
 
         def go() -> None:
             self.switch_mode(room)
@@ -575,12 +585,12 @@ class Navigation(TellsRefusals, TypeAhead):
         self.signed(room, go)
 
     def check_no_run(self) -> None:
-        """Raises `LabError` while a run is under way: there is one phone in front of a person."""
+        """Raise `LabError` while a run is under way, because a person has one phone in front of them."""
         if self.run_is_live:
             hint = with_keys(self, "{app.live} shows it; {run.pause:ctrl+x} twice ends it.")
             raise LabError("Live", "a run is live already.", hint)
 
-    def _live_door(self) -> LiveLauncher:
+    def _show_launcher(self) -> LiveLauncher:
         self.check_no_run()
         self.switch_mode("live")
         while len(self.screen_stack) > 1:
@@ -593,12 +603,12 @@ class Navigation(TellsRefusals, TypeAhead):
 
     @property
     def run_is_live(self) -> bool:
-        """Whether a run is under way in this app."""
+        """True while a run is under way in this app."""
         return self.session is not None and not self.session.over
 
     @property
     def run_waits(self) -> Literal["", "answer", "decision"]:
-        """What the run that is live waits for of this person; empty where it waits for nothing."""
+        """The answer or decision that the live run waits for from this person; empty if none."""
         session = self.session
         if session is None or session.over:
             return ""

@@ -1,4 +1,4 @@
-"""The command palette: Textual's, with its entries as plain characters and deaf to clicks on what is gone."""
+"""Textual's command palette with plain-text entries and without errors for stale clicks."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lab.core.plain_text import plain
 
 
 class PlainCommands(Provider):
-    """Commands of the app and its screen; Textual's own provider reads markup, in a task's title among others."""
+    """Commands of the app and its screen. Textual's own provider parses markup, also in a task's title."""
 
     async def discover(self) -> Hits:
         for title, words, run, discovered in sorted(self.app.get_system_commands(self.screen), key=itemgetter(0)):
             if discovered:
-                yield DiscoveryHit(Content(plain(title, lines=False)), run, help=_help(words))
+                yield DiscoveryHit(Content(plain(title, lines=False)), run, help=_help_content(words))
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
@@ -37,16 +37,16 @@ class PlainCommands(Provider):
                 for offset in offsets:
                     if not title[offset].isspace():
                         display = display.stylize(self.match_style or "", offset, offset + 1)
-                yield Hit(score, display, run, help=_help(words))
+                yield Hit(score, display, run, help=_help_content(words))
 
 
-def _help(words: str) -> Any:
-    """Content, which the palette takes in place of markup; its type says `str`."""
+def _help_content(words: str) -> Any:
+    """Return the help as content, which the palette accepts in place of markup though its type says `str`."""
     return Content(plain(words, lines=False)) if words else None
 
 
 def drop_stale_click(message: Message) -> None:
-    """Stop a click on a line that a list no longer has: Textual's list looks for it and fails.
+    """Stop a click on a line that a list no longer has, because Textual's list fails on it.
 
     Textual calls this hook before a node handles a message.
     """
@@ -57,14 +57,14 @@ def drop_stale_click(message: Message) -> None:
 
 
 class Palette(CommandPalette):
-    """Textual's palette; a click or a key that comes while it goes already, or stands beneath, dismisses nothing."""
+    """Textual's palette. A click or key that arrives while it closes or is covered dismisses nothing."""
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         stack = self.app.screen_stack
         return super().dismiss(result) if stack and stack[-1] is self else AwaitComplete()
 
     def get_widget_at(self, x: int, y: int) -> tuple[Widget, Region]:
-        """Return the palette itself outside of the screen: a click there is one beside its list, and no error."""
+        """Return the palette itself for a point outside the screen, so that a click there is one beside its list."""
         try:
             return super().get_widget_at(x, y)
         except NoWidget:

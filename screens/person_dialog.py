@@ -1,4 +1,4 @@
-"""Who sits here: asked before a room whose work is signed, where nobody was named."""
+"""The dialog that asks an unnamed person for a study code before a room whose work is signed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHY = (
 
 
 class PersonScreen(Screen[str | None]):
-    """A form of one line: gives a study code, or None where it was left."""
+    """A form of one line. Returns a study code, or None if the person left it."""
 
     HELP = """
     Type the study code by which your work is signed: letters, digits, - and _. **Enter** goes on, **{person.leave}**
@@ -47,12 +47,13 @@ class PersonScreen(Screen[str | None]):
         self.query_one(Input).focus()
 
     @on(Input.Submitted)
-    def _named(self, message: Input.Submitted) -> None:
+    def _submit_code(self, message: Input.Submitted) -> None:
         code = message.value.strip()
         try:
             if code == UNNAMED:
                 raise LabError("person", f"{UNNAMED!r} names nobody.")
             check_code(code, "person", "code")
+            # A known code in other capitals would count as another person.
             check_unlike(code, lab_of(self).store.studies.people(), "person", "code")
         except LabError as error:
             self.query_one("#person-wrong", Static).update(plain(error.sentence))

@@ -1,4 +1,4 @@
-"""The page of pictures as a browser gets it: the newest picture, its marks, and a region that is dragged on it."""
+"""HTML of the page of pictures: the newest picture, its marks, and a region that is dragged on it."""
 
 from __future__ import annotations
 

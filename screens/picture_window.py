@@ -1,4 +1,4 @@
-"""Pictures beside the terminal: one page on this machine that shows the phone of the step that is looked at."""
+"""Pictures beside the terminal: a local web page that shows the phone at the current step."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ from screens.picture_page import PAGE
 Region = tuple[int, int, int, int]
 
 _LONGEST = 1024
-"""Most bytes that a page may send."""
+"""Maximum bytes that a page may send."""
 _WAIT = 20.0
 """Seconds that a page waits for something newer before it asks again."""
 _PACE = 0.2
-"""Least seconds between two pictures of a phone that moves: a page is for looking closely, the mirror is live."""
+"""Minimum seconds between two pictures of a moving phone. The page is for close inspection, the mirror is live."""
 
 
 class WindowPage(NamedTuple):
-    """What the page shows: a picture's bytes and type, made when first asked for; the phone's size in pixels."""
+    """Contents of the page.
+
+    `picture` returns bytes and media type on first request, and `size` is the phone's in pixels.
+    """
 
     number: int
     picture: Callable[[], tuple[bytes, str]] | None
@@ -42,37 +45,38 @@ class WindowPage(NamedTuple):
     caption: str
     marks: tuple[PhoneMark, ...] = ()
     take: Callable[[Region], None] | None = None
-    """Takes a region that is dragged on the page, in the phone's pixels; None where none is asked for."""
+    """Callback: called with a region dragged on the page, in the phone's pixels; None if no region is wanted."""
 
 
 class DraggedRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a page sends: which picture was dragged on, and left, top, right and bottom in the phone's pixels."""
+    """Request of a page: number of the picture, and left, top, right and bottom of the drag in the phone's pixels."""
 
     number: int
     box: Region
 
 
 class PictureWindow:
-    """A page at `address`, on the loopback interface and behind a secret path; the newest picture wins.
+    """A page at `address`, on the loopback interface and behind a secret path. The newest picture wins.
 
-    Every verb may be called from any thread and returns at once. `tell` hears, on that thread, that there is something
-    to look at now, and that there is nothing any more.
+    All methods may be called from any thread and return at once. `tell` is called on the same thread with True when
+    there is something to show, and with False when there is nothing any more.
     """
 
     def __init__(self, tell: Callable[[bool], None] | None = None) -> None:
         self._token = secrets.token_urlsafe(16)
         self._change = threading.Condition()
         self._shown = WindowPage(0, None, None, "")
-        self._made: tuple[int, tuple[bytes, str]] | None = None
+        self._encoded: tuple[int, tuple[bytes, str]] | None = None
         self._pace = 0.0
-        self._told = 0.0
-        self._tell = tell
+        self._sent_at = 0.0
+        self._on_pictures = tell
         self._has_pictures = False
         self._closed = False
         try:
-            self._server = _Server(("127.0.0.1", 0), _handler(self))
+            self._server = _Server(("127.0.0.1", 0), _make_handler(self))
         except OSError as error:
             raise LabError("--window", f"no port of this machine can be had ({error.strerror})") from error
+        # 0.1: seconds until `shutdown` is noticed.
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="window", daemon=True)
         self._thread.start()
 
@@ -82,37 +86,40 @@ class PictureWindow:
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds it."""
+        """URL for a browser on this machine."""
         return f"http://127.0.0.1:{self.port}/{self._token}/"
 
     def show(self, image: bytes | None, size: Point | None, caption: str, marks: Sequence[PhoneMark] = ()) -> None:
-        """Shows a stored picture (PNG or JPEG bytes) with marks in the phone's pixels; without one the caption."""
+        """Show a stored picture (PNG or JPEG bytes) with marks in the phone's pixels, or only the caption."""
+        # The first two bytes of every JPEG.
         picture = (image, "image/jpeg" if image[:2] == b"\xff\xd8" else "image/png") if image is not None else None
-        self._put(picture and (lambda: picture), size, caption, tuple(marks))
+        self._publish(picture and (lambda: picture), size, caption, tuple(marks))
 
     def show_frame(self, frame: Frame, caption: str = "") -> None:
-        """Shows a live picture; pages are told of one a few times a second at most, and of the last one always."""
-        self._put(lambda: (_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks, _PACE)
+        """Show a live picture. Pages receive a few a second at most, and always the last one."""
+        self._publish(
+            lambda: (_encode_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks, _PACE
+        )
 
     def mark(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws these marks over the picture instead of those before."""
+        """Replace the marks over the picture."""
         page = self._shown
         if tuple(marks) != page.marks:
-            self._put(page.picture, page.size, page.caption, tuple(marks))
+            self._publish(page.picture, page.size, page.caption, tuple(marks))
 
     def ask_region(self, take: Callable[[Region], None] | None) -> None:
-        """From now on the next drag on the page is a region, and is given to `take`, on a thread; None: no longer."""
+        """Call `take`, on a thread, with the next region dragged on the page. None stops asking."""
         page = self._shown
         if take is not page.take:
-            self._put(page.picture, page.size, page.caption, page.marks, take=take)
+            self._publish(page.picture, page.size, page.caption, page.marks, take=take)
 
     def hide(self) -> None:
-        """Shows nothing: what comes next has no phone, or hides it."""
-        self._put(None, None, "", (), take=None)
-        self._has_pictures_now(False)
+        """Show nothing, because the next item has no phone or hides it."""
+        self._publish(None, None, "", (), take=None)
+        self._set_has_pictures(False)
 
     def close(self) -> None:
-        """Ends the page; a browser that shows it says that hitlab was left."""
+        """Close the page. A browser that shows it says that hitlab was left."""
         with self._change:
             if self._closed:
                 return
@@ -122,7 +129,7 @@ class PictureWindow:
         self._server.server_close()
         self._thread.join(2)
 
-    def _put(
+    def _publish(
         self,
         picture: Callable[[], tuple[bytes, str]] | None,
         size: Point | None,
@@ -138,36 +145,41 @@ class PictureWindow:
             self._pace = pace
             self._change.notify_all()
         if picture is not None:
-            self._has_pictures_now(True)
+            self._set_has_pictures(True)
 
-    def _has_pictures_now(self, now: bool) -> None:
-        """Tells whoever wants to know, where that is another than before; a step without a picture is none."""
+    def _set_has_pictures(self, now: bool) -> None:
+        """Call `tell` if there are pictures now and were none before, or the reverse.
+
+        One step without a picture is no change.
+        """
         with self._change:
             changes, self._has_pictures = now is not self._has_pictures, now
-        if changes and self._tell is not None:
-            self._tell(now)
+        if changes and self._on_pictures is not None:
+            self._on_pictures(now)
 
     # -- what a page asks ------------------------------------------------------------------------------------
 
     def allows(self, path: str, host: str) -> str | None:
-        """The part of a path behind the secret one; None for who does not know it, or came by another name."""
+        """Return the path behind the secret part; None if the secret or the host name is wrong."""
         first, _, rest = path.lstrip("/").partition("/")
+        # Another name would mean DNS rebinding: a foreign page that resolves its own name to this machine.
         ours = host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         return rest if ours and hmac.compare_digest(first.encode(), self._token.encode()) else None
 
     def is_own(self, origin: str | None) -> bool:
-        """Whether a page of ours sends it, or no page at all: other pages of a browser say where they are from."""
+        """Return True for a request from our page or from no page. Browsers name the origin of other pages."""
         return origin in (None, f"http://127.0.0.1:{self.port}", f"http://localhost:{self.port}")
 
     def newer(self, than: int) -> dict[str, Any]:
-        """What is shown once it is newer than that number, or after a while as it is."""
+        """Return what is shown, once it is newer than that number or after `_WAIT` seconds."""
         end = time.monotonic() + _WAIT
         with self._change:
             while self._shown.number <= than and not self._closed and (seconds_left := end - time.monotonic()) > 0:
                 self._change.wait(seconds_left)
-            while not self._closed and (seconds_left := self._told + self._pace - time.monotonic()) > 0:
+            # The pace is kept here, where pages wait, so that the last picture always arrives.
+            while not self._closed and (seconds_left := self._sent_at + self._pace - time.monotonic()) > 0:
                 self._change.wait(seconds_left)
-            page, self._told = self._shown, time.monotonic()
+            page, self._sent_at = self._shown, time.monotonic()
         return {
             "number": page.number,
             "picture": page.picture is not None,
@@ -179,7 +191,10 @@ class PictureWindow:
         }
 
     def dragged(self, body: bytes) -> bool:
-        """Takes a region that a page sends; False where none is asked for, it is none, or of another picture."""
+        """Accept a region from a page.
+
+        Return False if none is wanted, it is invalid, or it belongs to another picture.
+        """
         page = self._shown
         try:
             region = msgspec.json.decode(body, type=DraggedRegion)
@@ -194,33 +209,34 @@ class PictureWindow:
         return True
 
     def picture(self) -> tuple[bytes, str] | None:
-        """The newest picture's bytes and type."""
-        page, cache = self._shown, self._made
+        """Return the newest picture's bytes and media type; None without a picture."""
+        # Two threads may both make the picture. The result is the same, so no lock is needed.
+        page, cache = self._shown, self._encoded
         if page.picture is None:
             return None
         if cache is None or cache[0] != page.number:
-            self._made = cache = page.number, page.picture()
+            self._encoded = cache = page.number, page.picture()
         return cache[1]
 
 
 class _Server(ThreadingHTTPServer):
-    """Answers browsers on threads of their own; nothing of what goes wrong there is printed into the terminal."""
+    """Server with a thread per browser. Prints nothing into the terminal."""
 
     request_queue_size = 128
-    """Clients that may knock at once: of the usual five the next would wait a second to be heard again."""
+    """Backlog of connections. With the default of five, the sixth would wait a second for its retry."""
 
     daemon_threads = True
 
     def server_bind(self) -> None:
-        """Without asking a name server what this machine is called."""
+        """Bind without `getfqdn`, which would ask a name server for this machine's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "127.0.0.1", self.socket.getsockname()[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A page that was not answered asks again."""
+        """Ignore the error, because the page asks again."""
 
 
-def _jpeg(frame: Frame) -> bytes:
+def _encode_jpeg(frame: Frame) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
@@ -228,9 +244,9 @@ def _jpeg(frame: Frame) -> bytes:
     return out.getvalue()
 
 
-def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
+def _make_handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        """Answers one browser; it is told nothing about the machine, and keeps nothing."""
+        """Answers one browser. Reveals nothing about the machine and stores nothing."""
 
         protocol_version = "HTTP/1.1"
         timeout = 2 * _WAIT
@@ -238,48 +254,49 @@ def _handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
-            rest = window.allows(path, self.headers.get("Host", ""))
-            if rest == "":
+            page_path = window.allows(path, self.headers.get("Host", ""))
+            if page_path == "":
                 nonce = secrets.token_urlsafe(12)
-                self._answer(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
-            elif rest == "now":
+                self._send(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
+            elif page_path == "now":
                 than = query.removeprefix("after=")
-                self._answer(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
-            elif rest == "picture" and (picture := window.picture()) is not None:
-                self._answer(*picture)
+                self._send(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
+            elif page_path == "picture" and (picture := window.picture()) is not None:
+                self._send(*picture)
             else:
                 self.send_error(404)
 
         def do_POST(self) -> None:
-            rest = window.allows(self.path, self.headers.get("Host", ""))
+            page_path = window.allows(self.path, self.headers.get("Host", ""))
             length = self.headers.get("Content-Length", "")
             short = re.fullmatch("[0-9]{1,4}", length) and int(length) <= _LONGEST
-            if rest != "region" or not short or not window.is_own(self.headers.get("Origin")):
+            # The body stays unread, so the connection cannot be used again.
+            if page_path != "region" or not short or not window.is_own(self.headers.get("Origin")):
                 self.close_connection = True
                 self.send_error(404)
             elif window.dragged(self.rfile.read(int(length))):
-                self._answer(b"{}")
+                self._send(b"{}")
             else:
                 self.send_error(409)
 
-        def _answer(self, body: bytes, kind: str = "application/json", nonce: str = "") -> None:
+        def _send(self, body: bytes, kind: str = "application/json", nonce: str = "") -> None:
             self.send_response(200)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             self.send_header("Cache-Control", "no-store")
             self.send_header("Referrer-Policy", "no-referrer")
             self.send_header("X-Content-Type-Options", "nosniff")
-            here = f"'nonce-{nonce}'" if nonce else "'none'"
+            source = f"'nonce-{nonce}'" if nonce else "'none'"
             self.send_header(
                 "Content-Security-Policy",
-                f"default-src 'none'; img-src 'self' blob:; connect-src 'self'; script-src {here}; style-src {here}; "
-                "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+                f"default-src 'none'; img-src 'self' blob:; connect-src 'self'; "
+                f"script-src {source}; style-src {source}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
             )
             self.end_headers()
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing is written into the terminal."""
+            """Print nothing into the terminal."""
 
         def handle(self) -> None:
             try:

@@ -1,4 +1,4 @@
-"""Keys that several rooms have alike, each room under ids of its own."""
+"""Bindings that several rooms share, with ids of each room."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from textual.binding import Binding
 
 
 def next_pane(room: str, group: Binding.Group) -> Binding:
-    """The key to the next pane; `room` is what the ids of its keys begin with."""
+    """Return the binding that focuses the next pane. `room` is the prefix of the room's binding ids."""
     return Binding(
         "tab",
         "app.focus_next",
@@ -19,12 +19,12 @@ def next_pane(room: str, group: Binding.Group) -> Binding:
 
 
 def back(room: str, group: Binding.Group, tooltip: str = "One step back, then Home") -> Binding:
-    """The key one step back."""
+    """Return the binding that goes one step back."""
     return Binding("escape", "back", "Back", show=False, id=f"{room}.back", group=group, tooltip=tooltip)
 
 
 def lines(room: str, group: Binding.Group) -> tuple[Binding, Binding]:
-    """The keys to the next line and the one above, from whichever pane."""
+    """Return the bindings for the next and the previous line, which work from every pane."""
     return (
         Binding(
             "right_square_bracket", "move(1)", "Next", show=False, id=f"{room}.next", group=group, tooltip="Next line"

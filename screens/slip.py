@@ -1,4 +1,4 @@
-"""A key that comes right behind another was meant for what stood there before: held keys, and keys pressed twice."""
+"""Ignore keys that arrive right after the screen changed: held or doubled keys were meant for what was there before."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from math import inf
 from lab.core.screen_clock import Clock
 
 SLIP = 0.3
-"""Seconds in which a key is rather meant for what stood there before."""
+"""Seconds in which a key still belongs to what was there before."""
 
 
 class Slip:
-    """The moment after something took the place of something else."""
+    """The moment after something new appeared in the place of something else."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self._began = -inf
 
     def begin(self) -> None:
-        """Another thing takes the keys from now on."""
+        """Start the moment: something new receives the keys."""
         self._began = self.clock.seconds()
 
     @property
     def lasts(self) -> bool:
-        """Whether a key that comes now is not meant for it."""
+        """True while a key is not meant for the new thing."""
         return self.clock.seconds() - self._began < SLIP

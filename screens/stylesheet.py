@@ -1,4 +1,4 @@
-"""The app's stylesheet, parsed anew only where a theme changed what it says, and the rooms' own sheets."""
+"""The app's stylesheet, parsed anew only after a theme change, and the list of the rooms' sheets."""
 
 from __future__ import annotations
 
@@ -13,23 +13,27 @@ _ROOMS = (
     "adjudicate/adjudicate", "answer/answer",
 )  # fmt: skip
 ROOM_STYLES: list[str | PurePath] = [Path(__file__).parent / f"{room}.tcss" for room in _ROOMS]
-"""Each room's sheet, in the order of the cascade. The first room that opens loads all: rooms share widgets.
+"""Each room's sheet in the order of the cascade. The first room that opens loads all, because rooms share widgets.
 
-Home needs none of them, and a twentieth of its start would go into reading them.
+Home needs none of them, and reading them would take a twentieth of its start.
 """
 _KEPT = 1024
-"""Sheets whose rules are kept. Textual keeps 64, and goes through all whenever a widget of a new class is mounted: from
-the 65th on it would read each anew."""
+"""Size of the cache of parsed rules.
+
+Textual keeps 64 sheets and goes through all whenever it mounts a new class of widget: from the 65th on it would parse
+each anew.
+"""
 
 
 class ThemedStylesheet(Stylesheet):
     """A stylesheet that keeps its rules while the theme's variables stay the same.
 
-    Textual refreshes all CSS for the first screen of each mode, though no theme was changed: a tenth of a start.
+    Textual parses all CSS again for the first screen of each mode, though the theme is the same: a tenth of a start.
     """
 
     def __init__(self, *, variables: dict[str, str]) -> None:
         super().__init__(variables=variables)
+        # Private in Textual, which offers no setting for the size.
         self._parse_cache = LRUCache(_KEPT)
         self._parsed_with = dict(variables)
         self._other_variables = False

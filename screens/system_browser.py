@@ -1,4 +1,4 @@
-"""The browser of the machine that the terminal is on."""
+"""The web browser of the machine that the terminal runs on."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import sys
 
 
 def open_in_browser(address: str) -> bool:
-    """Opens a page in a window of its own; False where there is no screen for one, or nothing that opens it.
+    """Open a page in a new window. Return False without a display or a program that opens it.
 
-    A browser that would run in the terminal is never begun: the lab is there.
+    Never start a browser that runs in the terminal, because the lab occupies it.
     """
     opener = "open" if sys.platform == "darwin" else "xdg-open"
     display = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     program = shutil.which(opener)
+    # Over SSH the browser would open on another machine than the person's.
     if not display or program is None or os.environ.get("SSH_CONNECTION"):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The colours of words on screens: the theme's variables by what they mean. Those of boxes are in the rooms' sheets."""
+"""Colours of texts by meaning, as variables of the theme. Colours of boxes are in the rooms' style sheets."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from lab.core.settings import source_of
 from lab.core.suggestion import none_of
 
 PLAIN = "$foreground"
-"""What is read as it is, within something coloured."""
+"""Normal text within something coloured."""
 MUTED = "$foreground-muted"
-"""What can be passed over: labels, counts, times, what is absent."""
+"""Secondary text: labels, counts, times, missing values."""
 ACCENT = "$text-accent"
-"""What is looked for first: the question asked, what is offered, what a chart draws."""
+"""Text to find first: the question, what is offered, what a chart draws."""
 HEADING = "bold $text-accent"
-"""The title of a section within a text."""
+"""Title of a section within a text."""
 SUCCESS = "$text-success"
-"""What is right, accepted or done."""
+"""Correct, accepted or done."""
 WARNING = "$text-warning"
-"""What waits for somebody, differs, or is doubtful."""
+"""Waiting, different or doubtful."""
 LOUD_WARNING = "bold $text-warning"
-"""The same where a list is read for it."""
+"""The same in lists that people scan for it."""
 ERROR = "$text-error"
-"""What is wrong, rejected or cannot be read."""
+"""Wrong, rejected or unreadable."""
 LOUD_ERROR = "bold $text-error"
-"""The same where it must not be overlooked."""
+"""The same, not to be overlooked."""
 FOUND = "bold reverse $text-warning"
-"""A place that a search found."""
+"""A match of a search."""
 
 
 def check_theme(name: str) -> None:
-    """A `LabError` where there is no theme of that name."""
+    """Raise `LabError` if there is no theme of that name."""
     if name not in BUILTIN_THEMES:
         what, field = source_of("theme")
         raise LabError(what, f"field {field}: {none_of(plain(name), sorted(BUILTIN_THEMES))}")

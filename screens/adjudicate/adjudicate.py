@@ -1,4 +1,4 @@
-"""Adjudicate: what raters differ on, what moves the result most first; one item beside its run, settled by a reason."""
+"""Adjudicate: settle raters' disagreements with a reason, those that change the result most first."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 
 class AdjudicateScreen(RoomScreen[None]):
-    """The room of who settles: the queue, or one item of it."""
+    """The adjudicator's room: the queue, or one item of it beside its run."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Adjudicate"
     BINDINGS: ClassVar[list[BindingType]] = ADJUDICATE_KEYS
 
     class Undone(Message):
-        """What was settled at once is open again: so many items."""
+        """Message: a batch settlement was undone, with its number of items."""
 
         def __init__(self, count: int) -> None:
             super().__init__()
             self.count = count
 
     class Read(Message):
-        """The queue was read."""
+        """Message: the queue was read."""
 
         def __init__(self, study: Study, queue: Queue, units: Mapping[str, Unit]) -> None:
             super().__init__()
@@ -72,7 +72,7 @@ class AdjudicateScreen(RoomScreen[None]):
         self.pane = SettlePane(clock or Clock())
         self.at_once = BatchPane(clock or Clock())
         self.field = ""
-        """The question that is listed alone; empty where all are."""
+        """Id of the question that is listed alone; empty for all."""
         self._queue: Queue | None = None
         self._units: Mapping[str, Unit] = {}
         self._waiting = 0
@@ -94,14 +94,14 @@ class AdjudicateScreen(RoomScreen[None]):
             self._begin()
 
     def on_screen_resume(self) -> None:
-        """Others may have settled something while another room was looked at."""
+        """Read again, because others may have settled items meanwhile."""
         if self.session is not None and self.shown == "queue":
             self.read(self.session)
 
     # -- the queue -------------------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study's queue; the one that is open stays as it is."""
+        """Show a study's queue. If it is open already, keep its state."""
         same = self.session is not None and self.session.study.name == study.name
         self.session = (
             self.session if same else AdjudicationSession(self.store, study, Actor("human", self.settings.person))
@@ -120,7 +120,7 @@ class AdjudicateScreen(RoomScreen[None]):
 
     @work(thread=True, exclusive=True, group="queue")
     def read(self, session: AdjudicationSession) -> None:
-        """Reads what is to be settled."""
+        """Read the queue."""
         from lab.studies.study_data import gathered
 
         try:
@@ -132,28 +132,28 @@ class AdjudicateScreen(RoomScreen[None]):
             self.post_message(Failed(error))
 
     @on(Read)
-    def _read(self, message: Read) -> None:
+    def _show_queue(self, message: Read) -> None:
         if self.session is None or self.session.study.name != message.study.name or self.shown == "case":
             return  # beside an item that is open the list stays; it is read again when the item is left
         before = self._current
         self._queue = queue = message.queue
         self._units, self._waiting = message.units, queue.waiting
-        self.disputes.empty = self._empty(queue.waiting)
-        self._list()
+        self.disputes.empty = self._empty_words(queue.waiting)
+        self._list_disputes()
         if before is not None:
             self.disputes.go(self._index(before.unit, before.spot))
         self.renew()
 
-    def _list(self) -> None:
-        """Lists what is to be settled and what is, of the question that is shown alone."""
+    def _list_disputes(self) -> None:
+        """List the open and the settled items, of one question if it is listed alone."""
         if self.session is None or self._queue is None:
             return
         rows = [*self._queue.open, *self._queue.settled]
         rows = [row for row in rows if self.field in ("", row.spot.field)]
         self.disputes.show(rows, self._units, self.session.way)
 
-    def _empty(self, waiting: int) -> str:
-        """What is said where there is nothing."""
+    def _empty_words(self, waiting: int) -> str:
+        """Return the text of an empty queue."""
         if waiting:
             waits = "1 run waits" if waiting == 1 else f"{waiting:,} runs wait"
             sentence = f"Nothing is to be settled yet: {waits} until all raters have handed it in."
@@ -162,7 +162,7 @@ class AdjudicateScreen(RoomScreen[None]):
         return with_keys(self, nothing + "{app.back} leads to Home.")
 
     @on(Failed)
-    def _failed(self, message: Failed) -> None:
+    def _show_error(self, message: Failed) -> None:
         message.stop()  # the list says it
         self.disputes.rows, self.disputes.empty = (
             [],
@@ -179,31 +179,31 @@ class AdjudicateScreen(RoomScreen[None]):
         return next((at for at, row in enumerate(self.disputes.rows) if (row.unit, row.spot) == (unit, spot)), 0)
 
     @on(LineList.Highlighted, "#adjudicate-queue")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.renew()
 
     @on(LineList.Chosen, "#adjudicate-queue")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         tried(self, self.show_case)
 
     # -- many at once ----------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """The next question that people differ on is listed alone; after the last all of them."""
+        """List the next question with disagreement alone, and after the last all questions."""
         if self._queue is None or self.session is None:
             return
-        there = {one.spot.field for one in (*self._queue.open, *self._queue.settled)}
-        fields = ["", *(one.id for one in self.session.study.protocol.fields if one.id in there)]
-        at = fields.index(self.field) if self.field in fields else 0
-        self.field = fields[(at + 1) % len(fields)]
-        self._list()
+        disputed_fields = {one.spot.field for one in (*self._queue.open, *self._queue.settled)}
+        fields = ["", *(one.id for one in self.session.study.protocol.fields if one.id in disputed_fields)]
+        index = fields.index(self.field) if self.field in fields else 0
+        self.field = fields[(index + 1) % len(fields)]
+        self._list_disputes()
         self.disputes.go(0)
         self.renew()
 
     def action_at_once(self) -> None:
-        """Asks which of the items that are listed are settled at once."""
+        """Ask which of the listed items to settle at once."""
         if self.session is not None:
             still = [dispute for dispute in self.disputes.rows if dispute.settled is None]
             others = (
@@ -215,18 +215,18 @@ class AdjudicateScreen(RoomScreen[None]):
             self.refresh_bindings()
 
     @on(BatchPane.Turned)
-    def _batch_turned(self, message: BatchPane.Turned) -> None:
+    def _update_batch_keys(self, message: BatchPane.Turned) -> None:
         message.stop()
         self.refresh_bindings()
         self.renew()
 
     @on(BatchPane.Left)
-    def _batch_left(self, message: BatchPane.Left) -> None:
+    def _close_batch(self, message: BatchPane.Left) -> None:
         message.stop()
         self.to_queue()
 
     @on(BatchPane.Settled)
-    def _batch_settled(self, message: BatchPane.Settled) -> None:
+    def _report_batch(self, message: BatchPane.Settled) -> None:
         message.stop()
         self.at_once.close()
         open_words = f" Left open: {message.left}." if message.left else ""
@@ -239,13 +239,13 @@ class AdjudicateScreen(RoomScreen[None]):
             self.read(self.session)
 
     def action_undo_batch(self) -> None:
-        """Takes back what this person settled at once last."""
+        """Undo this person's last batch settlement."""
         if self.session is not None:
             self.take_back(self.session)
 
     @work(thread=True, exclusive=True, group="batch")
     def take_back(self, session: AdjudicationSession) -> None:
-        """Leaves the newest batch unsettled again, by rows of its own."""
+        """Undo the newest batch by further rows."""
         from lab.studies.batch_settlement import undo_batch
 
         try:
@@ -254,14 +254,14 @@ class AdjudicateScreen(RoomScreen[None]):
             self.app.call_from_thread(self.notify, plain(error.body), severity="warning", markup=False)
 
     @on(Undone)
-    def _undone(self, message: Undone) -> None:
+    def _report_undo(self, message: Undone) -> None:
         message.stop()
         self.notify(f"{message.count:,} {'is' if message.count == 1 else 'are'} open again.", markup=False)
         if self.session is not None:
             self.read(self.session)
 
     def to_queue(self) -> None:
-        """Leaves the item that is open."""
+        """Close the open item."""
         self.mode("queue")
         self.disputes.focus()
         self.renew()
@@ -269,7 +269,7 @@ class AdjudicateScreen(RoomScreen[None]):
     # -- one item --------------------------------------------------------------------------------------------
 
     def show_case(self) -> None:
-        """Shows the item under the queue's cursor beside its run."""
+        """Show the item under the queue's cursor beside its run."""
         dispute = self._current
         if dispute is None or self.session is None:
             return
@@ -279,16 +279,16 @@ class AdjudicateScreen(RoomScreen[None]):
             self.disputes.changed()
         if case.closed and not self.store.studies.locked(self.session.study):
             raise LabError(f"item of {dispute.unit}", case.closed, "n goes on to the next.")
-        beside = self.query_one(UnitPane)
-        if beside.unit is None or beside.unit.id != case.unit.id or self.shown == "queue":
-            beside.open(self.session.study, case.unit)
+        unit_pane = self.query_one(UnitPane)
+        if unit_pane.unit is None or unit_pane.unit.id != case.unit.id or self.shown == "queue":
+            unit_pane.open(self.session.study, case.unit)
         self.mode("case")
         self.pane.open(self.session, case)
         self.cover()
         self.renew()
 
     def cover(self) -> None:
-        """Marks in the run what the answers rest on."""
+        """Mark the evidence of the answers in the run."""
         rests = [
             Evidence(label.evidence, label.region, voice.called)
             for voice in self.pane.voices.rows
@@ -297,26 +297,26 @@ class AdjudicateScreen(RoomScreen[None]):
         self.query_one(UnitPane).cover(rests)
 
     @on(SettlePane.LookedAt)
-    def _looked_at(self, message: SettlePane.LookedAt) -> None:
-        """The run goes to the step that this answer rests on."""
+    def _show_evidence(self, message: SettlePane.LookedAt) -> None:
+        """Show the step that this answer rests on."""
         message.stop()
         label = message.voice.said.label if message.voice is not None else None
         if label is not None and label.evidence:
             self.query_one(UnitPane).go_to(label.evidence)
 
     @on(SettlePane.Settled)
-    def _settled(self, message: SettlePane.Settled) -> None:
-        """The queue tells it at once; on goes the next item that is open."""
+    def _finish_item(self, message: SettlePane.Settled) -> None:
+        """Update the queue at once and go to the next open item."""
         message.stop()
         dispute, session = self._current, self.session
         assert dispute is not None
         assert session is not None
         settlement = session.store.adjudications.settled(session.study, dispute.unit).get((dispute.unit, dispute.spot))
-        at = self.disputes.cursor
-        self.disputes.rows[at] = dispute._replace(settled=settlement)
+        position = self.disputes.cursor
+        self.disputes.rows[position] = dispute._replace(settled=settlement)
         self.disputes.changed()
         self.notify("It is open again." if message.withdrawn else "Settled.", timeout=3, markup=False)
-        after = [*range(at + 1, self.disputes.count), *range(at)]
+        after = [*range(position + 1, self.disputes.count), *range(position)]
         following = next((index for index in after if self.disputes.rows[index].settled is None), None)
         if message.withdrawn or following is None:
             tried(self, self.show_case)
@@ -325,7 +325,7 @@ class AdjudicateScreen(RoomScreen[None]):
             tried(self, self.show_case)
 
     @on(SettlePane.Turned)
-    def _turned(self, message: SettlePane.Turned) -> None:
+    def _update_keys(self, message: SettlePane.Turned) -> None:
         message.stop()
         self.cover()
         self.renew()
@@ -333,13 +333,13 @@ class AdjudicateScreen(RoomScreen[None]):
     # -- painting --------------------------------------------------------------------------------------------
 
     def mode(self, view: Literal["queue", "case"]) -> None:
-        """The queue, or an item, is seen."""
+        """Switch to the queue or to an item."""
         self.shown = view
         self.update_classes({"-queue": view == "queue", "-case": view == "case"})
         self.refresh_bindings()
 
     def renew(self) -> None:
-        """Paints the lines above and below."""
+        """Update the lines above and below."""
         if self.session is None:
             return
         still = sum(row.settled is None for row in self.disputes.rows)
@@ -361,7 +361,7 @@ class AdjudicateScreen(RoomScreen[None]):
     # -- keys ------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The run's keys are there where a run is."""
+        """Enable the keys of the run only if there is one."""
         if action in ("back", "copy"):
             return True
         if action in ("at_once", "filter", "undo_batch"):
@@ -370,12 +370,12 @@ class AdjudicateScreen(RoomScreen[None]):
         return self.shown == "case" and not self.pane.menu.display and self.query_one(UnitPane).has_use(action)
 
     def action_turn(self, by: int) -> None:
-        """The next item of the queue, or the one before."""
+        """Go to the next or the previous item of the queue."""
         self.disputes.go(self.disputes.cursor + by)
         self.show_case()
 
     def action_back(self) -> None:
-        """Out of what was opened last; from an item to the queue, from there to Home."""
+        """Close what was opened last. From an item go to the queue, and from there Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.at_once.display:
@@ -390,7 +390,7 @@ class AdjudicateScreen(RoomScreen[None]):
             lab_of(self).open_home()
 
     def action_copy(self) -> None:
-        """Copies the item as `hitlab adjudicate` takes it."""
+        """Copy the item as options of `hitlab adjudicate`."""
         dispute = self._current
         if dispute is not None:
             target = f" --target {dispute.spot.target}" if dispute.spot.target else ""
@@ -398,7 +398,7 @@ class AdjudicateScreen(RoomScreen[None]):
             self.notify("The item is copied.", markup=False)
 
     def action_guide(self) -> None:
-        """The guideline, and what each answer of the item means."""
+        """Show the guideline, and what each answer of the item means."""
         if self.session is None or self.pane.case is None:
             return
         from screens.annotate.guide import GuideScreen
@@ -411,44 +411,44 @@ class AdjudicateScreen(RoomScreen[None]):
     @on(UnitPane.Looked)
     @on(UnitPane.Closely)
     @on(UnitPane.Boxed)
-    def _seen(self, message: Message) -> None:
+    def _refresh_keys(self, message: Message) -> None:
         message.stop()
         self.refresh_bindings()
 
     def action_step(self, by: int) -> None:
-        """The next step of the run, or the one before."""
+        """Go to the next or the previous step of the run."""
         self.query_one(UnitPane).move(by)
 
     def action_side(self) -> None:
-        """Of two runs the other one takes the steps' keys."""
+        """Give the keys for steps to the other of two runs."""
         self.query_one(UnitPane).turn_side()
 
     def action_question(self, by: int) -> None:
-        """The next step with a question."""
+        """Go to the next step with a question."""
         if not self.query_one(UnitPane).question(by):
             self.notify("No question from here on.", markup=False)
 
     def action_view(self) -> None:
-        """Words, or the phone."""
+        """Toggle the words and the phone."""
         self.query_one(UnitPane).turn_view()
 
     def action_after(self) -> None:
-        """The screen after the step, or before it."""
+        """Toggle the screens after and before the step."""
         self.query_one(UnitPane).turn_after()
 
     def action_closely(self) -> None:
-        """The picture in full, or closed again."""
+        """Open the picture in full, or close it."""
         if not self.query_one(UnitPane).look_closely():
             self.notify("There is no picture here.", markup=False)
 
     def action_overlay(self) -> None:
-        """The screen's words over the phone, or its pixels alone."""
+        """Toggle the screen's words as characters over the phone."""
         self.query_one(UnitPane).turn_overlay()
 
     def action_header(self) -> None:
-        """The instruction and what belongs to it, unfolded or in a line."""
+        """Unfold or fold the header with the instruction."""
         self.query_one(UnitPane).turn_header()
 
     def action_scroll(self, pages: int) -> None:
-        """What is read beside the answers, a page on or back."""
+        """Scroll the text beside the answers by pages."""
         self.query_one(UnitPane).scroll(pages)

@@ -1,4 +1,4 @@
-"""Many open items settled in one act: which of them, by whose answers, for what reason, and a question first."""
+"""Settle many open items in one act: their selection, the deciding answers, the reason, and a confirmation."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ Stage = Literal["", "scope", "rater", "counting", "reason"]
 
 
 class BatchPane(TellsRefusals, Vertical):
-    """Opens below the queue; whoever holds it calls `open`, and hears that items were settled, or that it was left."""
+    """A pane below the queue. The room calls `open` and receives `Settled` or `Left`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
     @dataclass
     class Counted(Message):
-        """What would be settled is known."""
+        """Message: the items that would be settled were computed."""
 
         batch: Batch
 
     @dataclass
     class Settled(Message):
-        """Items were settled at once; `left` counts those of them that stay open, by why."""
+        """Message: items were settled. `left` counts those that stay open, by reason."""
 
         count: int
         left: str
 
     class Left(Message):
-        """It was closed, and nothing was settled."""
+        """Message: the pane was closed and nothing was settled."""
 
     class Turned(Message):
-        """The keys lead elsewhere now."""
+        """Message: the keys of the pane changed."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(id="adjudicate-batch")
@@ -84,7 +84,7 @@ class BatchPane(TellsRefusals, Vertical):
 
     @property
     def next_words(self) -> str:
-        """What the keys do now."""
+        """The line about the keys."""
         match self.stage:
             case "counting":
                 return "Counting ..."
@@ -95,7 +95,7 @@ class BatchPane(TellsRefusals, Vertical):
         return with_keys(self, "A digit or {other.choose} chooses, {other.leave} leaves.")
 
     def open(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], field: str) -> None:
-        """Asks which of the open items are settled; `disputes` are all of them, `field` the question shown alone."""
+        """Ask which of the open items to settle. `disputes` are all of them, `field` is the question listed alone."""
         self.session, self._disputes, self._scope = session, disputes, BatchScope(field)
         in_scope = [dispute for dispute in disputes if field in ("", dispute.spot.field)]
         most = sum(dispute.majority is not None for dispute in in_scope)
@@ -106,15 +106,15 @@ class BatchPane(TellsRefusals, Vertical):
         ]
         if raters_of(session):
             entries.append(MenuEntry("rater", "by one rater's answers ..."))
-        of = question_words(session.way, field)
-        self._choose("scope", f"Settle at once{f': {of}' if of else ''}", entries)
+        question = question_words(session.way, field)
+        self._open_menu("scope", f"Settle at once{f': {question}' if question else ''}", entries)
 
     def close(self) -> None:
-        """Leaves what was begun; nothing of it is kept."""
-        self._turn("")
+        """Close the pane and discard its state."""
+        self._enter_stage("")
         self.display = False
 
-    def _turn(self, stage: Stage) -> None:
+    def _enter_stage(self, stage: Stage) -> None:
         self.stage = stage
         self.line.close()
         self.menu.close()
@@ -123,28 +123,28 @@ class BatchPane(TellsRefusals, Vertical):
             part.say(Content(""))
         self.post_message(self.Turned())
 
-    def _choose(self, stage: Stage, title: str, entries: Sequence[MenuEntry]) -> None:
-        self._turn(stage)
+    def _open_menu(self, stage: Stage, title: str, entries: Sequence[MenuEntry]) -> None:
+        self._enter_stage(stage)
         self.display = True
         self.menu.open(title, entries)
 
     # -- which of them ---------------------------------------------------------------------------------------
 
     @on(Menu.Picked)
-    def _picked(self, message: Menu.Picked) -> None:
+    def _apply_choice(self, message: Menu.Picked) -> None:
         message.stop()
         what, _, code = message.id.partition(" ")
         match what:
             case "majority":
-                self._count(self._scope)
+                self._start_count(self._scope)
             case "nearly":
-                self._count(self._scope._replace(all_but_one=True))
+                self._start_count(self._scope._replace(all_but_one=True))
             case "rater":
                 assert self.session is not None
                 raters = [MenuEntry(f"by {name}", plain(name, lines=False)) for name in raters_of(self.session)]
-                self._choose("rater", "By whose answers", raters)
+                self._open_menu("rater", "By whose answers", raters)
             case "by":
-                self._count(self._scope._replace(rater=code))
+                self._start_count(self._scope._replace(rater=code))
             case _:
                 self._leave()
 
@@ -152,21 +152,21 @@ class BatchPane(TellsRefusals, Vertical):
         self.close()
         self.post_message(self.Left())
 
-    def _count(self, scope: BatchScope) -> None:
+    def _start_count(self, scope: BatchScope) -> None:
         assert self.session is not None
-        self._turn("counting")
-        self._read(self.session, self._disputes, scope)
+        self._enter_stage("counting")
+        self._count_batch(self.session, self._disputes, scope)
 
     @work(thread=True, exclusive=True, group="batch")
-    def _read(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], scope: BatchScope) -> None:
-        """What of it this person may settle."""
+    def _count_batch(self, session: AdjudicationSession, disputes: Sequence[DisputedPlace], scope: BatchScope) -> None:
+        """Compute which of the items this person may settle."""
         try:
             post_if_newest(self, self.Counted(batch_of(session, disputes, scope)))
         except LabError as error:
             post_if_newest(self, Failed(error))
 
     @on(Failed)
-    def _failed(self, message: Failed) -> None:
+    def _report_failure(self, message: Failed) -> None:
         message.stop()
         self.notify(plain(message.error.sentence), severity="error", markup=False)
         self._leave()
@@ -174,7 +174,7 @@ class BatchPane(TellsRefusals, Vertical):
     # -- why -------------------------------------------------------------------------------------------------
 
     @on(Counted)
-    def _counted(self, message: Counted) -> None:
+    def _ask_reason(self, message: Counted) -> None:
         message.stop()
         if self.stage != "counting":
             return  # it was left meanwhile, or another study was opened
@@ -184,16 +184,16 @@ class BatchPane(TellsRefusals, Vertical):
             self.notify(f"Nothing of that can be settled: {message.batch.left_words}.", markup=False)
             self._leave()
             return
-        self._turn("reason")
-        self.says.say(Content(self._what))
+        self._enter_stage("reason")
+        self.says.say(Content(self._summary))
         choices = reason_choices(self.session.way)
         self.options.show(choices)
         presets = [choice.value for choice in choices]
         self.line.open("Why are they so?", "", "one reason for all of them, in a sentence", presets=presets)
 
     @property
-    def _what(self) -> str:
-        """What would be settled, and what not."""
+    def _summary(self) -> str:
+        """The items that would be settled, and those that stay open, in words."""
         assert self._batch is not None
         count = len(self._batch.rulings)
         by = f"as {self._batch.scope.rater} says" if self._batch.scope.rater else "as most say"
@@ -201,7 +201,7 @@ class BatchPane(TellsRefusals, Vertical):
         return f"{count:,} {'item is' if count == 1 else 'items are'} settled {by}{open_words}."
 
     @on(AnswerOptions.Picked)
-    def _clicked(self, message: AnswerOptions.Picked) -> None:
+    def _write_reason(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         for choice in self.options.choices:
             if choice.key == message.key:
@@ -209,33 +209,33 @@ class BatchPane(TellsRefusals, Vertical):
                 self.line.focus()
 
     @on(AnswerLine.Left)
-    def _left(self, message: AnswerLine.Left) -> None:
+    def _cancel_reason(self, message: AnswerLine.Left) -> None:
         message.stop()
         self._leave()
 
     @on(AnswerLine.Ended)
-    def _ended(self, message: AnswerLine.Ended) -> None:
+    def _confirm(self, message: AnswerLine.Ended) -> None:
         message.stop()
         reason = self.line.text.strip()
         if not reason:
             self.wrong.say(Content.styled("A reason must be said; it stands beside each of them from now on.", ERROR))
             return
-        says = f"{self._what}\n\n“{plain(reason)}”\n\nWhat raters said stays as it is."
-        self.app.push_screen(AskScreen("Settle at once", says, "Settle them"), self._sure)
+        says = f"{self._summary}\n\n“{plain(reason)}”\n\nWhat raters said stays as it is."
+        self.app.push_screen(AskScreen("Settle at once", says, "Settle them"), self._settle_if_sure)
 
-    def _sure(self, sure: bool | None) -> None:
+    def _settle_if_sure(self, sure: bool | None) -> None:
         if not sure:
             self.line.focus()
             return
         assert self.session is not None
         assert self._batch is not None
         batch, reason = self._batch, self.line.text.strip()
-        self._turn("counting")
-        self._keep(self.session, batch, reason)
+        self._enter_stage("counting")
+        self._store_batch(self.session, batch, reason)
 
     @work(thread=True, exclusive=True, group="batch")
-    def _keep(self, session: AdjudicationSession, batch: Batch, reason: str) -> None:
-        """Settles them, all or none."""
+    def _store_batch(self, session: AdjudicationSession, batch: Batch, reason: str) -> None:
+        """Settle all of the items, or none after an error."""
         try:
             settlements = settle_batch(session, batch, reason)
             self.post_message(self.Settled(len(settlements), batch.left_words))

@@ -1,4 +1,4 @@
-"""The keys of Adjudicate: digits choose, Enter settles; the run's keys are those of Annotate."""
+"""The keys of Adjudicate. Digits choose, Enter settles, and the run's keys are those of Annotate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two lists of Adjudicate: what is to be settled, and the answers to one item side by side."""
+"""The two lists of Adjudicate: the disputed items, and the answers to one item side by side."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DisputeList(RowList["DisputedPlace"]):
-    """What is open, units that move the result most first; below it what is settled."""
+    """Open disputes, units that change the result most first, followed by the settled ones."""
 
     HELP = """\
 # To be settled
@@ -41,7 +41,7 @@ without that run. **{list.open}** opens an item. **{adjudicate.filter}** lists o
         self._numbers: dict[str, int] = {}
 
     def show(self, rows: list[DisputedPlace], units: Mapping[str, Unit], way: Wording) -> None:
-        """Lists these."""
+        """List other disputes."""
         self._units, self.way = units, way
         self._numbers = {id: number for number, id in enumerate(units, 1)}
         self.set_rows(rows)
@@ -56,7 +56,7 @@ without that run. **{list.open}** opens an item. **{adjudicate.filter}** lists o
 
 
 class AnswerList(RowList[MaskedAnswer], inherit_bindings=False):
-    """Everybody's answer to one item; judges' below people's, where they are shown."""
+    """All answers to one item. Judges' answers are below people's if they are shown."""
 
     HELP = """\
 # Answers side by side
@@ -86,7 +86,7 @@ changes.
         self._draft = SettlementDraft()
 
     def show(self, case: ItemAnswers, way: Wording, draft: SettlementDraft, *, judges: bool) -> None:
-        """Shows who says what; the cursor stays on its line where the item is the same."""
+        """Show the answers. The cursor stays on its line if the item is the same."""
         same = self.case is not None and (self.case.unit.id, self.case.spot) == (case.unit.id, case.spot)
         self.case, self._way, self._draft = case, way, draft
         voices = [*case.voices, *(case.judges if judges else ())]

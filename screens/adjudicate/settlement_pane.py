@@ -1,4 +1,4 @@
-"""How one item is settled: a digit or the majority chooses, a discussion is told, and a reason is typed."""
+"""The pane that settles one item: choose an answer, note a discussion, and type a reason."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STAYED = "stayed"
 
 
 class RightAnswers(VerticalScroll):
-    """The answers that may be right; tab leads there where not all of them are seen."""
+    """The possible answers. Tab focuses them only if some are out of sight."""
 
     HELP = "The answers that may be right. **PgDn** and the arrows read on; a digit chooses, **tab** leads on."
 
@@ -54,9 +54,9 @@ class RightAnswers(VerticalScroll):
 
 
 class SettlePane(TellsRefusals, Vertical):
-    """An item in full, the answers side by side, what is chosen, and a line to type in; tells what was settled.
+    """An item in full, the answers side by side, the draft, and a text field. Posts what was settled.
 
-    Whoever holds it calls `open` with a case, and hears what is looked at.
+    The room calls `open` with a case and receives `LookedAt`.
     """
 
     BINDING_GROUP_TITLE = "Settle"
@@ -64,16 +64,16 @@ class SettlePane(TellsRefusals, Vertical):
 
     @dataclass
     class LookedAt(Message):
-        """The answer under the cursor is another one."""
+        """Message: the cursor is on another answer."""
 
         voice: MaskedAnswer | None
 
     class Turned(Message):
-        """The keys lead elsewhere now."""
+        """Message: the keys of the pane changed."""
 
     @dataclass
     class Settled(Message):
-        """The item that is open was settled, or left unsettled again."""
+        """Message: the open item was settled, or unsettled again."""
 
         withdrawn: bool
 
@@ -84,7 +84,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.judges = False
         self.typing: Typing = ""
         self._drafts: dict[tuple[str, str, str, str], SettlementDraft] = {}
-        """By study, unit, target and field: studies of the same runs have the same units."""
+        """By study, unit, target and field, because studies of the same runs have the same units."""
         self.ask = TextPage(id="adjudicate-ask")
         self.voices = AnswerList()
         self.words = TextPage(id="adjudicate-words")
@@ -93,10 +93,10 @@ class SettlePane(TellsRefusals, Vertical):
         self.wrong = StatusLine("adjudicate-wrong")
         self.line = AnswerLine(clock, Pace(clock))
         self.menu = Menu()
-        self._moving: tuple[str, Any] = ("", None)
-        """Whose change of mind is told, and to what."""
+        self._pending_move: tuple[str, Any] = ("", None)
+        """The rater whose change of mind is being recorded, and the new answer."""
         self._last_reason = ""
-        """By which the item before was settled: the next may have the same."""
+        """Reason of the last settlement, offered for the next item."""
 
     def compose(self) -> ComposeResult:
         yield self.ask
@@ -109,10 +109,10 @@ class SettlePane(TellsRefusals, Vertical):
         yield self.words
 
     def on_mount(self) -> None:
-        self.watch(self.choices, "show_vertical_scrollbar", self._room_turned, init=False)
+        self.watch(self.choices, "show_vertical_scrollbar", self._announce_scrollbar, init=False)
 
-    def _room_turned(self) -> None:
-        """Answers came or went out of sight."""
+    def _announce_scrollbar(self) -> None:
+        """Update the keys after answers went out of sight or came into it."""
         self.post_message(self.Turned())
 
     # -- which item ------------------------------------------------------------------------------------------
@@ -130,22 +130,22 @@ class SettlePane(TellsRefusals, Vertical):
 
     @property
     def draft(self) -> SettlementDraft:
-        """What was chosen here so far."""
-        return self._drafts.setdefault(self._place, SettlementDraft())
+        """Draft of the open item."""
+        return self._drafts.setdefault(self._draft_key, SettlementDraft())
 
     @property
-    def _place(self) -> tuple[str, str, str, str]:
+    def _draft_key(self) -> tuple[str, str, str, str]:
         assert self.case is not None
         assert self.session is not None
         return (self.session.study.name, self.case.unit.id, *self.case.spot)
 
     @property
     def by_digits(self) -> bool:
-        """Whether digits choose what is right."""
+        """True if digits choose the answer."""
         return way_of(self.item) in ("choice", "many")
 
     def open(self, session: AdjudicationSession, case: ItemAnswers) -> None:
-        """Shows an item."""
+        """Show an item."""
         if self.session is not None and self.session.study.name != session.study.name:
             self._last_reason = ""
         self.leave_line()
@@ -156,13 +156,14 @@ class SettlePane(TellsRefusals, Vertical):
         self.post_message(self.LookedAt(self.voices.current))
 
     def renew(self, wrong: str = "") -> None:
-        """Paints the item as it stands."""
+        """Repaint the item in its current state."""
         assert self.case is not None
+        # Once shown, judges' answers may have influenced the adjudicator. The settlement records that.
         self.draft.judges_seen |= self.judges and bool(self.case.judges)
-        self._show(self.ask, case_words(self.way, self.case))
+        self._show_if_new(self.ask, case_words(self.way, self.case))
         self.voices.show(self.case, self.way, self.draft, judges=self.judges)
         self.voices.styles.height = max(3, min(8, self.voices.count + 2))
-        self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
+        self._show_if_new(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
         many = way_of(self.item) == "many"
         choices = self.way.choices(self.item) if self.by_digits and not self.case.closed else []
         marked_keys = {
@@ -178,14 +179,14 @@ class SettlePane(TellsRefusals, Vertical):
         self.wrong.say(Content.styled(wrong, ERROR))
         self.post_message(self.Turned())
 
-    def _show(self, page: TextPage, words: Content) -> None:
-        """Other words begin at their top; the same stay where they were read."""
+    def _show_if_new(self, page: TextPage, words: Content) -> None:
+        """Show new text from its top. The same text keeps its scroll offset."""
         if words != page.content:
             page.show(words)
 
     @property
     def next_words(self) -> str:
-        """What the keys do now, and where answers are out of sight, how they are read."""
+        """The line about the keys, with how to read answers that are out of sight."""
         out_of_sight = self.choices.show_vertical_scrollbar and not (self.menu.display or self.typing)
         more = "   tab, then PgDn: the answers read on" if out_of_sight else ""
         return with_keys(self, self._next_words()) + more
@@ -214,16 +215,16 @@ class SettlePane(TellsRefusals, Vertical):
         return f"A digit chooses{most}; {{adjudicate.settle}} then asks why."
 
     @on(LineList.Highlighted, "#adjudicate-said")
-    def _moved_to(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.case is not None:
-            self._show(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
+            self._show_if_new(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
             self.post_message(self.LookedAt(self.voices.current))
 
     # -- typing ----------------------------------------------------------------------------------------------
 
     def type(self, what: Typing, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
-        """Opens the line; words that are `selected` are replaced by what is typed."""
+        """Open the text field. Typing replaces `selected` words."""
         self.typing = what
         presets = [choice.value for choice in reason_choices(self.way)] if what == "reason" else []
         self.set_class(bool(presets), "-reason")
@@ -233,7 +234,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.post_message(self.Turned())
 
     def leave_line(self) -> None:
-        """Closes the line and what else is open over the item; a reason that was begun stays."""
+        """Close the text field and the menu. A reason that was begun stays in the draft."""
         if self.typing == "reason" and self.case is not None:
             self.draft.reason = self.line.text.strip()
         self.remove_class("-reason", "-typing", "-menu")
@@ -249,7 +250,7 @@ class SettlePane(TellsRefusals, Vertical):
     # -- what can be done -----------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can be done with this item; nothing while something is typed."""
+        """Enable only what can be done with this item, and nothing while a person types."""
         if self.case is None or self.typing or self.menu.display:
             return False
         if action == "withdraw":
@@ -265,17 +266,17 @@ class SettlePane(TellsRefusals, Vertical):
     # -- choosing --------------------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
-        """A digit is a digit in whatever width an input method writes it."""
+        """Accept a digit in any width that an input method writes."""
         digit = ascii_digit(event.character)
         if digit is not None and self.check_action("digit", ()) and self.voices.has_focus:
             event.stop()
             self.action_digit(digit)
 
     def action_digit(self, digit: int) -> None:
-        """An option; a first digit of what is typed; 0 asks why there is no right answer."""
+        """Choose an option, begin a typed value with the digit, or (0) ask why there is no right answer."""
         if digit == 0:
             reasons = [MenuEntry(f"missing {reason}", self.way.reason(reason)) for reason in _REASONS]
-            self._offer("No right answer: why", reasons)
+            self._open_menu("No right answer: why", reasons)
             return
         choices = self.way.choices(self.item) if self.by_digits else []
         if not choices:
@@ -285,27 +286,27 @@ class SettlePane(TellsRefusals, Vertical):
         if choice is None:
             self.renew(f"There is no answer {digit}.")
         else:
-            self._turn(choice.value)
+            self._choose_option(choice.value)
 
     @on(AnswerOptions.Picked)
-    def _picked(self, message: AnswerOptions.Picked) -> None:
+    def _take_option(self, message: AnswerOptions.Picked) -> None:
         message.stop()
         choice = next((option for option in self.options.choices if option.key == message.key), None)
         if choice is not None and self.typing == "reason":
             self.line.write(choice.value)
             self.line.focus()
         elif choice is not None:
-            self._turn(choice.value)
+            self._choose_option(choice.value)
 
-    def _turn(self, value: Any) -> None:
-        """An option is right; of many options it is one of those that are, or is left out again."""
+    def _choose_option(self, value: Any) -> None:
+        """Choose an option, or toggle it in a field of many options."""
         if way_of(self.item) == "many":
             selection = self.draft.value if isinstance(self.draft.value, list) else None
             value = turned(self.item, selection, value)
         self.choose(value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:
-        """This is right; it is settled once a reason is given."""
+        """Set the draft's answer. It is settled once a reason is given."""
         draft, most = self.draft, self.case.majority if self.case is not None else None
         draft.value, draft.missing = value, missing
         if means is not None:
@@ -315,47 +316,47 @@ class SettlePane(TellsRefusals, Vertical):
         self.renew()
 
     def action_majority(self) -> None:
-        """What most say is right."""
+        """Choose the majority's answer."""
         most = self.case.majority if self.case is not None else None
         if most is not None:
             discussed = self.draft.means == "discussion"
             self.choose(most.value, most.reason_missing, None if discussed else "majority")
 
     def action_type(self) -> None:
-        """Opens the line for an answer that has no digit."""
+        """Open the text field for an answer that has no digit."""
         if self.by_digits:
             self.renew("A digit chooses here.")
         else:
             self.type("value", self.item.field.id, words_of(self.draft.value), hint_of(self.item.field))
 
     def action_discussed(self) -> None:
-        """Opens the line for the minutes of a discussion."""
+        """Open the text field for the minutes of a discussion."""
         minutes = self.draft.minutes
         self.type("minutes", "Discussed: minutes", "" if minutes is None else f"{minutes:g}", "empty: it was not")
 
     def action_moved(self) -> None:
-        """Asks to what the rater under the cursor changed their mind."""
+        """Ask for the new answer of the rater under the cursor."""
         voice = self.voices.current
         if voice is None or not voice.said.person:
             self.renew("A judge does not discuss.")
             return
-        self._moving = (voice.mask, None)
+        self._pending_move = (voice.mask, None)
         choices = self.way.choices(self.item) if way_of(self.item) == "choice" else []
         if not choices:
             self.type("now", f"{voice.called} changed to", "", hint_of(self.item.field))
             return
         stayed = [MenuEntry(_STAYED, "did not change their mind")] if voice.mask in self.draft.moves else []
         entries = [MenuEntry(f"now {at}", move.says) for at, move in enumerate(choices)]
-        self._offer(f"{voice.called} changed to", [*entries, *stayed])
+        self._open_menu(f"{voice.called} changed to", [*entries, *stayed])
 
-    def _offer(self, title: str, entries: Sequence[MenuEntry]) -> None:
-        """Opens the menu; in few rows the answers make room for it."""
+    def _open_menu(self, title: str, entries: Sequence[MenuEntry]) -> None:
+        """Open the menu. In a low terminal it takes the rows of the answers."""
         self.add_class("-menu")
         self.menu.open(title, entries)
         self.post_message(self.Turned())
 
     @on(Menu.Picked)
-    def _chosen(self, message: Menu.Picked) -> None:
+    def _apply_menu(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
         self.remove_class("-menu")
@@ -364,77 +365,77 @@ class SettlePane(TellsRefusals, Vertical):
         if what == "missing":
             self.choose(None, next(reason for reason in _REASONS if reason == which))
         elif what == "now":
-            now = self.way.choices(self.item)[int(which)].value
-            if why := self._unmoved(now):
+            new_value = self.way.choices(self.item)[int(which)].value
+            if why := self._why_unmoved(new_value):
                 self.renew(why)
             else:
-                self._asks_why(now)
+                self._ask_why_moved(new_value)
         elif what == _STAYED:
-            self.draft.moves.pop(self._moving[0], None)
+            self.draft.moves.pop(self._pending_move[0], None)
             self.renew()
         else:
             self.renew()
 
-    def _unmoved(self, now: Any) -> str:
-        """Why that is no change of mind; empty where it is one."""
-        voice = next(row for row in self.voices.rows if row.mask == self._moving[0])
+    def _why_unmoved(self, now: Any) -> str:
+        """Return why this is not a change of mind; empty if it is one."""
+        voice = next(row for row in self.voices.rows if row.mask == self._pending_move[0])
         return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 
-    def _asks_why(self, now: Any) -> None:
-        self._moving = (self._moving[0], now)
-        self.type("why", f"Why did {self._moving[0]} change?", "", "a word, or a word: and more")
+    def _ask_why_moved(self, now: Any) -> None:
+        self._pending_move = (self._pending_move[0], now)
+        self.type("why", f"Why did {self._pending_move[0]} change?", "", "a word, or a word: and more")
 
     def action_judges(self) -> None:
-        """Judges' answers beside people's, or not."""
+        """Toggle judges' answers beside people's."""
         self.judges = not self.judges
         self.renew()
 
     # -- what was typed ----------------------------------------------------------------------------------------
 
     @on(AnswerLine.Left)
-    def _left(self, message: AnswerLine.Left) -> None:
+    def _cancel_line(self, message: AnswerLine.Left) -> None:
         message.stop()
         self.leave_line()
         self.renew()
 
     @on(AnswerLine.Ended)
-    def _ended(self, message: AnswerLine.Ended) -> None:
+    def _submit_line(self, message: AnswerLine.Ended) -> None:
         message.stop()
         what, words = self.typing, self.line.text.strip()
         try:
-            self._typed(what, words)
+            self._apply_typed(what, words)
         except LabError as error:
             self.wrong.say(Content.styled(error.body, ERROR))
 
-    def _typed(self, what: Typing, words: str) -> None:
-        """What was typed is taken; a `LabError` leaves the line open."""
+    def _apply_typed(self, what: Typing, words: str) -> None:
+        """Apply the typed text. A `LabError` leaves the field open."""
         match what:
             case "value":
-                value = self._fitting(words)
+                value = self._parse_typed(words)
                 self.leave_line()
                 self.choose(value)
             case "minutes":
-                self._discussed(words)
+                self._note_discussion(words)
             case "now":
-                now = self._fitting(words)
-                if why := self._unmoved(now):
+                new_value = self._parse_typed(words)
+                if why := self._why_unmoved(new_value):
                     raise LabError("answer", why)
                 self.leave_line()
-                self._asks_why(now)
+                self._ask_why_moved(new_value)
             case "why":
-                self._changed(words)
+                self._note_change(words)
             case "reason" | "withdraw":
                 self._settle(words, withdrawn=what == "withdraw")
 
-    def _fitting(self, words: str) -> Any:
-        """The value that was typed; a `LabError` where it is none of the question's."""
+    def _parse_typed(self, words: str) -> Any:
+        """Parse a typed value. Raise `LabError` if it does not fit the question."""
         assert self.session is not None
         assert self.case is not None
         value = typed_value(self.item.field, words)
         self.session.check_fits(self.case, value)
         return value
 
-    def _discussed(self, words: str) -> None:
+    def _note_discussion(self, words: str) -> None:
         draft = self.draft
         if not words:
             draft.means, draft.minutes, draft.moves = "adjudicator", None, {}
@@ -449,15 +450,15 @@ class SettlePane(TellsRefusals, Vertical):
         self.leave_line()
         self.renew()
 
-    def _changed(self, words: str) -> None:
-        """Keeps a change of mind: a word is its code, what follows a colon is more."""
+    def _note_change(self, words: str) -> None:
+        """Record a change of mind. One word is its code, and the words after a colon explain it."""
         code, colon, why = words.partition(":")
         if not colon and " " in words:
             code, why = "", words
-        mask, now = self._moving
+        mask, now = self._pending_move
         voice = next(row for row in self.voices.rows if row.mask == mask)
-        was = voice.said.reason_missing or voice.said.value
-        self.draft.moves[mask] = replace(Move(mask, was, now), code=code.strip(), why=why.strip())
+        old_value = voice.said.reason_missing or voice.said.value
+        self.draft.moves[mask] = replace(Move(mask, old_value, now), code=code.strip(), why=why.strip())
         self.draft.means = "discussion"
         self.leave_line()
         self.renew()
@@ -465,7 +466,7 @@ class SettlePane(TellsRefusals, Vertical):
     # -- settling --------------------------------------------------------------------------------------------
 
     def action_settle(self) -> None:
-        """Asks why, where something was chosen."""
+        """Ask for the reason if an answer was chosen."""
         if not self.draft.chosen:
             most = " or m, what most say" if self.case is not None and self.case.majority is not None else ""
             self.renew(f"Choose what is right first: a digit{most}.")
@@ -483,7 +484,7 @@ class SettlePane(TellsRefusals, Vertical):
             self.options.show(reasons)
 
     def action_withdraw(self) -> None:
-        """Asks why it is left unsettled again."""
+        """Ask why the item becomes unsettled again."""
         self.type("withdraw", "Why is it unsettled again?", "", "a reason, in a sentence")
 
     def _settle(self, reason: str, *, withdrawn: bool) -> None:
@@ -491,11 +492,12 @@ class SettlePane(TellsRefusals, Vertical):
         assert self.case is not None
         if not reason:
             raise LabError("reason", "A reason must be said; it stands beside the answer from now on.")
-        now = self.session.case(self.case.unit, self.case.spot)
-        if now.settled != self.case.settled:
-            self.case = now
+        # Another adjudicator may have settled it while the reason was typed.
+        current = self.session.case(self.case.unit, self.case.spot)
+        if current.settled != self.case.settled:
+            self.case = current
             self.leave_line()
-            self.renew(_meanwhile(self, now))
+            self.renew(_meanwhile_words(self, current))
             return
         draft = self.draft
         if withdrawn:
@@ -507,12 +509,12 @@ class SettlePane(TellsRefusals, Vertical):
             )  # fmt: skip
             self._last_reason = reason
         self.leave_line()
-        self._drafts.pop(self._place, None)
+        self._drafts.pop(self._draft_key, None)
         self.post_message(self.Settled(withdrawn))
 
 
-def _meanwhile(pane: SettlePane, now: ItemAnswers) -> str:
-    """What is said where another one settled an item, or left it unsettled, while a reason was typed."""
+def _meanwhile_words(pane: SettlePane, now: ItemAnswers) -> str:
+    """Return the notice that another person settled or unsettled the item while a reason was typed."""
     if now.settled is None:
         return "Meanwhile it was left unsettled again."
     return with_keys(pane, "Meanwhile another one settled it, as told here; {adjudicate.settle} settles it anew.")

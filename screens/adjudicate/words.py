@@ -1,4 +1,4 @@
-"""What Adjudicate says: an item in the queue, the answers side by side, what is chosen so far; plain characters."""
+"""Texts of Adjudicate in plain characters: an item in the queue, its answers, and the draft of a settlement."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class SettlementDraft:
-    """What was chosen for an item and is not settled yet; it stays while another item is looked at."""
+    """Draft of an item's settlement. It stays while another item is shown."""
 
     value: Any = None
     missing: Missing | None = None
     means: Means = "adjudicator"
     minutes: float | None = None
     moves: dict[str, Move] = field(default_factory=dict)
-    """By the letter of who changed their mind."""
+    """Changes of mind by the letter of the rater."""
     reason: str = ""
     judges_seen: bool = False
 
@@ -44,7 +44,7 @@ class SettlementDraft:
 
 
 def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
-    """A place as a line of the sheet would be about it."""
+    """Return the sheet's item for a field of a unit."""
     question = protocol.field(spot.field)
     assert question is not None
     numbers = {target.id: number for number, target in enumerate(unit.targets, 1)}
@@ -52,16 +52,16 @@ def item_at(protocol: Protocol, unit: Unit, spot: FieldReference) -> SheetItem:
 
 
 def answer_words(way: Wording, item: SheetItem, value: Any, missing: str | None) -> str:
-    """An answer, or the reason for none."""
+    """Return an answer, or the reason for a missing one."""
     return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
 
 
 _REASON = 56
-"""Characters of a reason that tell it from others; the line has it in full once its digit is pressed."""
+"""Characters that distinguish reasons in a list. The field shows a reason in full after its digit."""
 
 
 def reason_choices(way: Wording) -> list[AnswerChoice]:
-    """The protocol's reasons for settling in a line each, with their digits; `value` has all its words."""
+    """Return the protocol's reasons for settling with their digits. `value` has the full text."""
     words = [plain(says, lines=False).strip() for says in way.protocol.reason_words(way.locale).values()]
     return [AnswerChoice(str(at), says, one_line(says, _REASON)) for at, says in enumerate(words, 1)]
 
@@ -70,9 +70,9 @@ def reason_choices(way: Wording) -> list[AnswerChoice]:
 
 
 def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace, width: int) -> Content:
-    """A line of the queue: its sign, the run, the item, how many said what or what is settled, how far it moves.
+    """Return a line of the queue: sign, run, item, counts of answers or the settlement, and the shift of the result.
 
-    The run is named by its id, or by its `number` in the study where there is less room.
+    The run is named by its id, or by its `number` in the study in a narrow table.
     """
     item = item_at(way.protocol, unit, dispute.spot)
     settlement = dispute.settled
@@ -83,9 +83,10 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     )
     columns = _columns(way.protocol, width)
     run = one_line(short_id(unit.id), _ID) if columns[0] == _ID else f"#{number}"
-    names = zip((run, one_line(_called(way, item.field), max(1, columns[1]))), columns, strict=True)
+    names = zip((run, one_line(_question_name(way, item.field), max(1, columns[1]))), columns, strict=True)
     first = "".join(f"{name:<{size}}  " for name, size in names if size)
     room = width - 2 - len(first) - 8
+    # The answers tell more than the item, and get up to five eighths.
     right = min(Content(answers).cell_length, room * 5 // 8)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
     text = Content(answers).truncate(right, ellipsis=True, pad=True).plain
@@ -93,17 +94,17 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
 
 
 _ID = 17
-"""Characters of an id that tell runs apart, and of a step in one."""
+"""Characters of a run's short id, with a step in it."""
 
 
 def _columns(protocol: Protocol, width: int) -> tuple[int, int]:
-    """The columns of the run's id, and of the question where there are several."""
+    """Return the columns of the run's id, and of the question if there are several."""
     wide = width >= 90
     return (_ID if wide else 6, (14 if wide else 9) if len(protocol.fields) > 1 else 0)
 
 
 def queue_heading(way: Wording, width: int) -> Content:
-    """What stands above these columns."""
+    """Return the heading of the queue."""
     sizes = _columns(way.protocol, width)
     first = "".join(f"{name:<{size}}  " for name, size in zip(("in", "question"), sizes, strict=True) if size)
     room = max(1, width - len(first) - 17)
@@ -112,7 +113,7 @@ def queue_heading(way: Wording, width: int) -> Content:
 
 
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
-    """How many said what, the most frequent first."""
+    """Return the counts of the answers, the most frequent first."""
     return ", ".join(
         so_many(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
         for answer_count in counts
@@ -120,13 +121,13 @@ def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...])
 
 
 def question_words(way: Wording, id: str) -> str:
-    """A question in a word or two; empty for none."""
+    """Return a question in a word or two; empty if there is no such field."""
     question = way.protocol.field(id)
-    return "" if question is None else _called(way, question)
+    return "" if question is None else _question_name(way, question)
 
 
 def settled_words(way: Wording, item: SheetItem, what: Settlement) -> str:
-    """What is settled, and how."""
+    """Return the settled answer and its means."""
     return f"{answer_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
 
 
@@ -135,7 +136,7 @@ _MEANS: Mapping[Means, str] = {
 }  # fmt: skip
 
 
-def _called(way: Wording, question: Field) -> str:
+def _question_name(way: Wording, question: Field) -> str:
     return plain(way.protocol.word(way.locale, f"{question.id}.says", question.shown), lines=False)
 
 
@@ -143,7 +144,7 @@ def _called(way: Wording, question: Field) -> str:
 
 
 def case_words(way: Wording, case: ItemAnswers) -> Content:
-    """The item in full and what is asked."""
+    """Return the item in full and its question."""
     item = item_at(way.protocol, case.unit, case.spot)
     parts: list[tuple[str, str]] = []
     if item.target is not None:
@@ -156,13 +157,13 @@ def case_words(way: Wording, case: ItemAnswers) -> Content:
 
 
 def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move | None, width: int) -> Content:
-    """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
+    """Return one rater's answer in a line: letter, answer, step, flags, confidence, and a sign for a note."""
     item = item_at(way.protocol, case.unit, case.spot)
     answer, label = voice.said, voice.said.label
     words = [answer_words(way, item, answer.value, answer.reason_missing)]
     if label is not None and label.evidence and case.unit.runs:
         words.append(place_words(way, case.unit, label.evidence))
-    words += [f"+{_flag(way, flag)}" for flag in voice.flags]
+    words += [f"+{_flag_words(way, flag)}" for flag in voice.flags]
     if label is not None and label.confidence is not None:
         words.append(f"{round(label.confidence * 4) + 1}/5")
     if label is not None and (label.note or label.cites):
@@ -172,13 +173,13 @@ def voice_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer, move: Move
     return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
 
 
-def _flag(way: Wording, id: str) -> str:
+def _flag_words(way: Wording, id: str) -> str:
     asked_field = way.protocol.field(id)
     return way.flag(asked_field) if asked_field is not None else id
 
 
 def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, draft: SettlementDraft) -> Content:
-    """What the rater under the cursor noted; then how the item stands: what is chosen, or settled and why."""
+    """Return the note of the rater under the cursor, the settlement with its reason, and the draft."""
     parts: list[tuple[str, str]] = []
     label = voice.said.label if voice is not None else None
     if voice is not None and label is not None and label.note:
@@ -189,13 +190,13 @@ def beside_words(way: Wording, case: ItemAnswers, voice: MaskedAnswer | None, dr
     if case.closed:
         parts.append((f"{plain(case.closed, lines=False)}\n", WARNING))
     if case.settled is not None:
-        parts += _settled(way, case, item)
+        parts += _settled_parts(way, case, item)
     if draft.chosen or draft.moves or draft.minutes is not None:
-        parts += _chosen(way, item, draft)
+        parts += _draft_parts(way, item, draft)
     return Content.assemble(*parts)
 
 
-def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str, str]]:
+def _settled_parts(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str, str]]:
     assert case.settled is not None
     what = case.settled.what
     minutes = f", {what.minutes:g} min" if what.minutes is not None else ""
@@ -203,29 +204,29 @@ def _settled(way: Wording, case: ItemAnswers, item: SheetItem) -> list[tuple[str
     parts.append((f"{plain(what.reason)}\n", ""))
     if what.judges_seen:
         parts.append(("after judges' answers were looked at\n", MUTED))
-    return parts + _moved(way, item, {case.called(move.rater): move for move in what.moves})
+    return parts + _move_parts(way, item, {case.called(move.rater): move for move in what.moves})
 
 
-def _chosen(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
+def _draft_parts(way: Wording, item: SheetItem, draft: SettlementDraft) -> list[tuple[str, str]]:
     answer = answer_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
     minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
     parts = [("Not settled yet: ", WARNING), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
-    parts += _moved(way, item, draft.moves)
+    parts += _move_parts(way, item, draft.moves)
     if draft.reason:
         parts.append((f"{plain(draft.reason)}\n", ""))
     return parts
 
 
-def _moved(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
+def _move_parts(way: Wording, item: SheetItem, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
     moved_lines = []
     for who, move in moves.items():
         why = ", ".join(plain(part, lines=False) for part in (move.code, move.why) if part)
-        was = f"{_value(way, item, move.was)} → " if move.was is not None else "→ "
-        moved_lines.append((f"{who}: {was}{_value(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
+        was = f"{_value_words(way, item, move.was)} → " if move.was is not None else "→ "
+        moved_lines.append((f"{who}: {was}{_value_words(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
     return moved_lines
 
 
-def _value(way: Wording, item: SheetItem, value: Any) -> str:
+def _value_words(way: Wording, item: SheetItem, value: Any) -> str:
     return answer_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
 
 
@@ -233,8 +234,7 @@ def _value(way: Wording, item: SheetItem, value: Any) -> str:
 
 
 def title_words(study: Study, still: int, done: int, person: str, only: str = "") -> str:
-    """The line above: the study, how much is to be settled and is (of one question, where it is shown alone), and who
-    sits here."""
+    """Return the title: study, counts of open and settled items (of one question if listed alone), and the person."""
     alone = f"only {only}" if only else ""
     words = ("Adjudicate", one_line(study.name, 40), alone, f"{still:,} to settle", f"{done:,} settled", person)
     return "   ".join(filter(None, (*words, one_line(study.title, 60))))

@@ -1,4 +1,4 @@
-"""Agreement: how far a study's raters agree, each number with its interval and n, by pair and by answer."""
+"""Agreement: a study's coefficients with interval and n, by rater pair and by answer."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 JACKKNIFE = How()
 BOOTSTRAP = How(interval="bootstrap")
 _LOOK = 5.0
-"""Seconds between two looks whether answers came in."""
+"""Seconds between two polls for new answers."""
 NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement."
 
 
 class AgreementScreen(RoomScreen[None]):
-    """One study's agreement. What is chosen to be seen stays so while another room is looked at."""
+    """One study's agreement. The filter and the cursor stay while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Agreement"
@@ -64,14 +64,14 @@ class AgreementScreen(RoomScreen[None]):
         self.items = DisputedItems("agreement-items")
         self.planner = Planner(_runs_wanted)
         self.counting = False
-        """Whether the numbers are being computed."""
+        """True while the numbers are being computed."""
         self.newer = ""
-        """What came in since they were, in words."""
-        self._read = ""
-        """What they rest on, in words."""
+        """Words about what arrived since then."""
+        self._answer_words = ""
+        """Words about the answers that the numbers are based on."""
         self._listing: Ask | None = None
-        self._left: Widget | None = None
-        """What had the keys before the items."""
+        self._last_focus: Widget | None = None
+        """Widget that had the focus before the items."""
 
     def compose(self) -> ComposeResult:
         yield StatusLine("agreement-title")
@@ -85,7 +85,7 @@ class AgreementScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.fields.focus()
-        self.set_interval(_LOOK, self._look)
+        self.set_interval(_LOOK, self._poll)
         if self.study is not None:
             self._begin()
         else:
@@ -93,13 +93,13 @@ class AgreementScreen(RoomScreen[None]):
             self.tell()
 
     def on_screen_resume(self) -> None:
-        """Answers may have come in while another room was looked at."""
-        self._look()
+        """Poll now, because answers may have arrived meanwhile."""
+        self._poll()
 
     # -- opening and counting --------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study's agreement; of the same study what is looked at stays."""
+        """Show a study's agreement. If it is open already, keep what is shown."""
         other = self.study is None or self.study.sha != study.sha
         self.study = study
         if other:
@@ -121,17 +121,17 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     def _blank(self) -> None:
-        self._read = ""
+        self._answer_words = ""
         self.fields.show([])
         self.beneath.blank()
         self.items.show([], "")
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.is_current and not self.counting:
             self.reading.look()
 
     @on(AgreementComputation.Counted)
-    def _counted(self, message: AgreementComputation.Counted) -> None:
+    def _show_numbers(self, message: AgreementComputation.Counted) -> None:
         if message.serial != self.reading.serial:
             return
         self.counting = message.last
@@ -141,25 +141,25 @@ class AgreementScreen(RoomScreen[None]):
         self.agreements = message.agreements
         self.beneath.asked = None
         self.lay_out()
-        self._look()
+        self._poll()
 
     @on(AgreementComputation.Gathered)
-    def _gathered(self, message: AgreementComputation.Gathered) -> None:
+    def _show_counts(self, message: AgreementComputation.Gathered) -> None:
         if message.serial == self.reading.serial:
             raters = count(message.people, "rater")
             judges = f", {count(message.judges, 'judge')}" if message.judges else ""
             still = f", {message.open:,} not handed in" if message.open else ""
-            self._read = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
+            self._answer_words = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
             self.tell()
 
     @on(AgreementComputation.Grown)
-    def _grown(self, message: AgreementComputation.Grown) -> None:
+    def _show_newer(self, message: AgreementComputation.Grown) -> None:
         if message.serial == self.reading.serial:
             self.newer = count(message.labels, "newer answer") if message.labels else "more was said or handed in"
             self.tell()
 
     @on(AgreementComputation.Refused)
-    def _refused(self, message: AgreementComputation.Refused) -> None:
+    def _show_error(self, message: AgreementComputation.Refused) -> None:
         if message.serial != self.reading.serial:
             return
         if message.ask is None:
@@ -174,7 +174,7 @@ class AgreementScreen(RoomScreen[None]):
     # -- what is seen ----------------------------------------------------------------------------------------
 
     def lay_out(self) -> None:
-        """Shows the numbers as they are chosen to be seen now."""
+        """Show the numbers that the filter selects."""
         view = self.view
         if not any(rows.of_people(agreement) is (view.whose == "people") for agreement in self.agreements):
             view = view._replace(whose="people")
@@ -183,20 +183,20 @@ class AgreementScreen(RoomScreen[None]):
         self.view = view
         self.fields.empty = words.nothing_yet(self.study)
         self.fields.show(rows.shown(self.agreements, view))
-        self.set_class(bool(self._nothing()), "-nothing")
+        self.set_class(bool(self._nothing_words()), "-nothing")
         whose = "people among themselves" if view.whose == "people" else "judges against most people"
-        self.fields.entitle(f"Agreement  {whose}", self._chosen_words())
-        self._choose()
+        self.fields.entitle(f"Agreement  {whose}", self._view_words())
+        self._request_pairs()
         self.tell()
 
-    def _choose(self) -> None:
-        """Asks for pairs and grid of the number under the cursor, where they are not those that are shown."""
+    def _request_pairs(self) -> None:
+        """Request the pairs and the grid of the number under the cursor, unless they are shown."""
         agreement = self.fields.current
         judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.whose == "judges" else None
         self.beneath.choose(agreement, judges)
 
     @on(AgreementComputation.Drawn)
-    def _drawn(self, message: AgreementComputation.Drawn) -> None:
+    def _show_pairs(self, message: AgreementComputation.Drawn) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.done()
@@ -208,27 +208,27 @@ class AgreementScreen(RoomScreen[None]):
         self.beneath.take_rows()
 
     def tell(self) -> None:
-        """The title, the number under the cursor in full, and what Enter does."""
+        """Update the title, the full number under the cursor, and what Enter does."""
         title = self.query_one("#agreement-title", StatusLine)
         study = self.study
         if study is None:
             title.say(Content("Agreement"))
         else:
-            extent = f"   {self._read}" if self._read else ""
+            extent = f"   {self._answer_words}" if self._answer_words else ""
             title.say(Content(f"Agreement   {one_line(study.name, 40)}{extent}   {one_line(study.title, 60)}"))
         agreement = self.fields.current
-        sentence = self._nothing() or (words.in_full(agreement) if agreement is not None else "")
+        sentence = self._nothing_words() or (words.in_full(agreement) if agreement is not None else "")
         if self.has_class("-listing"):
             sentence = self.items.says()
         self.query_one("#agreement-said", StatusLine).say(Content(sentence))
-        below = "   ".join(filter(None, (self._state(), with_keys(self, self._next_words()))))
+        below = "   ".join(filter(None, (self._state_words(), with_keys(self, self._next_words()))))
         self.query_one("#agreement-next", StatusLine).say(Content(below))
         self.refresh_bindings()
 
-    def _nothing(self) -> str:
+    def _nothing_words(self) -> str:
         return words.nothing(self.agreements, self.study)
 
-    def _chosen_words(self) -> str:
+    def _view_words(self) -> str:
         intervals = "jackknife"
         if self.how == BOOTSTRAP:
             over = f"{self.agreements[0].clusters}s" if self.agreements else "runs"
@@ -236,16 +236,16 @@ class AgreementScreen(RoomScreen[None]):
         parts = [self.view.part, self.view.statistic, f"intervals: {intervals}"]
         return " · ".join(one_line(part, 60) for part in parts if part)
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if not self.counting:
             return with_keys(self, f"{self.newer}: {{agreement.recount}} recounts") if self.newer else ""
         how = f", resampling {self.how.resamples:,} times" if self.how == BOOTSTRAP else ""
-        what = f"{self.newer} with the others" if self.newer else self._read or "the answers"
+        what = f"{self.newer} with the others" if self.newer else self._answer_words or "the answers"
         return f"counting {what}{how} ..."
 
     def _next_words(self) -> str:
         match self.focused:
-            case FieldNumbers() if self._nothing():
+            case FieldNumbers() if self._nothing_words():
                 return ""
             case FieldNumbers() if self.fields.rows:
                 return "{list.open}: the items on which not all said the same"
@@ -263,14 +263,14 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted, "#agreement-fields")
-    def _on_field(self, message: LineList.Highlighted) -> None:
+    def _follow_field(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.planner.show(self.fields.current)
-        self._choose()
+        self._request_pairs()
         self.tell()
 
     @on(Confusion.Moved)
-    def _on_cell(self, message: Confusion.Moved) -> None:
+    def _follow_cell(self, message: Confusion.Moved) -> None:
         message.stop()
         self.tell()
 
@@ -278,22 +278,22 @@ class AgreementScreen(RoomScreen[None]):
 
     @on(LineList.Chosen, "#agreement-fields")
     @on(LineList.Chosen, "#agreement-pairs")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _list_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         lines = cast("FieldNumbers | RaterPairs", message.lines)
         agreement = lines.current
         if agreement is not None:
-            self._list(Ask(agreement.field, *rows.raters_of(agreement), listed=True))
+            self._open_list(Ask(agreement.field, *rows.raters_of(agreement), listed=True))
 
     @on(Confusion.Chosen)
-    def _cell_chosen(self, message: Confusion.Chosen) -> None:
+    def _list_cell(self, message: Confusion.Chosen) -> None:
         message.stop()
         ask = self.beneath.asked
         if ask is not None:
-            self._list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
+            self._open_list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
 
-    def _list(self, ask: Ask) -> None:
-        self._left = self.focused
+    def _open_list(self, ask: Ask) -> None:
+        self._last_focus = self.focused
         self._listing = ask
         self.add_class("-listing")
         self.items.show([], "Looking for them ...")
@@ -303,12 +303,12 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     def _listed_words(self, ask: Ask) -> str:
-        of = f"  {one_line(ask.one)} and {one_line(ask.other)}" if ask.one else ""
+        raters = f"  {one_line(ask.one)} and {one_line(ask.other)}" if ask.one else ""
         cell = f"  {one_line(ask.cell[0], 30)} × {one_line(ask.cell[1], 30)}" if ask.cell else ""
-        return f"Items  {one_line(ask.field, 40)}{of}{cell}"
+        return f"Items  {one_line(ask.field, 40)}{raters}{cell}"
 
     @on(AgreementComputation.Listed)
-    def _listed(self, message: AgreementComputation.Listed) -> None:
+    def _show_items(self, message: AgreementComputation.Listed) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.done()
@@ -323,25 +323,25 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted, "#agreement-items")
-    def _on_item(self, message: LineList.Highlighted) -> None:
+    def _follow_item(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.tell()
 
     @on(LineList.Chosen, "#agreement-items")
-    def _item_chosen(self, message: LineList.Chosen) -> None:
+    def _find_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.items.current is not None and self._listing is not None:
             self.reading.find(self.items.current, self._listing.field)
 
     @on(AgreementComputation.Found)
-    def _found(self, message: AgreementComputation.Found) -> None:
+    def _open_found(self, message: AgreementComputation.Found) -> None:
         if self.is_current:
             lab_of(self).open_replay(message.run, message.step, back="agreement")
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What would do nothing here is not offered."""
+        """Hide the keys that would do nothing here."""
         match action:
             case "part":
                 return bool(rows.parts(self.agreements))
@@ -354,36 +354,36 @@ class AgreementScreen(RoomScreen[None]):
         return super().check_action(action, parameters)
 
     def action_part(self) -> None:
-        """One part alone, the next, at last all of them."""
-        self.view = self.view._replace(part=_after(["", *rows.parts(self.agreements)], self.view.part, 1))
+        """Show one part alone, then the next, and after the last all of them."""
+        self.view = self.view._replace(part=_next_in(["", *rows.parts(self.agreements)], self.view.part, 1))
         self.lay_out()
 
     def action_whose(self) -> None:
-        """From people to judges, and back."""
+        """Toggle numbers of people and of judges."""
         whose: rows.Whose = "judges" if self.view.whose == "people" else "people"
         self.view = self.view._replace(whose=whose)
         self.beneath.asked = None
         self.lay_out()
 
     def action_statistic(self, by: int) -> None:
-        """One statistic alone, the next or the one before, at last all of them."""
+        """Show one statistic alone, the next or the previous, and after the last all of them."""
         statistics = ["", *rows.statistics(self.agreements, self.view)]
-        self.view = self.view._replace(statistic=_after(statistics, self.view.statistic, by))
+        self.view = self.view._replace(statistic=_next_in(statistics, self.view.statistic, by))
         self.lay_out()
 
     def action_bootstrap(self) -> None:
-        """Intervals by resampling, or by leaving runs out."""
+        """Toggle intervals by bootstrap and by jackknife over runs."""
         self.how = JACKKNIFE if self.how == BOOTSTRAP else BOOTSTRAP
         self._begin()
 
     def action_recount(self) -> None:
-        """Counts everything that is there now."""
+        """Compute all numbers again."""
         self.notify("Counting all that is there now.", markup=False)
         if not self.counting:
             self._begin()
 
     def action_plan(self) -> None:
-        """Opens the planner for the number under the cursor, or closes it."""
+        """Open the planner for the number under the cursor, or close it."""
         agreement = self.fields.current
         if self.planner.opened:
             self._leave_plan()
@@ -393,26 +393,26 @@ class AgreementScreen(RoomScreen[None]):
             self.tell()
 
     def action_copy(self) -> None:
-        """Copies the number under the cursor in words."""
+        """Copy the number under the cursor in words."""
         agreement = self.fields.current
         if agreement is not None:
             self.app.copy_to_clipboard(words.whole(agreement))
             self.notify("The number is copied, with all it rests on.", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next or the previous line of the pane in use."""
+        """Move to the next or the previous line of the focused pane."""
         lines = self.focused if isinstance(self.focused, LineList) else self.fields
         lines.action_move(by)
 
     def action_back(self) -> None:
-        """Out of the help, the plan and the items; then the app's own: to Home."""
+        """Close help, the plan or the items. Then the app's own action goes Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.planner.opened:
             self._leave_plan()
         elif self.has_class("-listing"):
             self.remove_class("-listing")
-            last_focus = self._left
+            last_focus = self._last_focus
             self.set_focus(last_focus if last_focus is not None and last_focus.display else self.fields)
             self.tell()
         else:
@@ -425,9 +425,9 @@ class AgreementScreen(RoomScreen[None]):
         self.tell()
 
 
-def _after(of: list[str], now: str, by: int) -> str:
-    at = of.index(now) if now in of else 0
-    return of[(at + by) % len(of)]
+def _next_in(options: list[str], current: str, by: int) -> str:
+    index = options.index(current) if current in options else 0
+    return options[(index + by) % len(options)]
 
 
 def _runs_wanted(one: Agreement, width: float) -> int | None:

@@ -1,4 +1,4 @@
-"""What is drawn beside the numbers: each two raters' own numbers, and which of their answers came together."""
+"""Data of the charts beside the numbers: coefficients of each rater pair, and confusion matrices."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lab.studies.agreement_cache import AnswerGrid, StudyOverview
 from screens.agreement.rows import raters_of
 
 MOST_GRIDS = 1_000
-"""Grids that are made before anybody asks: with many raters there are more pairs than anybody looks at."""
+"""Maximum grids computed in advance, because many raters make more pairs than anyone opens."""
 
 
 def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
-    """Each two people's numbers in a field; none where it has none."""
+    """Return the coefficients of each rater pair in a field; empty if it has none."""
 
     def made() -> list[Agreement]:
         try:
@@ -31,7 +31,7 @@ def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
 
 
 def drawn(study_data: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
-    """Which answers came together, or why there is no grid of them."""
+    """Return a confusion matrix, or the reason why there is none."""
     try:
         grid = confusion(study_data, field, one, other)
     except LabError as error:
@@ -47,9 +47,9 @@ def beside(
     turn: AbstractContextManager[object],
     is_wanted: Callable[[], bool],
 ) -> StudyOverview:
-    """All that may be drawn beside these numbers; each piece is made in a `turn` of its own.
+    """Compute all pairs and grids beside these numbers, each piece in a `turn` of its own.
 
-    Raises `CancelledError` once `is_wanted` says no.
+    Raise `CancelledError` once `is_wanted` returns False.
     """
     fields = [field.id for field in study_data.study.protocol.fields]
     pairs: dict[str, list[Agreement]] = {}
@@ -58,18 +58,18 @@ def beside(
         (agreement.field, *raters_of(agreement)) for agreement in agreements if agreement.field in fields
     )
     for field in fields:
-        _check(is_wanted)
+        _check_wanted(is_wanted)
         with turn:
             pairs[field] = pairs_of(study_data, field)
         asks |= dict.fromkeys((field, *raters_of(agreement)) for agreement in pairs[field])
     for ask in list(asks)[:MOST_GRIDS]:
-        _check(is_wanted)
+        _check_wanted(is_wanted)
         with turn:
             grids.append(drawn(study_data, *ask))
     columns = study_data.columns
     return StudyOverview(columns.size, len(study_data.people), len(study_data.judges), columns.open, pairs, grids)
 
 
-def _check(is_wanted: Callable[[], bool]) -> None:
+def _check_wanted(is_wanted: Callable[[], bool]) -> None:
     if not is_wanted():
         raise CancelledError

@@ -1,4 +1,4 @@
-"""Counts a study's agreement for its room, off the UI thread: all numbers, then pairs, grid and items as asked for."""
+"""Compute a study's agreement off the UI thread: all numbers, then pairs, grids and items on request."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from store.store import Store
 
 MOST = 2_000
-"""Items that are listed at once; those that split most evenly come first."""
+"""Maximum items in a list. Those that split most evenly come first."""
 
 
 class Ask(NamedTuple):
-    """What is wanted of one field: pairs and grid, of all or of `one` and `other`; with `listed` its items,
-    of one `cell` of the grid or of all."""
+    """A request about one field: pairs and grid, of all raters or of `one` and `other`.
+
+    With `listed` it is for the items, of one `cell` of the grid or of all.
+    """
 
     field: str
     one: str = ""
@@ -41,14 +43,17 @@ class Ask(NamedTuple):
 
 
 class AgreementComputation:
-    """Posts to `owner` what was counted of the study that is open; what belongs to one before is not posted on.
+    """Posts to `owner` the results of the open study. The serial identifies results of a study opened earlier.
 
-    One thing is drawn at a time; while it is, only the newest wish for another waits.
+    Only one request is computed at a time. Meanwhile only the newest other request waits.
     """
 
     @dataclass
     class Counted(Message):
-        """All numbers, and how far the file went when they were computed; `last`: those of before, counted anew now."""
+        """Message: all numbers, and the newest rows of the file when they were computed.
+
+        `last` marks the cached numbers of the last time, which are being computed again.
+        """
 
         serial: int
         agreements: list[Agreement]
@@ -57,7 +62,7 @@ class AgreementComputation:
 
     @dataclass
     class Gathered(Message):
-        """How many answers stand, of how many people and judges; `open` are not handed in."""
+        """Message: number of answers, people and judges. `open` answers are not submitted."""
 
         serial: int
         answers: int
@@ -67,7 +72,7 @@ class AgreementComputation:
 
     @dataclass
     class Drawn(Message):
-        """The pairs and the grid that were asked for."""
+        """Message: pairs and grid of a request."""
 
         serial: int
         ask: Ask
@@ -77,7 +82,7 @@ class AgreementComputation:
 
     @dataclass
     class Listed(Message):
-        """The items that were asked for, of `all` that there are."""
+        """Message: items of a request, out of `all`."""
 
         serial: int
         ask: Ask
@@ -86,21 +91,21 @@ class AgreementComputation:
 
     @dataclass
     class Grown(Message):
-        """Something came in since: so many labels of this study, or none and only acts."""
+        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
 
         serial: int
         labels: int
 
     @dataclass
     class Found(Message):
-        """The run, and the step (from 1), at which an item was judged."""
+        """Message: run and step (from 1) at which an item was judged."""
 
         run: str
         step: int
 
     @dataclass
     class Refused(Message):
-        """Something cannot be read or counted."""
+        """Message: something cannot be read or computed."""
 
         serial: int
         error: LabError
@@ -110,122 +115,128 @@ class AgreementComputation:
         self._owner = owner
         self._store = store
         self._busy = False
-        self._wish: Ask | None = None
-        self._studied: tuple[Newest, StudyData] | None = None
+        self._waiting: Ask | None = None
+        self._cached_study: tuple[Newest, StudyData] | None = None
         self._lock = threading.Lock()
-        self._beside: tuple[int, StudyOverview] | None = None
+        self._overview: tuple[int, StudyOverview] | None = None
         self._drawing = threading.Lock()
         self.serial = 0
         self.study: Study | None = None
         self.how = How()
         self.newest: Newest | None = None
-        """How far the file went when the numbers that are shown were computed; None before."""
+        """Newest rows of the file when the numbers shown were computed; None before."""
 
     def open(self, study: Study, how: How) -> None:
-        """Counts another study, or the same anew."""
+        """Compute another study, or the same again."""
         self.serial += 1
         self.study, self.how, self.newest = study, how, None
-        self._busy, self._wish = False, None
-        self._work(partial(self._count, self.serial, study, how))
+        self._busy, self._waiting = False, None
+        self._run_in_thread(partial(self._compute_numbers, self.serial, study, how))
 
     def close(self) -> None:
-        """What is still being counted is not posted on."""
+        """Close the study. Results that still arrive have an old serial."""
         self.serial += 1
         self.study = None
 
     def ask(self, ask: Ask) -> None:
-        """Draws pairs and grid, or lists items."""
+        """Compute pairs and grid, or list items."""
         if self.study is None:
             return
         if self._busy:
-            self._wish = ask
+            self._waiting = ask
         else:
             self._busy = True
-            self._work(partial(self._draw, self.serial, self.study, self.how, ask))
+            self._run_in_thread(partial(self._compute_request, self.serial, self.study, self.how, ask))
 
     def done(self) -> None:
-        """To be called with what came of an ask: the wish that waited is read next."""
+        """Finish a request after its result arrived, and start the one that waits."""
         self._busy = False
-        wish, self._wish = self._wish, None
+        wish, self._waiting = self._waiting, None
         if wish is not None:
             self.ask(wish)
 
     def look(self) -> None:
-        """Looks whether anything came in since the numbers were computed."""
+        """Poll for rows newer than the numbers."""
         if self.study is not None and self.newest is not None:
-            self._work(partial(self._grown, self.serial, self.study, self.newest))
+            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
 
     def find(self, dispute: Dispute, field: str) -> None:
-        """Finds where an item was judged."""
+        """Find where an item was judged."""
         if self.study is not None:
-            self._work(partial(self._find, self.serial, self.study, dispute, field))
+            self._run_in_thread(partial(self._find_place, self.serial, self.study, dispute, field))
 
     # -- off the UI thread -----------------------------------------------------------------------------------
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
     def _post(self, message: Message) -> None:
         self._owner.post_message(message)
 
-    def _count(self, serial: int, study: Study, how: How) -> None:
+    def _compute_numbers(self, serial: int, study: Study, how: How) -> None:
         from lab.studies.agreement_cache import beside_before, beside_kept, kept_before
         from lab.studies.study_data import agreed
 
         try:
             newest = self._store.agreement.newest()
+            # The numbers of the last time are shown at once, while the new ones are computed.
             before = kept_before(self._store, study, how)
             if before is not None and not self._store.agreement.same_since(study, before[1]):
-                self._know(serial, beside_before(self._store, study, how, before[1]))
+                self._set_overview(serial, beside_before(self._store, study, how, before[1]))
                 self._post(self.Counted(serial, *before, last=True))
                 self._post(self.Grown(serial, self._store.labels.newer(study, before[1].label[0])))
-            agreements = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
-            beside = beside_kept(self._store, study, how)
-            self._know(serial, beside)
+            agreements = agreed(self._store, study, how, lambda: self._study_data(serial, study, how))
+            overview = beside_kept(self._store, study, how)
+            self._set_overview(serial, overview)
         except LabError as error:
             self._post(self.Refused(serial, error))
             return
         self._post(self.Counted(serial, agreements, newest))
-        if beside is None:
-            self._count_beside(serial, study, how, agreements)
+        if overview is None:
+            self._compute_overview(serial, study, how, agreements)
 
-    def _count_beside(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:
-        """Pairs and grids of all, so that they are there at once the next time; what is asked for has its turn."""
+    def _compute_overview(self, serial: int, study: Study, how: How, agreements: Sequence[Agreement]) -> None:
+        """Compute pairs and grids of all requests for the cache. A person's request may go between any two of them."""
         from lab.studies.agreement_cache import beside_or
         from screens.agreement.charts import beside
 
         try:
-            study_data = self._gathered(serial, study, how)
+            study_data = self._study_data(serial, study, how)
             compute_overview = partial(beside, study_data, agreements, self._drawing, lambda: serial == self.serial)
-            self._know(serial, beside_or(self._store, study, how, compute_overview))
+            self._set_overview(serial, beside_or(self._store, study, how, compute_overview))
+        # The overview is only a cache. A request computes what is missing.
         except (LabError, CancelledError):
             return
 
-    def _know(self, serial: int, beside: StudyOverview | None) -> None:
-        """Pairs and grids that are drawn from now on without reading an answer; None where there are none yet."""
+    def _set_overview(self, serial: int, beside: StudyOverview | None) -> None:
+        """Set the cached overview for drawing pairs and grids without reading answers; None if there is none."""
         if serial != self.serial:
             return
-        self._beside = None if beside is None else (serial, beside)
+        self._overview = None if beside is None else (serial, beside)
         if beside is not None:
             self._post(self.Gathered(serial, beside.answers, beside.people, beside.judges, beside.open))
 
-    def _draw(self, serial: int, study: Study, how: How, ask: Ask) -> None:
+    def _compute_request(self, serial: int, study: Study, how: How, ask: Ask) -> None:
         if study.protocol.field(ask.field) is None:
             why = f"{ask.field} follows from other answers; nobody is asked for it."
             self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
             return
         try:
-            message = None if ask.listed else self._known(serial, ask)
+            message = None if ask.listed else self._cached_drawing(serial, ask)
             if message is None:
-                study_data = self._gathered(serial, study, how)
-                message = self._listed(serial, study_data, ask) if ask.listed else self._drawn(serial, study_data, ask)
+                study_data = self._study_data(serial, study, how)
+                message = (
+                    self._compute_list(serial, study_data, ask)
+                    if ask.listed
+                    else self._compute_drawing(serial, study_data, ask)
+                )
             self._post(message)
         except LabError as error:
             self._post(self.Refused(serial, error, ask))
 
-    def _known(self, serial: int, ask: Ask) -> Message | None:
-        """Pairs and grid as they were kept; None where they were not."""
-        last = self._beside
+    def _cached_drawing(self, serial: int, ask: Ask) -> Message | None:
+        """Return pairs and grid from the cache; None if they are not cached."""
+        last = self._overview
         if last is None or last[0] != serial:
             return None
         grids = (
@@ -239,28 +250,30 @@ class AgreementComputation:
             return None
         return self.Drawn(serial, ask, pairs, grid.grid, grid.why)
 
-    def _gathered(self, serial: int, study: Study, how: How) -> StudyData:
-        """The study with its labels, read once for all that is made of it, and anew where something came in."""
+    def _study_data(self, serial: int, study: Study, how: How) -> StudyData:
+        """Return the study with its labels. They are read once, and again after new rows."""
         from lab.studies.study_data import gathered
 
+        # Two workers must not read the same study at once.
         with self._lock:
-            last = self._studied
+            last = self._cached_study
             if last is None or last[1].study.sha != study.sha or not self._store.agreement.same_since(study, last[0]):
                 newest = self._store.agreement.newest()
-                last = self._studied = (newest, gathered(self._store, study, how))
+                last = self._cached_study = (newest, gathered(self._store, study, how))
             study_data = last[1].under(how)
         answers, people, judges = study_data.columns.size, len(study_data.people), len(study_data.judges)
         self._post(self.Gathered(serial, answers, people, judges, study_data.columns.open))
         return study_data
 
-    def _drawn(self, serial: int, study_data: StudyData, ask: Ask) -> Drawn:
+    def _compute_drawing(self, serial: int, study_data: StudyData, ask: Ask) -> Drawn:
         from screens.agreement.charts import drawn, pairs_of
 
+        # `_compute_overview` holds this lock for one piece at a time, so a request waits for one piece at most.
         with self._drawing:
             grid = drawn(study_data, ask.field, ask.one, ask.other)
             return self.Drawn(serial, ask, pairs_of(study_data, ask.field), grid.grid, grid.why)
 
-    def _listed(self, serial: int, study_data: StudyData, ask: Ask) -> Listed:
+    def _compute_list(self, serial: int, study_data: StudyData, ask: Ask) -> Listed:
         from annotators.agreement.agreements import disagreeing
         from annotators.agreement.disputes import between, disputes
         from annotators.agreement.pairs import CATEGORICAL
@@ -272,14 +285,14 @@ class AgreementComputation:
             return self.Listed(serial, ask, places_between[:MOST], len(places_between))
         return self.Listed(serial, ask, list(disputes(study_data, ask.field, places[:MOST])), len(places))
 
-    def _grown(self, serial: int, study: Study, before: Newest) -> None:
+    def _check_newer(self, serial: int, study: Study, before: Newest) -> None:
         try:
             if not self._store.agreement.same_since(study, before):
                 self._post(self.Grown(serial, self._store.labels.newer(study, before.label[0])))
         except LabError as error:
             self._post(self.Refused(serial, error))
 
-    def _find(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
+    def _find_place(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
         try:
             run, step = place_in(self._store, study, dispute, field)
         except LabError as error:
@@ -289,7 +302,10 @@ class AgreementComputation:
 
 
 def place_in(store: Store, study: Study, dispute: Dispute, field: str) -> tuple[str, int]:
-    """The run and step (from 1) that one who stood against most gave as evidence; else anybody's, else its own."""
+    """Return the run and step (from 1) of an item.
+
+    It is the evidence of a rater in the minority, else of any rater, else the item's own step.
+    """
     unit = store.studies.unit(study, dispute.unit)
     if not unit.runs:
         raise LabError(f"item {dispute.unit}", "has no run to be replayed.", "Adjudicate shows it where it is settled.")

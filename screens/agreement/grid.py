@@ -1,4 +1,4 @@
-"""How often answers came together: a grid of counts, shaded, with a cursor that goes from cell to cell."""
+"""A confusion matrix: shaded counts of pairs of answers, with a cursor that moves from cell to cell."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from screens.widgets.table import TableColumn, cell
 _SAME = ("", "on $success 15%", "on $success 30%", "on $success 45%", "on $success 60%")
 _OTHER = ("", "on $warning 15%", "on $warning 30%", "on $warning 45%", "on $warning 60%")
 _LEAST, _MOST = 6, 16
-"""Columns of a cell."""
+"""Minimum and maximum columns of a cell."""
 _NAME = 18
-"""Most columns of a row's name."""
+"""Maximum columns of a row's name."""
 
 
 class Confusion(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows are what one said, columns what the other did; on the diagonal both said the same."""
+    """Rows are one side's answers, columns the other side's. On the diagonal both are the same."""
 
     HELP = """\
 # Grid
@@ -54,7 +54,7 @@ cell, **{grid.open}** lists the items of a cell.
 
     @dataclass
     class Chosen(Message):
-        """Enter, or a second click, on a cell: what one said, and the other."""
+        """Message: Enter or a double click on a cell, with both answers."""
 
         grid: Confusion
         down: str
@@ -62,7 +62,7 @@ cell, **{grid.open}** lists the items of a cell.
 
     @dataclass
     class Moved(Message):
-        """The cursor is on another cell."""
+        """Message: the cursor moved to another cell."""
 
         grid: Confusion
 
@@ -71,10 +71,10 @@ cell, **{grid.open}** lists the items of a cell.
         self.grid: Grid | None = None
         self.at = (0, 0)
         self.empty = ""
-        """What is said where there is no grid."""
+        """Text if there is no grid."""
 
     def show(self, grid: Grid | None, empty: str = "") -> None:
-        """Shows another grid; the cursor stays at its cell where that is there."""
+        """Show another grid. The cursor stays at its cell if that exists."""
         self.grid, self.empty = grid, empty
         self.virtual_size = Size(self.scrollable_content_region.width, self.scrollable_content_region.height)
         self._go(*self.at)
@@ -82,18 +82,18 @@ cell, **{grid.open}** lists the items of a cell.
 
     @property
     def filled(self) -> bool:
-        """Whether there is a cell to stand on."""
+        """True if there is at least one cell."""
         return self.grid is not None and bool(self.grid.down) and bool(self.grid.across)
 
     def says(self) -> str:
-        """The cell under the cursor in words."""
+        """Return the cell under the cursor in words."""
         if self.grid is None or not self.filled:
             return ""
         row, column = self.at
         count = self.grid.counts[row][column]
         down, across = one_line(self.grid.down[row], 40), one_line(self.grid.across[column], 40)
         one, other = one_line(self.grid.down_is, 24) or "one", one_line(self.grid.across_is, 24) or "another"
-        return f"{one}: {down}, {other}: {across}, {_count(count)} times"
+        return f"{one}: {down}, {other}: {across}, {_count_words(count)} times"
 
     # -- painting --------------------------------------------------------------------------------------------
 
@@ -106,11 +106,11 @@ cell, **{grid.open}** lists the items of a cell.
         if grid is None or not self.filled:
             lines = Content.styled(self.empty, MUTED).wrap(width) if self.empty and width > 0 else []
             return lines[y] if y < len(lines) else Content("")
-        name, side = self._sides(width)
-        left, columns = self._window(width)
+        name, side = self._cell_sizes(width)
+        left, columns = self._visible_columns(width)
         if y == 0:
             return self._heading(grid, name, side, left, columns)
-        index = y - 1 + self._top()
+        index = y - 1 + self._top_row()
         if index < len(grid.down):
             return self._row(grid, index, name, side, range(left, left + columns))
         return Content("")
@@ -128,7 +128,7 @@ cell, **{grid.open}** lists the items of a cell.
         for column in columns:
             count = grid.counts[row][column]
             same = grid.down[row] == grid.across[column]
-            count_text = _count(count) if count else "·"
+            count_text = _count_words(count) if count else "·"
             text = f"[{count_text}]" if same else f"{count_text} "
             style = (_SAME if same else _OTHER)[shade(count, most)]
             if (row, column) == self.at:
@@ -137,25 +137,25 @@ cell, **{grid.open}** lists the items of a cell.
             parts.append((text.rjust(side), style))
         return Content.assemble(*parts)
 
-    def _sides(self, width: int) -> tuple[int, int]:
-        """Columns of the rows' names, and of a cell."""
+    def _cell_sizes(self, width: int) -> tuple[int, int]:
+        """Return the columns of the rows' names, and of a cell."""
         assert self.grid is not None
-        name = min(_NAME, max(6, width // 3), max(map(_wide, self.grid.down)))
-        most = max(len(_count(count)) for line in self.grid.counts for count in line) + 2
-        ideal = max(_LEAST, most, min(_MOST, max(map(_wide, self.grid.across)) + 1))
+        name = min(_NAME, max(6, width // 3), max(map(_text_width, self.grid.down)))
+        most = max(len(_count_words(count)) for line in self.grid.counts for count in line) + 2
+        ideal = max(_LEAST, most, min(_MOST, max(map(_text_width, self.grid.across)) + 1))
         room = max(1, width - name - 4)
         fits = room // max(1, len(self.grid.across))
         return name, max(most, _LEAST, min(ideal, fits)) if fits >= max(most, _LEAST) else max(most, _LEAST)
 
-    def _window(self, width: int) -> tuple[int, int]:
-        """The first column that is shown, and how many."""
+    def _visible_columns(self, width: int) -> tuple[int, int]:
+        """Return the first visible column, and the number of visible columns."""
         assert self.grid is not None
-        name, side = self._sides(width)
+        name, side = self._cell_sizes(width)
         fit = max(1, (width - name - 4) // side)
         left = max(0, min(self.at[1] - fit + 1 if self.at[1] >= fit else 0, len(self.grid.across) - fit))
         return left, min(fit, len(self.grid.across))
 
-    def _top(self) -> int:
+    def _top_row(self) -> int:
         height = max(1, self.scrollable_content_region.height - 1)
         return max(0, self.at[0] - height + 1)
 
@@ -187,12 +187,12 @@ cell, **{grid.open}** lists the items of a cell.
     def on_click(self, event: events.Click) -> None:
         if self.grid is None or not self.filled:
             return
-        at = event.get_content_offset_capture(self)
+        offset = event.get_content_offset_capture(self)
         width = self.scrollable_content_region.width
-        name, side = self._sides(width)
-        left, columns = self._window(width)
-        row, column = at.y - 1 + self._top(), (at.x - name - 1) // side
-        if at.y < 1 or at.x <= name or not 0 <= column < columns or row >= len(self.grid.down):
+        name, side = self._cell_sizes(width)
+        left, columns = self._visible_columns(width)
+        row, column = offset.y - 1 + self._top_row(), (offset.x - name - 1) // side
+        if offset.y < 1 or offset.x <= name or not 0 <= column < columns or row >= len(self.grid.down):
             return
         self._go(row, left + column)
         if event.chain == 2:
@@ -208,9 +208,9 @@ cell, **{grid.open}** lists the items of a cell.
         self.refresh()
 
 
-def _count(count: float) -> str:
+def _count_words(count: float) -> str:
     return f"{int(count):,}" if count == int(count) else rounded(count, 1)
 
 
-def _wide(text: str) -> int:
+def _text_width(text: str) -> int:
     return Content(one_line(text)).cell_length

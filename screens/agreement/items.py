@@ -1,4 +1,4 @@
-"""The items on which not all said the same: what each rater said, and at which step."""
+"""The items with disagreement: each rater's answer, and at which step."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
         super().__init__(id, _COLUMNS)
 
     def show(self, rows: Sequence[Dispute], empty: str) -> None:
-        """Lists others, from the first on."""
+        """Show other items from the first on."""
         self.empty = empty
         self.set_rows(rows)
         self.go(0)
 
     def says(self) -> str:
-        """The item under the cursor in full."""
+        """Return the item under the cursor in full."""
         item = self.current
         return f"{one_line(item.unit)}  {one_line(item.about)}\n{answers_words(item.said)}" if item is not None else ""
 
     def columns(self, width: int) -> dict[str, TableColumn]:
-        """The columns of a table of that width; what items are about only where any says it."""
+        """Return the columns of a table of that width. The column `about` is left out if it is empty."""
         return {name: column for name, column in super().columns(width).items() if name != "about" or column.width}
 
     def words(self, name: str, one: Dispute, width: int) -> str:
@@ -59,10 +59,10 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
 
 
 def answers_words(answers: Sequence[DisputedAnswer]) -> str:
-    """What was said of an item, what most said first: `completed: R1@7 R2@7 | not completed: R3@9`."""
+    """Format the answers to an item, the most frequent first: `completed: R1@7 R2@7 | not completed: R3@9`."""
     groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.says)]
-    return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater, them))}" for says, them in groups)
+    return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater_words, them))}" for says, them in groups)
 
 
-def _rater(answer: DisputedAnswer) -> str:
+def _rater_words(answer: DisputedAnswer) -> str:
     return one_line(answer.rater, 30) + (f"@{answer.step + 1}" if answer.step is not None else "")

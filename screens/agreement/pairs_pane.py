@@ -1,4 +1,4 @@
-"""What stands beneath the numbers: the rater pairs of the chosen one, and the grid of one pair's answers."""
+"""The pane below the numbers: rater pairs of the selected number, and the grid of one pair's answers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from screens.widgets.lines import LineList
 
 
 class PairsPane(Horizontal):
-    """Pairs and grid of one number. `ask` computes what is to be shown; what it gives goes to `show`."""
+    """Pairs and grid of one number. `ask` requests their computation, and the result goes to `show`."""
 
     def __init__(self, ask: Callable[[Ask], None]) -> None:
         super().__init__(id="agreement-beneath")
         self.pairs = RaterPairs("agreement-pairs")
         self.grid = Confusion("agreement-grid")
         self.asked: Ask | None = None
-        """What is shown or being computed; None before, and where it is to be computed anew."""
+        """The request that is shown or being computed; None before the first, and to compute it again."""
         self._ask = ask
 
     def compose(self) -> ComposeResult:
@@ -35,13 +35,13 @@ class PairsPane(Horizontal):
         yield self.grid
 
     def blank(self) -> None:
-        """Shows nothing."""
+        """Show nothing."""
         self.asked = None
         self.pairs.show([])
         self.grid.show(None)
 
     def choose(self, one: Agreement | None, judges: Sequence[Agreement] | None) -> None:
-        """Asks for what belongs to a number, unless it is shown; `judges` are its lines, None for people."""
+        """Request what belongs to a number unless it is shown. `judges` are its lines, None for people."""
         if one is None:
             self.pairs.show([])
             self.grid.show(None)
@@ -57,7 +57,7 @@ class PairsPane(Horizontal):
     def show(
         self, drawing: AgreementComputation.Drawn, agreement: Agreement | None, beside: Sequence[Agreement] | None
     ) -> None:
-        """Shows what was asked for: `agreement` is the number it belongs to, `beside` the others, None for judges."""
+        """Show the result of a request. `agreement` is its number, `beside` the others, None for judges."""
         if beside is not None:
             pairs = self._people_pairs(drawing.pairs, agreement, beside)
             self._show_pairs(pairs, f"Rater pairs  {one_line(drawing.ask.field, 30)}")
@@ -66,7 +66,7 @@ class PairsPane(Horizontal):
     def _people_pairs(
         self, agreements: list[Agreement], agreement: Agreement | None, beside: Sequence[Agreement]
     ) -> list[Agreement]:
-        """One statistic for each two, above it for all; the share that is the same beside."""
+        """Return one statistic per rater pair, after that of all raters. Set the percent agreement beside them."""
         statistic = next(
             (agreement.statistic for agreement in agreements if not is_share(agreement)),
             agreements[0].statistic if agreements else "",
@@ -95,7 +95,7 @@ class PairsPane(Horizontal):
         self.take_rows()
 
     def take_rows(self) -> None:
-        """Takes as many rows as pairs and grid need, up to half of the screen."""
+        """Take as many rows as the pairs and the grid need, up to half of the screen."""
         needed = 3 + max(self.pairs.count, len(self.grid.grid.down) if self.grid.grid is not None else 0, 4)
         height = max(7, min(needed, (self.screen.size.height - 6) // 2))
         if self.styles.height is None or self.styles.height.value != height:
@@ -105,11 +105,11 @@ class PairsPane(Horizontal):
         write_subtitle(self.grid, self.grid.says())
 
     @on(Confusion.Moved)
-    def _on_cell(self) -> None:
+    def _follow_cell(self) -> None:
         self._say_cell()
 
     @on(LineList.Highlighted, "#agreement-pairs")
-    def _on_pair(self, message: LineList.Highlighted) -> None:
+    def _follow_pair(self, message: LineList.Highlighted) -> None:
         message.stop()
         pair = self.pairs.current
         if pair is None or not self.pairs.has_focus:

@@ -1,4 +1,4 @@
-"""How many runs a narrower interval would take: a line to type a width into, and the answer in its place."""
+"""A form that estimates how many runs a narrower interval would need."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from lab.core.agreement import Agreement
 from screens.agreement.words import wanted_words
 from screens.widgets.text_fields import TextLine
 
+# Coefficients lie between -1 and 1, so no interval is wider than 2.
 _LEAST, _MOST = 0.001, 2.0
 
 
 class Planner(Vertical):
-    """Stands below the numbers while it is open; `runs` is what reckons (`agreements.runs_wanted`)."""
+    """A pane below the numbers. `runs` computes the estimate (`agreements.runs_wanted`)."""
 
     def __init__(self, runs: Callable[[Agreement, float], int | None]) -> None:
         super().__init__(id="agreement-planner")
-        self._runs = runs
-        self._one: Agreement | None = None
+        self._runs_needed = runs
+        self._number: Agreement | None = None
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="agreement-wish"):
@@ -30,24 +31,24 @@ class Planner(Vertical):
         yield Static("", id="agreement-planned", markup=False)
 
     def open(self, one: Agreement) -> None:
-        """Plans for a number."""
-        self._one = one
+        """Open the planner for a number."""
+        self._number = one
         self.add_class("-open")
         self.tell()
         self.query_one(Input).focus()
 
     def close(self) -> None:
-        """Leaves it; what was typed stays."""
+        """Close the planner. Its text stays."""
         self.remove_class("-open")
 
     @property
     def opened(self) -> bool:
-        """Whether it is open."""
+        """True while the planner is open."""
         return self.has_class("-open")
 
     def show(self, one: Agreement | None) -> None:
-        """Plans for another number, where it is open."""
-        self._one = one
+        """Plan for another number if the planner is open."""
+        self._number = one
         if self.opened:
             self.tell()
 
@@ -56,12 +57,12 @@ class Planner(Vertical):
         self.tell()
 
     def tell(self) -> None:
-        """What the width that is typed would take."""
+        """Show the estimate for the typed width."""
         text = self.query_one(Input).value.strip()
-        self.query_one("#agreement-planned", Static).update(self._words(text or "0.10"))
+        self.query_one("#agreement-planned", Static).update(self._estimate_words(text or "0.10"))
 
-    def _words(self, text: str) -> str:
-        if self._one is None:
+    def _estimate_words(self, text: str) -> str:
+        if self._number is None:
             return "No number is under the cursor."
         try:
             width = float(text.replace(",", "."))
@@ -69,4 +70,4 @@ class Planner(Vertical):
             width = float("nan")
         if not _LEAST <= width <= _MOST:
             return f"! a width is a number from {_LEAST:g} to {_MOST:g}, such as 0.10"
-        return wanted_words(self._one, width, self._runs(self._one, width))
+        return wanted_words(self._number, width, self._runs_needed(self._number, width))

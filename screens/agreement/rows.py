@@ -1,4 +1,4 @@
-"""Which of a study's numbers are shown, and in which order."""
+"""Selection and order of a study's coefficients."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lab.core.agreement import Agreement, is_share
 Whose = Literal["people", "judges"]
 PEOPLE = "people"
 AGAINST, MINUS, RUNS = " against ", " minus ", "'s runs"
-"""What tells in a number's `between` that judges are in it."""
+"""Parts of a number's `between` that show that judges are in it."""
 _OWN_UNIT = ("mae", "mse", "mean absolute", "mean squared", "difference")
-"""Words of statistics that are in the field's own unit, and stand on no scale to 1."""
+"""Words of statistics in the field's own unit, which have no place on a scale to 1."""
 
 
 class NumberFilter(NamedTuple):
-    """What is chosen to be seen: `part` and `statistic` are one of several, empty for all."""
+    """Selected numbers. `part` and `statistic` select one of several, empty for all."""
 
     whose: Whose = "people"
     part: str = ""
@@ -25,12 +25,12 @@ class NumberFilter(NamedTuple):
 
 
 def of_people(one: Agreement) -> bool:
-    """Whether a number is about people alone, and not about a model or script beside them."""
+    """Return True if a number is about people alone, without a model or a script."""
     return not any(word in one.between for word in (AGAINST, MINUS)) and not one.between.endswith(RUNS)
 
 
 def shown(agreements: Sequence[Agreement], view: NumberFilter) -> list[Agreement]:
-    """The numbers that fit a view, in their order; those of one statistic stand together."""
+    """Return the numbers that match a filter, in order. Those of one statistic are together."""
     return [
         agreement
         for agreement in agreements
@@ -41,32 +41,34 @@ def shown(agreements: Sequence[Agreement], view: NumberFilter) -> list[Agreement
 
 
 def parts_of(one: Agreement) -> list[str]:
-    """The words of a number's part."""
+    """Return the words of a number's part."""
     return [word.strip() for word in one.part.split(",") if word.strip()]
 
 
 def parts(agreements: Sequence[Agreement]) -> list[str]:
-    """Every word of a part there is, in their order."""
+    """Return every word of a part, in order."""
     return list(dict.fromkeys(word for agreement in agreements for word in parts_of(agreement)))
 
 
 def statistics(agreements: Sequence[Agreement], view: NumberFilter) -> list[str]:
-    """Every statistic of those that are chosen from, in their order."""
+    """Return every statistic that the filter leaves to choose from, in order."""
     return list(dict.fromkeys(agreement.statistic for agreement in shown(agreements, view._replace(statistic=""))))
 
 
 def on_scale(agreement: Agreement) -> bool:
-    """Whether a number stands on the common scale from -1 to 1; its interval may reach beyond."""
+    """Return True if a number is on the common scale from -1 to 1. Its interval may exceed it."""
     statistic = agreement.statistic.casefold()
     if any(word in statistic for word in _OWN_UNIT):
         return False
+    # 1e-9 allows for rounding.
     return agreement.value is None or -1.0 <= agreement.value <= 1.0 + 1e-9
 
 
 def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
-    """The common scale: from 0 to 1; from a quarter below where an interval is there, or as far as a value lies.
+    """Return the ends of the common scale: 0 to 1, or lower if a value or an interval is negative.
 
-    An interval that reaches further has an arrow for its end: one wide one must not flatten all the others.
+    An interval below 0 moves the lower end to -0.25, a value as far as needed. Longer intervals end in an arrow,
+    because one wide interval must not flatten all others.
     """
     some = [agreement for agreement in agreements if on_scale(agreement) and agreement.value is not None]
     lowest = min((agreement.value for agreement in some if agreement.value is not None), default=0.0)
@@ -75,12 +77,12 @@ def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
 
 
 def is_percent(one: Agreement) -> bool:
-    """Whether a number is the plain share of answers that are the same, pair by pair."""
+    """Return True for percent agreement, pair by pair."""
     return one.statistic.casefold() == "percent"
 
 
 def raters_of(agreement: Agreement) -> tuple[str, str]:
-    """Whose answers a grid of this number is of: two raters, the truth and a judge, or all pairs (both empty)."""
+    """Return the two sides of this number's grid: two raters, the truth and a judge, or both empty for all pairs."""
     judge, against, _ = agreement.between.partition(AGAINST)
     if against:
         return "truth", judge
@@ -94,7 +96,7 @@ def raters_of(agreement: Agreement) -> tuple[str, str]:
 
 
 def beside(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreement]:
-    """All numbers about the same answers of the people: of this field and part."""
+    """Return all numbers about people's answers to the same field and part."""
     return [
         other
         for other in agreements
@@ -103,19 +105,22 @@ def beside(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreem
 
 
 def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
-    """The one of these that pairs are held against: kappa where theirs is one, else the same statistic, else any."""
+    """Return the number that pairs are compared with.
+
+    It is of the same kind (any kappa for a kappa), else any coefficient, else any number.
+    """
     word = like.rpartition(" ")[2]
     alike = [agreement for agreement in agreements if agreement.statistic.rpartition(" ")[2] == word]
     return next(iter([*alike, *(agreement for agreement in agreements if not is_share(agreement)), *agreements]))
 
 
 def short(between: str) -> str:
-    """Whose answers, in a column: a judge's name alone, where it stands against most people."""
+    """Return `between` for a column: only a judge's name if it is compared with most people."""
     return between.removesuffix(f"{AGAINST}most people")
 
 
 def same_number(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreement]:
-    """The lines of one field, part and statistic: the same number for each judge."""
+    """Return the lines of one field, part and statistic: the same number for each judge."""
     return [
         other
         for other in agreements

@@ -1,4 +1,4 @@
-"""Numbers below one another, each drawn with its interval on one common scale; fields by statistics, or rater pairs."""
+"""Tables of coefficients, each with its interval on one common scale: by field and statistic, or by rater pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from screens.theme import ACCENT, MUTED
 from screens.widgets.table import Table, TableColumn, cell
 
 _BAR = 10
-"""Least columns of a bar; where there are fewer there is none."""
+"""Minimum columns of a bar. In less space there is none."""
 _DRAWN = (DASH, FIRST, LAST, POINT, OFF_LEFT, OFF_RIGHT)
 _FIELDS: dict[str, TableColumn] = {
     "name": TableColumn("asked", 14, share=4, fits=True),
@@ -48,61 +48,65 @@ _PAIRS: dict[str, TableColumn] = {
 
 
 class NumberTable(Table[Agreement]):
-    """Numbers, one a line, each drawn on a scale that is theirs together."""
+    """One number per line, with its interval on a common scale."""
 
     def __init__(self, id: str, columns: Mapping[str, TableColumn]) -> None:
         super().__init__(id, columns)
         self.ends = (0.0, 1.0)
 
     def show(self, rows: Sequence[Agreement]) -> None:
-        """Shows others; the cursor stays on the number it was on, where that is still there."""
+        """Show other numbers. The cursor stays on its number if that is still listed."""
         self.ends = ends_of(list(rows))
-        self.set_rows(rows, _key)
+        self.set_rows(rows, _number_key)
 
     def columns(self, width: int) -> dict[str, TableColumn]:
-        """The columns of a table of that width; the bar gets what is left, where that is enough for one."""
+        """Return the columns of a table of that width. The bar gets the rest if that is enough for one."""
         column_list = super().columns(width)
         if "words" in column_list and not column_list["words"].width:
             del column_list["words"]
-        rest = width - sum(column.width for column in column_list.values()) - 2 * (len(column_list) - 1)
-        if rest < _BAR:
+        spare = width - sum(column.width for column in column_list.values()) - 2 * (len(column_list) - 1)
+        if spare < _BAR:
             del column_list["bar"]
         else:
-            column_list["bar"] = TableColumn(scale(rest, *self.ends), rest)
+            column_list["bar"] = TableColumn(scale(spare, *self.ends), spare)
         return column_list
 
     def title_of(self, name: str, column: TableColumn) -> str:
-        """What intervals are made over is called by what that is here: runs, tasks, users."""
+        """Return a column's title. The unit of resampling has the name of what it is here: runs, tasks, users."""
         return f"{self.rows[0].clusters}s" if name == "traces" and self.rows else column.title
 
     def paint(self, index: int, width: int) -> Content:
         agreement = self.rows[index]
         columns = self.columns(width)
         if agreement.value is None:
-            return self._undefined(agreement, index, columns, width)
+            return self._undefined_row(agreement, index, columns, width)
         parts = []
         for name, column in columns.items():
             text = cell(self.words_at(index, name, column.width), column)
-            parts.append(_bar(text) if name == "bar" else Content.styled(text, column.style))
+            parts.append(_bar_content(text) if name == "bar" else Content.styled(text, column.style))
         return Content("  ").join(parts)
 
-    def _undefined(self, one: Agreement, index: int, columns: dict[str, TableColumn], width: int) -> Content:
-        """Where there is no value the reason takes the place of bar and interval."""
+    def _undefined_row(self, one: Agreement, index: int, columns: dict[str, TableColumn], width: int) -> Content:
+        """Return a line whose reason replaces the bar and the interval, because there is no value."""
         before = [cell(self.words_at(index, name, column.width), column)
                   for name, column in columns.items() if name in ("name", "statistic")]  # fmt: skip
-        rest = width - sum(map(len, before)) - 2 * len(before)
-        why = cell(undefined_words(one), TableColumn("", max(0, rest), 0))
+        spare = width - sum(map(len, before)) - 2 * len(before)
+        why = cell(undefined_words(one), TableColumn("", max(0, spare), 0))
         return Content.assemble(("  ".join([*before, ""]), ""), (why, MUTED))
 
     def words_at(self, index: int, name: str, width: int) -> str:
-        """What stands in a column of one line, which may hang on the lines around it."""
+        """Return the text of a cell, which may depend on the lines around it."""
         agreement = self.rows[index]
-        return self._asked(agreement, index, width) if name == "name" and width else self.words(name, agreement, width)
+        return (
+            self._field_label(agreement, index, width)
+            if name == "name" and width
+            else self.words(name, agreement, width)
+        )
 
     def words(self, name: str, row: Agreement, width: int) -> str:
         match name:
             case "name":
-                return self._named(row)
+                return self._row_label(row)
             case "statistic":
                 return statistic_words(row)
             case "value":
@@ -123,31 +127,31 @@ class NumberTable(Table[Agreement]):
                 return missing_words(row)
         return ""
 
-    def _asked(self, agreement: Agreement, index: int, width: int) -> str:
-        """A field is named where it begins, and in the first line that is seen.
+    def _field_label(self, agreement: Agreement, index: int, width: int) -> str:
+        """Return the field's name in its first line and in the first visible line; else empty.
 
-        Where there is no room for whose answers they are behind it, that stands in the field's second line.
+        If there is no room for the raters after the field, they are in its second line.
         """
-        label = self._named(agreement)
-        begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
+        label = self._row_label(agreement)
+        begins, goes_on = not self._same_question(index, index - 1), self._same_question(index, index + 1)
         split = agreement.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
-        if split and not begins and not self._alike(index, index - 2):
+        if split and not begins and not self._same_question(index, index - 2):
             return f"  {one_line(short(agreement.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):
             return ""
         return name_of(agreement) if split else label
 
-    def _alike(self, one: int, other: int) -> bool:
-        """Whether two lines are of the same answers to the same question."""
-        there = 0 <= other < len(self.rows)
-        return there and self._named(self.rows[one]) == self._named(self.rows[other])
+    def _same_question(self, one: int, other: int) -> bool:
+        """Return True if two lines are about the same answers to the same question."""
+        exists = 0 <= other < len(self.rows)
+        return exists and self._row_label(self.rows[one]) == self._row_label(self.rows[other])
 
-    def _named(self, one: Agreement) -> str:
+    def _row_label(self, one: Agreement) -> str:
         return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"
 
 
 class FieldNumbers(NumberTable):
-    """What was asked, by statistic."""
+    """Coefficients by field and statistic."""
 
     HELP = """\
 # Agreement
@@ -175,7 +179,7 @@ was judged.
 
 
 class RaterPairs(NumberTable):
-    """The same statistic for each two raters, or for each model or script against most people."""
+    """The same statistic for each rater pair, or for each judge against most people."""
 
     HELP = """\
 # Rater pairs
@@ -190,10 +194,10 @@ these two differ.
         super().__init__(id, _PAIRS)
         self.percent: dict[str, Agreement] = {}
 
-    def _asked(self, one: Agreement, index: int, width: int) -> str:
-        return self._named(one)
+    def _field_label(self, one: Agreement, index: int, width: int) -> str:
+        return self._row_label(one)
 
-    def _named(self, one: Agreement) -> str:
+    def _row_label(self, one: Agreement) -> str:
         return "all" if one.between == PEOPLE else one_line(short(one.between))
 
     def words(self, name: str, row: Agreement, width: int) -> str:
@@ -203,10 +207,10 @@ these two differ.
         return super().words(name, row, width)
 
 
-def _bar(text: str) -> Content:
-    """The scale behind an interval is dim."""
+def _bar_content(text: str) -> Content:
+    """Return a bar whose scale is dim behind its interval."""
     return Content.assemble(*((mark, ACCENT if mark in _DRAWN else MUTED) for mark in text))
 
 
-def _key(one: Agreement | None) -> tuple[str, str, str, str] | None:
+def _number_key(one: Agreement | None) -> tuple[str, str, str, str] | None:
     return (one.field, one.part, one.between, one.statistic) if one is not None else None

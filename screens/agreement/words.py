@@ -1,4 +1,4 @@
-"""A number about a study's answers in words: short for a table's cells, whole for the line beneath it."""
+"""A coefficient in words: short for a table's cells, in full for the line below."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ from screens.agreement.rows import MINUS, of_people
 _NAMES = {"fleiss kappa": "Fleiss' kappa", "cohen kappa": "Cohen's kappa", "ac1": "AC1", "ac2": "AC2", "mae": "MAE",
           "mse": "MSE", "f1": "F1", "irr": "IRR"}  # fmt: skip
 _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
-"""Statistics that Landis and Koch's words are about: those that are corrected for chance."""
+"""Statistics with labels of Landis and Koch: those that are corrected for chance."""
 
 
 def statistic_words(agreement: Agreement) -> str:
-    """A statistic's name as people write it."""
+    """Return a statistic's name as people write it."""
     first, of, rest = one_line(agreement.statistic, 60).partition(" of ")
     name = _NAMES.get(first.casefold(), first.replace("icc(", "ICC("))
     return f"{name}{of}{rest}"
 
 
 def value_words(one: Agreement) -> str:
-    """The value, or a dash where it is undefined; the reason stands beside it."""
-    return "-" if one.value is None else f"{_figure(one, one.value)}{' %' if is_share(one) else ''}"
+    """Return the value, or a dash if undefined. The reason is displayed beside it."""
+    return "-" if one.value is None else f"{_short_value(one, one.value)}{' %' if is_share(one) else ''}"
 
 
 def interval_words(one: Agreement) -> str:
-    """The interval's ends, or a dash."""
+    """Return the interval's ends, or a dash."""
     if one.value is None or one.low is None or one.high is None:
         return "-"
     dash = " to " if one.low < 0 else "–"
-    return f"{_figure(one, one.low)}{dash}{_figure(one, one.high)}"
+    return f"{_short_value(one, one.low)}{dash}{_short_value(one, one.high)}"
 
 
-def _figure(one: Agreement, value: float) -> str:
-    """A table's digits: two, or of a share the percentage with one."""
+def _short_value(one: Agreement, value: float) -> str:
+    """Return a value with a table's digits: two, or one for a percentage."""
     return rounded(value, 1, 100) if is_share(one) else rounded(value, 2)
 
 
 def undefined_words(one: Agreement) -> str:
-    """Why there is no value."""
+    """Return why the value is undefined."""
     return f"undefined: {one_line(one.undefined or 'no reason is known')}"
 
 
 def missing_words(one: Agreement) -> str:
-    """The share of answers that are missing."""
+    """Return the share of missing answers."""
     return f"{rounded(one.missing, 1, 100)} %"
 
 
 def name_of(one: Agreement) -> str:
-    """What was asked, and of which part of it."""
+    """Return the field and its part."""
     return one_line(" ".join(part for part in (one.field, f"({one.part})" if one.part else "") if part), 80)
 
 
 def whole(one: Agreement) -> str:
-    """Everything about a number in a sentence or two, for who does not see its line."""
+    """Return everything about a number in a sentence or two, for a reader who does not see its line."""
     between = f", {one_line(one.between)}" if one.between else ""
     return f"{statistic_words(one)} of {name_of(one)}{between}: {in_full(one)}"
 
 
 def in_full(one: Agreement) -> str:
-    """What a number's line in the table leaves out."""
-    text = undefined_words(one) if one.value is None else f"{_whole(one, one.value)}{_interval(one)}"
+    """Return what a number's line in the table leaves out."""
+    text = undefined_words(one) if one.value is None else f"{_long_value(one, one.value)}{_interval_phrase(one)}"
     return f"{text}\n{rests_on(one)}"
 
 
-def _interval(one: Agreement) -> str:
+def _interval_phrase(one: Agreement) -> str:
     if one.low is None or one.high is None:
         return f", no interval: {one_line(one.no_interval)}" if one.no_interval else ""
     how = {
@@ -78,18 +78,18 @@ def _interval(one: Agreement) -> str:
         else f"resamples of {one.clusters}s",
         "wilson": "Wilson's, one item a " + one.clusters,
     }.get(one.interval, "as if each item stood alone")
-    ends = f"{_whole(one, one.low)} to {_whole(one, one.high)}"
+    ends = f"{_long_value(one, one.low)} to {_long_value(one, one.high)}"
     landis = f", {words(one)}" if has_words(one) else ""
     return f" [{ends}, {rounded(one.level, 0, 100)} %, {how}]{landis}"
 
 
-def _whole(one: Agreement, value: float) -> str:
-    """A value's digits where there is room: three, or of a share the percentage with one."""
+def _long_value(one: Agreement, value: float) -> str:
+    """Return a value with three digits, or one for a percentage."""
     return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
 
 
 def rests_on(one: Agreement) -> str:
-    """What a number rests on."""
+    """Return the counts that a number is based on: items, sheets, runs, raters, missing answers."""
     why = ", ".join(f"{many:,} {one_line(reason.replace('_', ' '))}" for reason, many in sorted(one.reasons.items()))
     missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}" if one.missing or why else "none missing"
     sheets = f", {count(one.units, 'sheet')}" if one.units not in (one.traces, one.places) else ""
@@ -100,40 +100,40 @@ def rests_on(one: Agreement) -> str:
 
 
 def has_words(one: Agreement) -> bool:
-    """Whether Landis and Koch's words are said of it: of chance-corrected coefficients, and never without interval."""
+    """Return True for a chance-corrected coefficient with an interval: only these get labels of Landis and Koch."""
     chance = any(word in one.statistic.casefold() for word in _CHANCE) and MINUS not in one.between
     return chance and one.value is not None and one.low is not None
 
 
 def landis_words(one: Agreement) -> str:
-    """These words for a cell; empty where none are said."""
+    """Return these labels for a cell; empty for other numbers."""
     return words(one) if has_words(one) else ""
 
 
 def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
-    """How many runs would bring an interval to a width, and what that rests on."""
+    """Return how many runs would narrow an interval to a width, and the assumption behind the estimate."""
     if one.value is None:
         return f"There is no interval to narrow: {undefined_words(one)}."
     if one.low is None or one.high is None:
         return f"There is no interval to narrow: {one_line(one.no_interval or 'none was computed')}."
-    now = one.high - one.low
-    of = f"{statistic_words(one)} of {name_of(one)}"
+    current_width = one.high - one.low
+    subject = f"{statistic_words(one)} of {name_of(one)}"
     if traces is None:
-        return f"For {of} that cannot be told: its spread over {one.clusters}s is not known."
-    if now <= width:
+        return f"For {subject} that cannot be told: its spread over {one.clusters}s is not known."
+    if current_width <= width:
         return (
-            f"The interval of {of} is {rounded(now, 2)} wide with {count(one.traces, one.clusters)}: "
+            f"The interval of {subject} is {rounded(current_width, 2)} wide with {count(one.traces, one.clusters)}: "
             f"{rounded(width, 2)} is reached already."
         )
     return (
-        f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of {of} "
-        f"from {rounded(now, 2)} to {rounded(width, 2)}. "
+        f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of "
+        f"{subject} from {rounded(current_width, 2)} to {rounded(width, 2)}. "
         f"An estimate: it takes the {count(one.traces, one.clusters)} of now for a fair picture of those to come."
     )
 
 
 def nothing_yet(study: Study | None) -> str:
-    """What is said where no answers are handed in: which commands say who has what, and open the study."""
+    """Return the text for a study without submitted answers, with the commands that show assignments and open it."""
     name = one_line(study.id, 40) if study is not None else ""
     return (
         f"Nobody's answers are handed in yet.\n`hitlab study status {name}` says who has what.\n"
@@ -142,7 +142,7 @@ def nothing_yet(study: Study | None) -> str:
 
 
 def nothing(agreements: Sequence[Agreement], study: Study | None) -> str:
-    """What is missing before anything can be said of the people, and what comes next; empty where nothing is."""
+    """Return what is missing for any agreement of people, and the next command; empty if nothing is missing."""
     people = [agreement for agreement in agreements if of_people(agreement)]
     if not people or any(agreement.value is not None or agreement.raters > 1 for agreement in people):
         return ""

@@ -1,4 +1,4 @@
-"""Author: a task's design is drafted item by item beside a run, verified by another person, and frozen."""
+"""Author: draft a task's design item by item beside a run. Another person verifies and freezes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REVIEWING = frozenset({"accept", "object", "freeze", "send_back"})
 
 
 class AuthorScreen(DesignView):
-    """The keys that change a design, for its designer and for the one who verifies it."""
+    """The actions that change a design, for its designer and for the person who verifies it."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__(store, settings)
@@ -35,7 +35,7 @@ class AuthorScreen(DesignView):
         self.verification = Verification(self, self.drafting.subjects)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what this person may do with the design as it stands."""
+        """Enable only what this person may do with the design now."""
         session = self.session
         if session is None:
             return action not in _DRAFTING | _REVIEWING | {"submit", "settle", "reopen", "draw"}
@@ -55,35 +55,35 @@ class AuthorScreen(DesignView):
         return action != "draw" or (self.outline.section == "tdg" and not session.others)
 
     def on_unmount(self) -> None:
-        """What is typed when the app is left is kept too."""
+        """Store a text that is not finished when the app ends."""
         self.drafting.save_unsaid()
 
     # -- the form, the texts, the phone ----------------------------------------------------------------------
 
     @on(LineList.Chosen, "#outline")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _edit_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.call_later(self.run_action, "edit")
 
     @on(LineList.Chosen, "#texts")
-    def _text_chosen(self, message: LineList.Chosen) -> None:
+    def _add_chosen_text(self, message: LineList.Chosen) -> None:
         message.stop()
         self.close_texts()
         self.outline.focus()
         tried(self, lambda: self.drafting.add_unit(self.texts.rows[message.index]))
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _take_tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
         self.drafting.take_tapped(message.at)
 
     @on(ItemForm.Typed)
-    def _typed(self, message: ItemForm.Typed) -> None:
+    def _take_typed(self, message: ItemForm.Typed) -> None:
         message.stop()
         self.drafting.take_field(message.serial, message.name, message.text)
 
     @on(ItemForm.Closed)
-    def _left(self, message: ItemForm.Closed) -> None:
+    def _finish_form(self, message: ItemForm.Closed) -> None:
         message.stop()
         if not self.form.is_open:
             self.outline.focus()
@@ -93,15 +93,15 @@ class AuthorScreen(DesignView):
     # -- the designer: items ---------------------------------------------------------------------------------
 
     async def action_add(self) -> None:
-        """Adds an item from the step that is shown."""
+        """Add an item from the current step."""
         await self.drafting.add()
 
     async def action_add_empty(self) -> None:
-        """Adds an empty item and opens its form."""
+        """Add an empty item and open its form."""
         await self.drafting.add_empty()
 
     async def action_edit(self) -> None:
-        """Edits the item under the cursor, or begins from what is there already."""
+        """Edit the item under the cursor, or begin from the source under it."""
         source = self.outline.beginning
         if source is None:
             await self.drafting.edit()
@@ -109,42 +109,42 @@ class AuthorScreen(DesignView):
             self.drafting.begin(source)
 
     def action_remove(self) -> None:
-        """Takes the item under the cursor out."""
+        """Remove the item under the cursor."""
         self.drafting.remove()
 
     def action_undo(self) -> None:
-        """Takes the last change back."""
+        """Undo the last change."""
         note = self.opened.undo()
         self.renew()
         self.notify(note.capitalize() if note else "There is nothing to take back.", markup=False)
 
     def action_shift(self, by: int) -> None:
-        """Moves the item under the cursor."""
+        """Move the item under the cursor."""
         self.drafting.change(lambda design, key: design_editing.move(design, key, by), "moved")
 
     def action_nest(self, deeper: bool) -> None:
-        """Into the node above as an alternative, or out."""
+        """Move a node into the node above as an alternative path, or out of it."""
         self.drafting.change(lambda design, key: design_editing.nest(design, key, deeper=deeper), "nested")
 
     def action_turn(self) -> None:
-        """Flexible or fixed; explicit or steering."""
+        """Toggle flexible and fixed, or explicit and steering."""
         self.drafting.change(design_editing.turn, "turned")
 
     async def action_evidence(self) -> None:
-        """The step that is shown as evidence of the item, or no longer."""
+        """Add the current step to the item's evidence, or remove it."""
         await self.footage.arrived()
         if self.footage.link:
             self.drafting.change(lambda design, key: design_editing.see(design, key, self.footage.link), "evidence of")
 
     def action_to_evidence(self) -> None:
-        """Goes to the next step that the item was seen in."""
+        """Go to the next step of the item's evidence."""
         links = self.opened.design.evidence.get(self.outline.key, ())
-        here = links.index(self.footage.link) + 1 if self.footage.link in links else 0
-        if not links or not self.footage.go_to(links[here % len(links)]):
+        index = links.index(self.footage.link) + 1 if self.footage.link in links else 0
+        if not links or not self.footage.go_to(links[index % len(links)]):
             self.notify("No step of this run is kept for it: e keeps the one shown.", markup=False)
 
     async def action_used(self) -> None:
-        """The unit under the cursor is used in the app of this step."""
+        """Record that the unit under the cursor is used in the app of this step."""
         await self.footage.arrived()
         unit = design_editing.item_at(self.opened.design, self.outline.key)
         if isinstance(unit, InformationUnit) and self.apps.here:
@@ -154,19 +154,19 @@ class AuthorScreen(DesignView):
     # -- the designer: the whole -----------------------------------------------------------------------------
 
     def action_submit(self) -> None:
-        """Hands the design to another person."""
+        """Submit the design for verification."""
         self.form.commit()
         self.change(self.opened.submit)
         self.notify("Submitted: another person verifies it.", markup=False)
 
     def action_reopen(self) -> None:
-        """Takes it back into a draft."""
+        """Turn the design into a draft again."""
         self.change(self.opened.reopen)
         assert self.opened.head is not None
         self.notify(f"Version {self.opened.head.version} is a draft again.", markup=False)
 
     def action_settle(self, mine: bool) -> None:
-        """Asks, and of two drafts made at once lets one stand."""
+        """Choose one of two concurrent drafts after a confirmation."""
         session = self.opened
         verb = "Keep mine" if mine else "Take theirs"
         stands, goes = ("Your", "other") if mine else ("The other", "one of yours")
@@ -181,17 +181,17 @@ class AuthorScreen(DesignView):
     # -- the one who verifies --------------------------------------------------------------------------------
 
     def action_accept(self) -> None:
-        """Accepts the item under the cursor and goes on to the next that was not looked at."""
+        """Accept the item under the cursor and go to the next one not looked at."""
         self.verification.accept()
 
     async def action_object(self) -> None:
-        """Says what is wrong with the item under the cursor."""
+        """Ask what is wrong with the item under the cursor."""
         await self.verification.object()
 
     async def action_send_back(self) -> None:
-        """Gives it back to its authors, with a word about the whole."""
+        """Return the design to its authors with a comment on the whole."""
         await self.verification.send_back()
 
     def action_freeze(self) -> None:
-        """Asks, and verifies the design: this version never changes again."""
+        """Verify the design after a confirmation. This version never changes again."""
         self.verification.freeze()

@@ -1,4 +1,4 @@
-"""A design as it is looked at: the run at the left, its items at the right; nothing is changed here."""
+"""A read-only view of a design: the run at the left, its items at the right."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 NO_RUN = "No run of this task is in the file, so there is no phone to look at. `hitlab live TASK` makes one."
 _BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
-"""Columns that the steps and the design need beside the phone, by the width of the terminal."""
+"""Columns that the steps and the design need beside the phone, by the terminal's width class."""
 
 
 class DesignView(RoomScreen[None]):
@@ -72,17 +72,17 @@ class DesignView(RoomScreen[None]):
         self.outline = Outline(id="outline")
         self.form = ItemForm(id="form")
         self.texts = StepTexts(id="texts")
-        self._wanted: tuple[Task, str | None] | None = None
-        self._allowed: tuple[object, ...] = ()
+        self._requested: tuple[Task, str | None] | None = None
+        self._footer_state: tuple[object, ...] = ()
 
     @property
     def person(self) -> Actor:
-        """Who signs what is done here."""
+        """The person who signs the acts done here."""
         return Actor("human", self.settings.person)
 
     @property
     def opened(self) -> DesignSession:
-        """The session; a `LabError` where no task is open."""
+        """The session. Raises `LabError` if no task is open."""
         if self.session is None:
             hint = with_keys(self, "{home.author:a} on a run or a task in Home ({app.home}) opens its design.")
             raise LabError("Author", "no design is open.", hint)
@@ -108,8 +108,8 @@ class DesignView(RoomScreen[None]):
     def on_mount(self) -> None:
         self.footage.timeline.entitle("Steps")
         self.query_one("#drawing", TextPage).border_title = "Graph, drawn   v: the list"
-        if self._wanted is not None:
-            self._begin(*self._wanted)
+        if self._requested is not None:
+            self._begin(*self._requested)
         else:
             nothing = "No design is open. {home.author:a} on a run or a task in Home ({app.home}) opens it."
             self.query_one("#author-state", Notice).show(Content(with_keys(self, nothing)))
@@ -119,13 +119,13 @@ class DesignView(RoomScreen[None]):
 
     def _take_room(self) -> None:
         self.footage.stage.take_room()
-        self._draw()
+        self._draw_graph()
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, task: Task, run: str | None) -> None:
-        """Shows a task's design, and a run of it where there is one."""
-        self._wanted = task, run
+        """Show a task's design, with a run of it if there is one."""
+        self._requested = task, run
         if self.is_mounted:
             self._begin(task, run)
 
@@ -149,18 +149,18 @@ class DesignView(RoomScreen[None]):
         self.renew()
 
     def on_screen_resume(self) -> None:
-        """Another person may have done something while another room was looked at."""
+        """Read again, because another person may have acted meanwhile."""
         tried(self, self._load)
 
     def on_screen_suspend(self) -> None:
-        """Nobody looks: nothing plays, and what is typed is kept."""
+        """Stop playing and store typed text while another screen is shown."""
         self.footage.player.stop()
         self.form.commit()
 
     # -- painting --------------------------------------------------------------------------------------------
 
     def renew(self) -> None:
-        """Paints everything that hangs on the design anew."""
+        """Repaint everything that depends on the design."""
         session = self.session
         if session is None:
             return
@@ -175,21 +175,21 @@ class DesignView(RoomScreen[None]):
         self.query_one("#sections", StatusLine).say(Content.assemble(*parts))
         write_title(self.outline, TITLES[self.outline.section])
         self.tell()
-        self._draw()
+        self._draw_graph()
         self.allow()
 
     def allow(self) -> None:
-        """Has the keys above the footer looked at again where others may now be pressed."""
+        """Refresh the footer if other keys are available now."""
         session = self.session
         if session is not None:
             drafts = (session.head is None, len(session.others), session.unkept is None)
-            now = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
-            if now != self._allowed:
-                self._allowed = now
+            state = (session.writable, session.reviewing, *drafts, self.outline.section, self.texts.is_open)
+            if state != self._footer_state:
+                self._footer_state = state
                 self.refresh_bindings()
 
     def tell(self) -> None:
-        """The line about the step shown, and the one above the keys."""
+        """Update the line about the current step, and the one above the footer."""
         self.query_one("#here", StatusLine).say(Content(self.apps.place_words))
         session = self.session
         if session is None:
@@ -198,20 +198,20 @@ class DesignView(RoomScreen[None]):
         edits = self.form.is_open and self.form.words == FORM_WORDS
         column.update_classes({"-busy": edits, "-choosing": self.texts.is_open})
         description = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
-        self._show("#about", description)
+        self._show_if_new("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
         words = self.form.words if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
         words = with_keys(self, words) or state_words(session, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
         wrong = item_words(session, self.outline.key)
-        self._show("#author-state", "   ".join(filter(None, (words, wrong))))
+        self._show_if_new("#author-state", "   ".join(filter(None, (words, wrong))))
 
-    def _show(self, place: str, words: str) -> None:
-        """Other words begin at their top; the same stay where they were read."""
+    def _show_if_new(self, place: str, words: str) -> None:
+        """Show new text from its top. The same text keeps its scroll offset."""
         page, content = self.query_one(place, TextPage), Content(words)
         if content != page.content:
             page.show(content)
 
-    def _draw(self) -> None:
+    def _draw_graph(self) -> None:
         if self.session is not None and self.drawing:
             page = self.query_one("#drawing", TextPage)
             lines = drawn(self.session.design.tdg, max(20, page.scrollable_content_region.width - 2))
@@ -220,11 +220,11 @@ class DesignView(RoomScreen[None]):
 
     @property
     def drawing(self) -> bool:
-        """Whether the graph is shown drawn instead of as a list."""
+        """True if the graph is shown as a drawing, not as a list."""
         return self.has_class("-drawn")
 
     def show_item(self, key: str) -> None:
-        """Goes to an item, in whichever section it is, and to the step that it was seen in."""
+        """Go to an item in any section, and to the first step of its evidence."""
         section = section_of(key)
         if section != self.outline.section:
             self.action_section(section)
@@ -234,7 +234,7 @@ class DesignView(RoomScreen[None]):
             self.footage.go_to(links[0])
 
     def change(self, act: Callable[[], None]) -> None:
-        """Does something to the design as a whole, and paints what became of it, even where it was refused."""
+        """Change the design as a whole and repaint, also after an error."""
         try:
             act()
         finally:
@@ -243,7 +243,7 @@ class DesignView(RoomScreen[None]):
     # -- looking about ---------------------------------------------------------------------------------------
 
     def action_section(self, section: Section) -> None:
-        """The graph, the branches, the units or the rubric."""
+        """Show the graph, the branches, the units or the rubric."""
         self.close_texts()
         if self.drawing:
             self.action_draw()
@@ -253,16 +253,17 @@ class DesignView(RoomScreen[None]):
         self.outline.focus()
 
     def action_draw(self) -> None:
-        """The graph as a drawing, or as a list."""
+        """Toggle the graph as a drawing and as a list."""
         self.toggle_class("-drawn")
         if self.drawing:
-            self.call_after_refresh(self._draw)
+            # The page has its width only after the layout.
+            self.call_after_refresh(self._draw_graph)
             self.query_one("#drawing").focus()
         else:
             self.outline.focus()
 
     def offer_texts(self) -> None:
-        """Lists the texts of the screen that is shown, and gives them the keys."""
+        """List the texts of the current screen and focus the list."""
         self.fill_texts()
         self.texts.cursor = 0
         self.texts.add_class("-open")
@@ -272,7 +273,7 @@ class DesignView(RoomScreen[None]):
         self.tell()
 
     def close_texts(self) -> None:
-        """Takes the list of texts away."""
+        """Hide the list of texts."""
         self.texts.remove_class("-open")
         self.texts.display = False
         self.allow()
@@ -280,75 +281,75 @@ class DesignView(RoomScreen[None]):
 
     @on(LineList.Highlighted, "#outline")
     @on(LineList.Highlighted, "#texts")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.tell()
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _show_step(self) -> None:
         footage = self.footage
         if footage.view is not None:
             footage.timeline.entitle(f"Steps  {min(footage.view.number + 1, footage.steps)}/{footage.steps}")
-        self._tell_step()
+        self._update_step()
 
     @on(StepApps.Named)
-    def _named(self, message: StepApps.Named) -> None:
+    def _take_apps(self, message: StepApps.Named) -> None:
         self.apps.take(message)
-        self._tell_step()
+        self._update_step()
 
-    def _tell_step(self) -> None:
+    def _update_step(self) -> None:
         if self.texts.is_open:
             self.fill_texts()
         self.tell()
 
     def fill_texts(self) -> None:
-        """Lists the texts of the screen that is shown."""
+        """List the texts of the current screen."""
         self.texts.fill(self.footage.step, self.footage.seen)
 
     def action_step(self, by: int) -> None:
-        """One step on or back."""
+        """Go one step forward or back."""
         self.footage.move(by)
 
     def action_question(self, by: int) -> None:
-        """The next or previous step with a question."""
+        """Go to the next or previous step with a question."""
         if not self.footage.question(by):
             self.notify("No further question." if by > 0 else "No question before this.", markup=False)
 
     def action_play(self) -> None:
-        """Plays on from here, or stands still."""
+        """Play from here, or pause."""
         self.footage.play()
 
     def action_pace(self) -> None:
-        """The recorded pace, each step at most three seconds, or one step a second."""
+        """Toggle the recorded pace (at most three seconds a step) and one step a second."""
         player = self.footage.player
         player.recorded = not player.recorded
         self.notify(player.words, markup=False)
 
     def action_after(self) -> None:
-        """The screen before the step, or after it."""
+        """Toggle the screens before and after the step."""
         self.footage.turn()
 
     def action_words(self) -> None:
-        """What was thought, done and said in the step, or the phone."""
+        """Toggle the step's words in the phone's place."""
         self.footage.turn_words()
 
     def action_overlay(self) -> None:
-        """The screen's words as characters over the phone, or its pixels alone."""
+        """Toggle the screen's words as characters over the phone."""
         mirror = self.footage.stage.mirror
         mirror.overlay = not mirror.overlay
 
     def action_copy(self) -> None:
-        """Copies the step that is shown, as `hitlab replay` takes it."""
+        """Copy the current step, in the form that `hitlab replay` accepts."""
         if self.footage.link:
             self.app.copy_to_clipboard(self.footage.link)
             self.notify(f"Copied {self.footage.link}", markup=False)
 
     def action_search(self) -> None:
-        """Opens the search."""
+        """Open the search."""
         self.query_one(SearchRow).open()
 
     @on(SearchRow.Sought)
-    def _sought(self, message: SearchRow.Sought) -> None:
+    def _search(self, message: SearchRow.Sought) -> None:
         timeline, row = self.footage.timeline, self.query_one(SearchRow)
         timeline.seek(message.needle)
         if not message.needle:
@@ -361,7 +362,7 @@ class DesignView(RoomScreen[None]):
             timeline.go(step)
 
     def action_back(self) -> None:
-        """Out of what was opened last; with nothing open, to Home."""
+        """Close what was opened last. With nothing open, go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.query_one(SearchRow).is_open:

@@ -1,4 +1,4 @@
-"""Drafting: items are added from the step that is shown and edited in the form; each change is kept at once."""
+"""Draft a design: add items from the current step and edit them in the form. Each change is stored at once."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _EMPTY: dict[Section, Item] = {
 
 
 class DraftEditor:
-    """Changes the design of a view: adds items, and edits them in its form. Each change is saved before it is shown."""
+    """Changes the design of a view: adds items and edits them in its form. Each change is stored before it is shown."""
 
     def __init__(self, view: DesignView) -> None:
         self.view = view
         self.subjects: dict[int, str] = {}
-        """What each opening of the form is about, by its serial: an item's key, or what is said of one."""
+        """Subject of each opening of the form by its serial: an item's key, or a review of one."""
 
     def save(self, design: Design, note: str, key: str = "") -> None:
-        """Saves a changed design and shows it, the cursor on the item `key`."""
+        """Store a changed design and show it with the cursor on the item `key`."""
         try:
             self.view.opened.draft(design, note)
         finally:
@@ -43,7 +43,7 @@ class DraftEditor:
             self.view.outline.go_to(key)
 
     def change(self, change: Callable[[Design, str], Design], verb: str) -> None:
-        """Saves the design with the item under the cursor changed; `verb` says how."""
+        """Store a change of the item under the cursor. `verb` names it."""
         key = self.view.outline.key
         if key:
             self.save(change(self.view.opened.design, key), f"{verb} {key}", key)
@@ -51,7 +51,7 @@ class DraftEditor:
     # -- adding ----------------------------------------------------------------------------------------------
 
     async def add(self) -> None:
-        """Adds an item from the step that is shown; in the units, offers the texts of its screen."""
+        """Add an item from the current step. In the units, offer the texts of its screen."""
         footage = self.view.footage
         await footage.arrived()
         step = footage.step
@@ -60,25 +60,25 @@ class DraftEditor:
                 self.view.offer_texts()
             case "tdg" if step is not None:
                 used_ids = {node.id for node in self.view.opened.design.tdg.walk()}
-                self._put(node_of(step, self.view.apps.here, used_ids))
+                self._add_item(node_of(step, self.view.apps.here, used_ids))
             case "branches" if step is not None and step.question is not None:
-                self._put(Branch("", clean(step.question.text), step.question.options))
+                self._add_item(Branch("", clean(step.question.text), step.question.options))
                 await self.edit()
             case _:
                 await self.add_empty()
 
     async def add_empty(self) -> None:
-        """Adds an empty item and opens its form."""
-        self._put(_EMPTY[self.view.outline.section])
+        """Add an empty item and open its form."""
+        self._add_item(_EMPTY[self.view.outline.section])
         await self.edit()
 
     def add_unit(self, value: str) -> None:
-        """Adds a unit of a text on the phone."""
+        """Add a unit for a text on the phone."""
         used_ids = {unit.id for unit in self.view.opened.design.units}
-        self._put(unit_of(value, "", self.view.apps.here, used_ids))
+        self._add_item(unit_of(value, "", self.view.apps.here, used_ids))
 
-    def _put(self, item: Item) -> None:
-        """Adds an item behind the one under the cursor, with the step shown as its evidence."""
+    def _add_item(self, item: Item) -> None:
+        """Add an item after the one under the cursor, with the current step as its evidence."""
         design, section, footage = self.view.opened.design, self.view.outline.section, self.view.footage
         used_ids = {other.id for other in design_editing.entries(design, section)}
         entry = item if item.id else msgspec.structs.replace(item, id=named_id(item, used_ids))
@@ -89,7 +89,7 @@ class DraftEditor:
         self.save(longer, f"added {key}", key)
 
     def take_tapped(self, at: tuple[int, int]) -> None:
-        """Makes a unit of the text that was tapped on the phone, or puts it into the unit whose form is open."""
+        """Make a unit of a text tapped on the phone, or put it into the unit in the open form."""
         view, observation = self.view, self.view.footage.seen
         text = target_name(observation.tree if observation is not None else None, at)
         if not text or view.outline.section != "units" or not view.opened.writable:
@@ -106,13 +106,13 @@ class DraftEditor:
     # -- editing ---------------------------------------------------------------------------------------------
 
     def begin(self, source: Beginning) -> None:
-        """Begins the design from what is there already: `source` is what the outline offered."""
+        """Begin the design from existing data. `source` is what the outline offered."""
         run = self.view.footage.run
         trace = self.view.store.runs.trace(run) if run is not None and source == "run" else None
         self.save(begun(source, self.view.opened.task, trace), f"began from {source}")
 
     async def edit(self) -> None:
-        """Opens the form of the item under the cursor; what is not to be changed is not opened."""
+        """Open the form of the item under the cursor if the design may be changed."""
         key = self.view.outline.key
         if not key or not self.view.opened.writable:
             return
@@ -124,17 +124,17 @@ class DraftEditor:
 
     @property
     def _apps(self) -> list[str]:
-        """The apps that the task names, then those its run was in."""
+        """Apps that the task names, then those of its run."""
         return list(dict.fromkeys([*self.view.opened.task.apps, *self.view.apps.known]))
 
     def take_field(self, serial: int, name: str, text: str) -> None:
-        """Saves what was typed into one field of an item's form."""
+        """Store the text of one field of an item's form."""
         key = self.subjects.get(serial, "")
         if design_editing.section_of(key) in SECTIONS:
-            tried(self.view, lambda: self._take(serial, key, name, text))
+            tried(self.view, lambda: self._store_field(serial, key, name, text))
 
-    def _take(self, serial: int, key: str, name: str, text: str) -> None:
-        """Saves one field; what does not fit is said, and the field holds again what it held."""
+    def _store_field(self, serial: int, key: str, name: str, text: str) -> None:
+        """Store one field. If its text does not fit, restore the field and raise `LabError`."""
         form = self.view.form
         try:
             design, renamed = typed(self.view.opened.design, key, name, text)
@@ -142,23 +142,25 @@ class DraftEditor:
             fields = fields_of(self.view.opened.design, key, self._apps)
             form.back_to(name, next((field.value for field in fields if field.name == name), ""))
             raise
+        # A new name may have given the item a new id.
         self.subjects[serial] = renamed
         self.save(design, f"changed {name} of {renamed}", renamed)
         if form.is_open and form.serial == serial:
             form.renew(fields_of(self.view.opened.design, renamed, self._apps))
 
     def save_unsaid(self) -> None:
-        """Saves what stands in the form when the app is left."""
+        """Store the texts of the open form when the app ends."""
         session, form = self.view.session, self.view.form
         key = self.subjects.get(form.serial, "")
         if session is not None and form.is_open and design_editing.section_of(key) in SECTIONS:
             for name, text in form.unsaid:
+                # The app ends, so nobody could correct the text.
                 with suppress(LabError):
                     design, key = typed(session.design, key, name, text)
                     session.draft(design, f"changed {name} of {key}")
 
     def remove(self) -> None:
-        """Takes the item under the cursor out."""
+        """Remove the item under the cursor."""
         view = self.view
         key, at = view.outline.key, view.outline.cursor
         if not key:

@@ -1,4 +1,4 @@
-"""What can be typed about each kind of item, and how what was typed goes into the design."""
+"""Form fields of each kind of item, and the parsing of their texts into the design."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from lab.studies import design_editing
 from lab.studies.design_checks import ANSWER
 from lab.studies.design_editing import Item
 
+# With the punctuation of Chinese input methods.
 _SEVERAL = re.compile(r"[,;，；、\s]+")
 _DEEPEST = 999
-"""The most that a branch's depth may be."""
+"""Maximum depth of a branch."""
 _SHOWN = 40
-"""Characters of what was typed that a sentence repeats."""
+"""Characters of typed text that an error message repeats."""
 _OPTIONS = re.compile(r"[;；\n]")
 
 
 class FormField(NamedTuple):
-    """One line of the form. `turns` are the two words of a switch, empty for a line that is typed."""
+    """One line of the form. `turns` are the two words of a switch, empty for a text field."""
 
     name: str
     label: str
@@ -37,17 +38,17 @@ class FormField(NamedTuple):
     hint: str = ""
     turns: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
-    """What may stand there, offered while it is typed."""
+    """Possible values, offered as completion."""
     whole: bool = False
-    """Whether what stands there is rather replaced than added to."""
+    """True if typing usually replaces the value: focus selects it."""
 
 
 def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
-    """The form of one item, what matters most first."""
+    """Return the form of one item, the most important fields first."""
     item = design_editing.item_at(design, key)
     match item:
         case TdgNode():
-            return _node(design, item)
+            return _node_fields(design, item)
         case Branch():
             return [
                 FormField("ask", "asks", item.ask, "what is decided here"),
@@ -76,41 +77,45 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
 
 
 def about(design: Design, key: str) -> str:
-    """What the list does not show of an item, in a line."""
+    """Return in one line what the list does not show of an item."""
     filled = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
+    # A no-break space keeps a label on the line of its value.
     return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in filled)
 
 
-def _node(design: Design, node: TdgNode) -> list[FormField]:
+def _node_fields(design: Design, node: TdgNode) -> list[FormField]:
     numbers = {row.node.id: row.number for row in design_outline.rows(design.tdg)}
     before = [a for a, b in design.tdg.edges if b == node.id]
-    flow = [FormField("after", "after", _listed(before, numbers), "numbers or ids of what comes right before")]
+    flow = [FormField("after", "after", _node_numbers(before, numbers), "numbers or ids of what comes right before")]
     return [
         FormField("name", "name", node.name, "what is to be done"),
         FormField("description", "about", node.description, "what tells that it is done"),
         FormField("kind", "kind", node.kind, turns=("fixed", "flexible")),
         *(flow if node in design.tdg.nodes else []),
         FormField(
-            "requires", "requires", _listed(node.requires, numbers), "numbers or ids of what must be done before"
+            "requires", "requires", _node_numbers(node.requires, numbers), "numbers or ids of what must be done before"
         ),
         FormField("id", "id", node.id),
     ]
 
 
-def _listed(ids: Sequence[str], numbers: dict[str, str]) -> str:
+def _node_numbers(ids: Sequence[str], numbers: dict[str, str]) -> str:
     return ", ".join(numbers.get(id, id) for id in ids)
 
 
 def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
-    """The design with what was typed into one field, and the item's key then; `LabError` says what does not fit."""
+    """Return the design with the text of one field stored, and the item's new key.
+
+    Raise `LabError` if it does not fit.
+    """
     item = design_editing.item_at(design, key)
     text = text.strip()
     if item is None:
         raise LabError("form", "the item is no longer there.")
     if name == "after":
-        nodes = _ids(design, text)
+        nodes = _parse_ids(design, text)
         return msgspec.structs.replace(design, tdg=design_outline.follow(design.tdg, item.id, nodes)), key
-    replacement = msgspec.structs.replace(item, **{name: _value(design, name, text)})
+    replacement = msgspec.structs.replace(item, **{name: _parse_value(design, name, text)})
     section = design_editing.section_of(key)
     used_ids = {other.id for other in design_editing.entries(design, section)} - {item.id}
     if name == "id" and (not text or text in used_ids):
@@ -121,7 +126,7 @@ def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
 
 
 def named_id(item: Item, used_ids: set[str]) -> str:
-    """The id that an item gets from its own words, as long as nobody typed another."""
+    """Return the id that an item gets from its own words unless a person typed one."""
     words = item.ask if isinstance(item, Branch | Criterion) else item.name
     return design_outline.fresh_id(words, used_ids, STEMS[type(item)])
 
@@ -129,10 +134,10 @@ def named_id(item: Item, used_ids: set[str]) -> str:
 STEMS: dict[type, str] = {TdgNode: "node", Branch: "branch", InformationUnit: "unit", Criterion: "criterion"}
 
 
-def _value(design: Design, name: str, text: str) -> Any:
+def _parse_value(design: Design, name: str, text: str) -> Any:
     match name:
         case "requires":
-            return tuple(_ids(design, text))
+            return tuple(_parse_ids(design, text))
         case "options":
             return tuple(option for part in _OPTIONS.split(text) if (option := part.strip()))
         case "depth":
@@ -150,8 +155,8 @@ def _value(design: Design, name: str, text: str) -> Any:
     return text
 
 
-def _ids(design: Design, text: str) -> list[str]:
-    """Ids from ids and outline numbers, in the order typed, each once."""
+def _parse_ids(design: Design, text: str) -> list[str]:
+    """Parse ids and outline numbers to ids, in the order typed, each once."""
     rows = design_outline.rows(design.tdg)
     ids_by_word = {row.number.casefold(): row.node.id for row in rows} | {row.node.id: row.node.id for row in rows}
     ids = []

@@ -1,4 +1,4 @@
-"""One item's fields, a line each: Enter goes on to the next, Esc leaves, and whatever was typed is kept."""
+"""One item's fields, one per line. Enter goes to the next, Esc leaves, and typed text is always stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORM = Binding.Group("Form", compact=True)
 
 
 class FormLine(TextLine):
-    """A line that is typed. Letters are letters here; nothing typed is a command, whatever the input method."""
+    """A text field. Letters are text here and never commands, with any input method."""
 
     HELP = """\
 # A field
@@ -50,7 +50,7 @@ Type; **{form.on}** goes on to the next field and after the last one back to the
 
 
 class WordSwitch(Widget, can_focus=True):
-    """Two words, one of which stands; space and the arrows turn it."""
+    """A choice of two words. Space and the arrows toggle it."""
 
     HELP = """\
 Two choices: **{form.turn}**, **{form.turn:left}** and **{form.turn:right}** turn it, **{form.on}** goes on to the next
@@ -69,13 +69,13 @@ field.
 
     @dataclass
     class Turned(Message):
-        """The other word stands now."""
+        """Message: the other word is chosen."""
 
         switch: WordSwitch
 
     @dataclass
     class Left(Message):
-        """Enter was pressed."""
+        """Message: Enter was pressed."""
 
         switch: WordSwitch
 
@@ -104,7 +104,7 @@ field.
 
 
 class FormRow(Horizontal):
-    """A label and what is typed beside it."""
+    """A label and its field."""
 
     DEFAULT_CSS = """
     FormRow { height: 1; }
@@ -116,7 +116,7 @@ class FormRow(Horizontal):
         super().__init__()
         self.field = field
         self.kept = clean(field.value, lines=False)
-        """What was last said to be typed."""
+        """The text that was reported last by `Typed`."""
         self.entry: FormLine | WordSwitch = WordSwitch(field) if field.turns else FormLine(field)
 
     def compose(self) -> ComposeResult:
@@ -125,7 +125,7 @@ class FormRow(Horizontal):
 
 
 class ItemForm(VerticalScroll, can_focus=False):
-    """The fields of whatever is edited now; hidden while nothing is."""
+    """The fields of the item that is being edited. Hidden while there is none."""
 
     DEFAULT_CSS = """
     ItemForm { height: auto; max-height: 50%; display: none; scrollbar-size-vertical: 1; }
@@ -134,7 +134,7 @@ class ItemForm(VerticalScroll, can_focus=False):
 
     @dataclass
     class Typed(Message):
-        """A field was left with something else in it; `serial` tells for which opening of the form."""
+        """Message: a field was left with a new text. `serial` identifies the opening of the form."""
 
         serial: int
         name: str
@@ -142,7 +142,7 @@ class ItemForm(VerticalScroll, can_focus=False):
 
     @dataclass
     class Closed(Message):
-        """The form was left; `entered` where Enter was pressed in its last field."""
+        """Message: the form was left. `entered` is True after Enter in its last field."""
 
         serial: int
         entered: bool
@@ -150,17 +150,17 @@ class ItemForm(VerticalScroll, can_focus=False):
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane")
         self.serial = 0
-        """How often the form was opened: what is said of an earlier opening still belongs to that."""
+        """Number of openings. Messages of an earlier opening still belong to its item."""
         self.rows: list[FormRow] = []
         self.words = ""
-        """What the keys do in it, with bindings for keys: for the line above the room's keys."""
+        """The line about its keys, with named bindings."""
 
     @property
     def is_open(self) -> bool:
         return self.has_class("-open")
 
     async def open(self, title: str, fields: Sequence[FormField], *, at: str = "", words: str = "") -> int:
-        """Shows the fields of another thing, and takes the keys, in the field `at` or the first; gives its serial."""
+        """Show the fields of another item and focus the field `at`, or the first. Return the serial."""
         self.commit()
         self.serial += 1
         self.words = words
@@ -177,7 +177,7 @@ class ItemForm(VerticalScroll, can_focus=False):
         return self.serial
 
     def renew(self, fields: Sequence[FormField]) -> None:
-        """Shows what the fields hold now, where another field's change made it another; not in the one in use."""
+        """Update fields whose values another field's change has changed, but not the focused one."""
         values = {field.name: clean(field.value, lines=False) for field in fields}
         for row in self.rows:
             value = values.get(row.field.name, row.kept)
@@ -186,12 +186,12 @@ class ItemForm(VerticalScroll, can_focus=False):
                 row.entry.value = value
 
     def commit(self) -> None:
-        """Says what stands in each field and was not said yet."""
+        """Report every changed text that was not reported yet."""
         for row in self.rows:
-            self._tell(row)
+            self._report_change(row)
 
     def close(self, *, entered: bool = False) -> None:
-        """Keeps what was typed and hides the form."""
+        """Report the changed texts and hide the form."""
         self.commit()
         if self.is_open:
             self.remove_class("-open")
@@ -199,17 +199,17 @@ class ItemForm(VerticalScroll, can_focus=False):
             self.post_message(self.Closed(self.serial, entered))
 
     def back_to(self, name: str, text: str) -> None:
-        """Puts back what a field held, because what was typed does not fit."""
+        """Restore a field's value, because its text does not fit."""
         for row in self.rows:
             if row.field.name == name:
                 row.kept = row.entry.value = text
 
     @property
     def unsaid(self) -> list[tuple[str, str]]:
-        """Fields by name in which something stands that was not said yet."""
+        """Names and texts of fields with changes that were not reported yet."""
         return [(row.field.name, row.entry.value) for row in self.rows if row.entry.value != row.kept]
 
-    def _tell(self, row: FormRow) -> None:
+    def _report_change(self, row: FormRow) -> None:
         if row.entry.value != row.kept:
             row.kept = row.entry.value
             self.post_message(self.Typed(self.serial, row.field.name, row.kept))
@@ -218,38 +218,38 @@ class ItemForm(VerticalScroll, can_focus=False):
         return next((row for row in self.rows if row.entry is entry), None)
 
     @on(Input.Blurred)
-    def _left(self, message: Input.Blurred) -> None:
+    def _report_left(self, message: Input.Blurred) -> None:
         message.stop()
         row = self._row_of(message.input)
         if row is not None:
-            self._tell(row)
+            self._report_change(row)
 
     @on(Input.Changed)
-    def _changed(self, message: Input.Changed) -> None:
+    def _stop_changed(self, message: Input.Changed) -> None:
         message.stop()
 
     @on(WordSwitch.Turned)
-    def _turned(self, message: WordSwitch.Turned) -> None:
+    def _report_turned(self, message: WordSwitch.Turned) -> None:
         message.stop()
         row = self._row_of(message.switch)
         if row is not None:
-            self._tell(row)
+            self._report_change(row)
 
     @on(Input.Submitted)
-    def _entered(self, message: Input.Submitted) -> None:
+    def _submit_line(self, message: Input.Submitted) -> None:
         message.stop()
-        self._go_on(message.input)
+        self._focus_next(message.input)
 
     @on(WordSwitch.Left)
-    def _left_switch(self, message: WordSwitch.Left) -> None:
+    def _submit_switch(self, message: WordSwitch.Left) -> None:
         message.stop()
-        self._go_on(message.switch)
+        self._focus_next(message.switch)
 
-    def _go_on(self, entry: Widget) -> None:
+    def _focus_next(self, entry: Widget) -> None:
         rows = self.rows
-        at = next((i for i, row in enumerate(rows) if row.entry is entry), len(rows) - 1)
-        self._tell(rows[at])
-        if at + 1 < len(rows):
-            rows[at + 1].entry.focus()
+        index = next((i for i, row in enumerate(rows) if row.entry is entry), len(rows) - 1)
+        self._report_change(rows[index])
+        if index + 1 < len(rows):
+            rows[index + 1].entry.focus()
         else:
             self.close(entered=True)

@@ -1,4 +1,4 @@
-"""A design's items as a list: the graph's nodes with their paths, branches, units, criteria; or what to begin from."""
+"""A design's items as a list (nodes with their paths, branches, units, criteria), or sources for a first draft."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from screens.theme import ACCENT, HEADING, LOUD_ERROR, LOUD_WARNING, MUTED, SUCC
 from screens.widgets.lines import LineList
 
 _ASIDE = 0.45
-"""The most of a line that what stands at its right may take."""
+"""Maximum share of a line for the text at its right."""
 TITLES: dict[Section, str] = {"tdg": "Graph", "branches": "Branches", "units": "Units", "rubric": "Rubric"}
 
 
 class OutlineLine(NamedTuple):
-    """One item as it is painted. `aside` stands at the right, dim."""
+    """One item as a line. `aside` is dim text at the right."""
 
     key: str
     number: str
@@ -34,11 +34,11 @@ class OutlineLine(NamedTuple):
     depth: int = 0
     flexible: bool = False
     mark: str = ""
-    """`✓` accepted, `✗` objected to, `!` to be mended, else empty."""
+    """`✓` accepted, `✗` objected to, `!` has a problem, else empty."""
 
 
 class Outline(LineList):
-    """One section of the design; each line is an item."""
+    """One section of the design, one line per item."""
 
     HELP = """\
 # The design
@@ -78,7 +78,7 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
     # -- what it shows ---------------------------------------------------------------------------------------
 
     def show(self, session: DesignSession, has_run: bool) -> None:
-        """Paints the section anew, the cursor on the item it was on."""
+        """Repaint the section. The cursor stays on its item."""
         key = self.key
         self.rows, self._writable = lines_of(session, self.section), session.writable
         empty = session.writable and session.design == Design()
@@ -89,23 +89,23 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
         self.go_to(key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is submitted or frozen is not edited."""
+        """Disable editing of a submitted or frozen design."""
         return action != "choose" or self._writable
 
     def go_to(self, key: str) -> None:
-        """Puts the cursor on an item, if it is here."""
+        """Move the cursor to an item if it is in this section."""
         row_at = next((i for i, row in enumerate(self.rows) if row.key == key), None)
         if row_at is not None:
             self.go(row_at)
 
     @property
     def key(self) -> str:
-        """The item under the cursor; empty where there is none."""
+        """Key of the item under the cursor; empty if there is none."""
         return self.rows[self.cursor].key if 0 <= self.cursor < len(self.rows) else ""
 
     @property
     def beginning(self) -> Beginning | None:
-        """What a first draft would be made from; None where there is a draft."""
+        """Source of a first draft under the cursor; None if there is a draft."""
         return self.beginnings[self.cursor] if self.beginnings and not self.rows else None
 
     # -- painting --------------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ _EMPTY: dict[Section, str] = {
 
 
 def beginnings(task: Task, has_run: bool) -> list[Beginning]:
-    """What there is to make a first draft from."""
+    """Return the possible sources of a first draft."""
     there: dict[Beginning, bool] = {
         "task": bool(task.tdg.nodes or task.units or task.branches or task.rubric.criteria),
         "golden": bool(task.golden),
@@ -155,30 +155,32 @@ def _begin_words(source: Beginning, task: Task) -> str:
 
 
 def lines_of(session: DesignSession, section: Section) -> list[OutlineLine]:
-    """The items of a section as lines."""
+    """Return the items of a section as lines."""
     design = session.design
     wrong = {problem.key for problem in session.problems} if session.writable else set()
     lines = _graph_lines(design) if section == "tdg" else _flat_lines(design, section)
-    return [line._replace(mark=_mark(session, line.key, wrong), aside=_aside(design, line)) for line in lines]
+    return [
+        line._replace(mark=_review_mark(session, line.key, wrong), aside=_aside_words(design, line)) for line in lines
+    ]
 
 
-def _mark(session: DesignSession, key: str, wrong: set[str]) -> str:
+def _review_mark(session: DesignSession, key: str, wrong: set[str]) -> str:
     if key in wrong:
         return "!"
     words = session.marks.get(key)
     return "" if words is None else "✗" if words else "✓"
 
 
-def _aside(design: Design, line: OutlineLine) -> str:
-    """What stands at the right: the steps it was seen in, and what the order of the list does not tell."""
-    steps = _ranges(
+def _aside_words(design: Design, line: OutlineLine) -> str:
+    """Return the text at the right: the steps of the evidence, and order that the list does not show."""
+    steps = _range_words(
         [int(step) for link in design.evidence.get(line.key, ()) if (step := link.rpartition("@")[2]).isdigit()]
     )
     return "  ".join(part for part in (line.aside, f"@{steps}" if steps else "") if part)
 
 
-def _ranges(steps: list[int]) -> str:
-    """Steps as `1-4,7`."""
+def _range_words(steps: list[int]) -> str:
+    """Format steps as `1-4,7`."""
     runs: list[list[int]] = []
     for step in sorted(set(steps)):
         if runs and step == runs[-1][1] + 1:
@@ -197,15 +199,17 @@ def _graph_lines(design: Design) -> list[OutlineLine]:
         node = row.node
         before = [a for a, b in design.tdg.edges if b == node.id]
         expected = order[row.place.at - 1 : row.place.at] if not row.place.within and row.place.at else []
-        aside = f"after {_named(before, numbers) or 'nothing'}" if not row.place.within and before != expected else ""
-        needs = f"needs {_named(node.requires, numbers)}" if node.requires else ""
+        aside = (
+            f"after {_node_names(before, numbers) or 'nothing'}" if not row.place.within and before != expected else ""
+        )
+        needs = f"needs {_node_names(node.requires, numbers)}" if node.requires else ""
         words = plain(node.name, lines=False) or "(no name)"
         aside = "  ".join(filter(None, (aside, needs)))
         lines.append(OutlineLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
     return lines
 
 
-def _named(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:
+def _node_names(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:
     return ",".join(numbers.get(id, id) for id in ids)
 
 
@@ -220,16 +224,18 @@ def _flat_line(key: str, number: str, item: design_editing.Item) -> OutlineLine:
     match item:
         case Branch():
             options = " / ".join(item.options) or "no options"
-            return OutlineLine(key, number, _shown(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}")
+            return OutlineLine(
+                key, number, _plain_line(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}"
+            )
         case InformationUnit():
             words = f"{item.name or '(no name)'} = {item.value or '-'}"
-            way = f"{item.source or '?'} → {item.used or '?'}"
-            return OutlineLine(key, number, _shown(words), _shown(way), flexible=not item.explicit)
+            apps = f"{item.source or '?'} → {item.used or '?'}"
+            return OutlineLine(key, number, _plain_line(words), _plain_line(apps), flexible=not item.explicit)
         case Criterion():
-            return OutlineLine(key, number, _shown(item.ask or "(asks nothing)"), f"x{item.weight:g}")
+            return OutlineLine(key, number, _plain_line(item.ask or "(asks nothing)"), f"x{item.weight:g}")
         case TdgNode():
-            return OutlineLine(key, number, _shown(item.name))
+            return OutlineLine(key, number, _plain_line(item.name))
 
 
-def _shown(text: str) -> str:
+def _plain_line(text: str) -> str:
     return plain(text, lines=False)

@@ -1,4 +1,4 @@
-"""The steps of the run beside a design: which of them evidence names, and the app that each was done in."""
+"""The steps of the run beside a design: which of them evidence names, and the app of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from screens.replay.timeline import Timeline
 
 
 class Steps(Timeline):
-    """The run's steps; those that the item under the cursor was seen in are marked."""
+    """The run's steps. Those in the evidence of the item under the cursor are marked."""
 
     HELP = f"""{Timeline.HELP.replace("{replay.", "{author.")}
 **◆** the item under the cursor was seen in this step: **{{author.evidence}}** keeps the step shown, or no longer,
@@ -27,11 +27,11 @@ class Steps(Timeline):
 
 
 class StepApps:
-    """Knows the app of each step of the run that is played; `owner` lends its workers, and hears of it."""
+    """Knows the app of each step of the run. `owner` provides the workers and receives `Named`."""
 
     @dataclass
     class Named(Message):
-        """The app of each step is known."""
+        """Message: the app of each step was read."""
 
         reel: RecordedRun
         apps: list[str]
@@ -43,12 +43,12 @@ class StepApps:
         self._apps: list[str] = []
 
     def read(self, reel: RecordedRun | None) -> None:
-        """Reads the apps of another run, off the UI thread."""
+        """Read the apps of another run off the UI thread."""
         self._reel, self._apps = reel, []
         if reel is not None:
-            self._owner.run_worker(partial(self._read, reel), thread=True)
+            self._owner.run_worker(partial(self._read_apps, reel), thread=True)
 
-    def _read(self, reel: RecordedRun) -> None:
+    def _read_apps(self, reel: RecordedRun) -> None:
         try:
             app_names = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
         except LabError:
@@ -56,27 +56,27 @@ class StepApps:
         self._owner.post_message(self.Named(reel, app_names))
 
     def take(self, message: Named) -> None:
-        """Takes what was read, unless it is of a run that was shown before."""
+        """Accept the apps unless they belong to an earlier run."""
         if message.reel is self._reel:
             self._apps = message.apps
 
     @property
     def known(self) -> list[str]:
-        """Every app that the run was in, in order."""
+        """Every app of the run, in order."""
         return list(dict.fromkeys(app for app in self._apps if app))
 
     @property
     def here(self) -> str:
-        """The app in which the step that is shown was, or what comes after it; empty where nothing tells."""
+        """App of the current step, or of the screen after it; empty if unknown."""
         view = self._footage.view
         if view is None or not self._apps:
             return ""
-        at = view.number + (self._footage.after and view.after is not None)
-        return self._apps[min(at, len(self._apps) - 1)]
+        index = view.number + (self._footage.after and view.after is not None)
+        return self._apps[min(index, len(self._apps) - 1)]
 
     @property
     def place_words(self) -> str:
-        """Where the run stands, in a line."""
+        """The current place of the run, in a line."""
         footage, view = self._footage, self._footage.view
         if footage.run is None:
             return "no run"

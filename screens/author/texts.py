@@ -1,4 +1,4 @@
-"""The texts on the phone's screen as a list, to take one as an information unit's value."""
+"""The texts on the phone's screen as a list, to use one as an information unit's value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from screens.widgets.table import RowList
 
 
 class StepTexts(RowList[str]):
-    """What can be read at this step: what was typed, asked and answered in it, then the screen from top to bottom."""
+    """Readable texts of a step: what was typed, asked and answered in it, then the screen from top to bottom."""
 
     HELP = """\
 # Texts
@@ -31,7 +31,7 @@ scrub the run. The whole of a long one stands below the list; **tab** leads ther
     ]
 
     def fill(self, step: Step | None, observation: Observation | None) -> None:
-        """Lists what can be read here."""
+        """List the texts of a step."""
         parts: list[str] = []
         if step is not None:
             parts = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
@@ -47,7 +47,7 @@ scrub the run. The whole of a long one stands below the list; **tab** leads ther
 
     @property
     def current(self) -> str:
-        """The text under the cursor, whole."""
+        """The whole text under the cursor."""
         return self.rows[self.cursor] if self.rows else ""
 
     def paint(self, index: int, width: int) -> Content:

@@ -1,4 +1,4 @@
-"""Verifying: another person accepts a design item by item, objects, sends it back or freezes it."""
+"""Verify a design: another person accepts its items, objects, sends it back or freezes it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _SEND_BACK = "send back"
 
 
 class Verification:
-    """Judges the design of a view; `subjects` says what each opening of its form is about, by its serial."""
+    """Verifies the design of a view. `subjects` holds the subject of each opening of its form, by serial."""
 
     def __init__(self, view: DesignView, subjects: dict[int, str]) -> None:
         self.view = view
         self._subjects = subjects
 
     def accept(self) -> None:
-        """Accepts the item under the cursor and goes on to the next that was not looked at."""
+        """Accept the item under the cursor and go to the next one not looked at."""
         key = self.view.outline.key
         if key:
             self.view.change(lambda: self.view.opened.mark(key, ""))
-            self._go_on()
+            self._go_to_unseen()
 
     async def object(self) -> None:
-        """Asks what is wrong with the item under the cursor."""
+        """Ask what is wrong with the item under the cursor."""
         key = self.view.outline.key
         if key:
             marked = self.view.opened.marks.get(key, "")
@@ -40,7 +40,7 @@ class Verification:
             self.view.tell()
 
     async def send_back(self) -> None:
-        """Asks for a word about the whole, and gives it back to its authors."""
+        """Ask for a comment on the whole design, and return it to its authors."""
         hint = with_keys(self.view, "a word about the whole, if you like; {form.on} sends it back")
         field = FormField("words", "about it", "", hint)
         serial = await self.view.form.open("Send it back", [field], words=SEND_BACK_WORDS)
@@ -48,7 +48,7 @@ class Verification:
         self.view.tell()
 
     def freeze(self) -> None:
-        """Asks, and verifies the design: this version never changes again."""
+        """Verify the design after a confirmation. This version never changes again."""
         session = self.view.opened
         session.check_verify()
         if session.objections:
@@ -68,18 +68,18 @@ class Verification:
         self.view.notify("Verified and frozen.", markup=False)
 
     def take_words(self, subject: str, *, entered: bool) -> None:
-        """Keeps what was typed about an item, or, where Enter was pressed, about the whole."""
+        """Store a typed objection to an item or, after Enter, the comment on the whole."""
         words = self.view.form.rows[0].kept if self.view.form.rows else ""
         if subject == _SEND_BACK and entered:
             tried(self.view, lambda: self.view.change(lambda: self.view.opened.send_back(words)))
         elif subject.startswith(_OBJECT) and words.strip():
             key = subject.removeprefix(_OBJECT)
             tried(self.view, lambda: self.view.change(lambda: self.view.opened.mark(key, words)))
-            self._go_on()
+            self._go_to_unseen()
 
-    def _go_on(self) -> None:
-        """To the next item that was not looked at, in this section or the next that has one."""
+    def _go_to_unseen(self) -> None:
+        """Go to the next item not looked at, in this section or another one."""
         unseen, outline = self.view.opened.unseen, self.view.outline
         if unseen:
-            here = [row.key for row in outline.rows[outline.cursor + 1 :] if row.key in unseen]
-            self.view.show_item(next(iter(here or unseen)))
+            below = [row.key for row in outline.rows[outline.cursor + 1 :] if row.key in unseen]
+            self.view.show_item(next(iter(below or unseen)))

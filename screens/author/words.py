@@ -1,4 +1,4 @@
-"""Where a design stands and what comes next, in one line."""
+"""State of a design and the next action, in one line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXTS_WORDS = (
 
 
 def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
-    """For the line above the keys; `key` gives what is pressed for one of Author's bindings."""
+    """Return the line above the footer. `key` returns the key of one of Author's bindings."""
     head = session.head
     if session.unkept is not None:
         again = f"{key('reopen')} tries again, in a new version where this one is frozen."
@@ -38,10 +38,10 @@ def state_words(session: DesignSession, key: Callable[[str], str]) -> str:
         case "submitted":
             return f"Version {head.version} is submitted; another person verifies it. {key('reopen')} takes it back."
     sound = "" if session.problems else f"   ✓ sound: {key('submit')} submits it"
-    return f"Version {head.version}, {_drafted(session)}{sound}"
+    return f"Version {head.version}, {_draft_words(session)}{sound}"
 
 
-def _drafted(session: DesignSession) -> str:
+def _draft_words(session: DesignSession) -> str:
     head = session.head
     assert head is not None
     if head.state == "objected":
@@ -51,7 +51,7 @@ def _drafted(session: DesignSession) -> str:
 
 
 def item_words(session: DesignSession, key: str) -> str:
-    """What a reviewer said of the item `key`, and what is to be mended: with it, or else with the first of all."""
+    """Return a reviewer's objection to the item `key`, and its problem, or else the first problem of all."""
     mark = session.marks.get(key, "")
     objected = f"✗ {plain(mark, lines=False)}" if mark else ""
     if not session.problems or not session.writable:

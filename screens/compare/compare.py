@@ -1,4 +1,4 @@
-"""Compare: two runs side by side, step beside step, from the first in which they differ."""
+"""Compare: two runs side by side, step by step, starting at their first difference."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from store.store import Store
 
 WIDE = 120
-"""Columns from which the phones stand beside the list."""
+"""Columns from which the phones are shown beside the list."""
 NAMES = ("left", "right")
 _JOINTS = 24
-"""Columns of the two lines above the keys that go to what stands between their words, and to where they break."""
+"""Columns of the state's two lines that separators and line breaks take."""
 
 
 class CompareScreen(RoomScreen[None]):
-    """Two runs. `compared` is None until both are read."""
+    """Two runs side by side. `compared` is None until both are read."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Compare"
@@ -55,14 +55,14 @@ class CompareScreen(RoomScreen[None]):
 
     @dataclass
     class Laid(Message):
-        """The two were read and laid side by side."""
+        """Message: both runs were read and aligned."""
 
         wanted: tuple[str, str]
         compared: RunComparison
 
     @dataclass
     class Refused(Message):
-        """One of them cannot be read."""
+        """Message: one of the runs cannot be read."""
 
         wanted: tuple[str, str]
         error: LabError
@@ -74,9 +74,9 @@ class CompareScreen(RoomScreen[None]):
         self.pairs = StepPairs("pairs")
         self.phones = [StepPhone(f"{name}-phone", overlay=settings.overlay, pictures=True) for name in NAMES]
         self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
-        self._wanted: tuple[str, str] | None = None
-        self._after = False
-        self._eyes = [Projector(self), Projector(self)]
+        self._requested: tuple[str, str] | None = None
+        self._shows_after = False
+        self._readers = [Projector(self), Projector(self)]
 
     def compose(self) -> ComposeResult:
         yield StatusLine("compare-title")
@@ -96,40 +96,40 @@ class CompareScreen(RoomScreen[None]):
         self.pairs.border_title = "Steps"
         self.pairs.focus()
         self._take_room()
-        if self._wanted is not None:
-            self._begin(self._wanted)
+        if self._requested is not None:
+            self._begin(self._requested)
         else:
-            self._empty(
+            self._show_empty(
                 with_keys(self, "No two runs are open: {runs.compare:c} on two runs in Runs ({app.runs}) opens them.")
             )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
         if self.compared is not None and self.compared.pairs:
-            self._tell()
+            self._update_state()
 
     def _take_room(self) -> None:
         phoneless = self.size.width < WIDE
         if phoneless is not self.has_class("-phoneless"):
             self.set_class(phoneless, "-phoneless")
-            self._blank()
-            self._look()
+            self._clear_phones()
+            self._request_pair()
         for phone in self.phones:
             phone.take_room()
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, left: str, right: str) -> None:
-        """Lays two other runs side by side, or the same two anew."""
-        self._wanted = left, right
+        """Open two runs side by side, or the same two again."""
+        self._requested = left, right
         if self.is_mounted:
-            self._begin(self._wanted)
+            self._begin(self._requested)
 
     def _begin(self, runs: tuple[str, str]) -> None:
-        self._empty("Reading the two runs ...")
-        self._read(runs)
+        self._show_empty("Reading the two runs ...")
+        self._read_runs(runs)
 
-    def _empty(self, words: str) -> None:
+    def _show_empty(self, words: str) -> None:
         self.compared = self.pairs.compared = None
         self.pairs.empty = words
         self.pairs.changed()
@@ -138,37 +138,37 @@ class CompareScreen(RoomScreen[None]):
             self._say(f"{name}-run", "")
             page.show(Content(""))
         self._say("compare-state", "")
-        self._blank()
+        self._clear_phones()
 
-    def _blank(self) -> None:
-        """Takes the pictures away: what was looked at before may be gone for good."""
+    def _clear_phones(self) -> None:
+        """Clear the pictures, because the runs shown before may have been erased."""
         for phone in () if self.has_class("-phoneless") else self.phones:
             phone.mirror.mark([])
             phone.mirror.show_still(None, None, None)
 
     @work(thread=True, exclusive=True, group="compare")
-    def _read(self, runs: tuple[str, str]) -> None:
+    def _read_runs(self, runs: tuple[str, str]) -> None:
         try:
             post_if_newest(self, self.Laid(runs, compare(self.store, *runs)))
         except LabError as error:
             post_if_newest(self, self.Refused(runs, error))
 
     @on(Laid)
-    def _laid(self, message: Laid) -> None:
-        if message.wanted == self._wanted:
+    def _show_compared(self, message: Laid) -> None:
+        if message.wanted == self._requested:
             self._show(message.compared, message.compared.first or 0)
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
-        if message.wanted == self._wanted:
-            self._empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
+    def _show_error(self, message: Refused) -> None:
+        if message.wanted == self._requested:
+            self._show_empty(plain(message.error.sentence) + with_keys(self, " {compare.back} goes back to Runs."))
 
     def on_screen_resume(self) -> None:
-        """What was redacted or withdrawn meanwhile is not shown any more."""
+        """Close runs that were redacted or withdrawn meanwhile."""
         if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
-            self._wanted = None
+            self._requested = None
             notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
-            self._empty(with_keys(self, notice))
+            self._show_empty(with_keys(self, notice))
 
     # -- painting --------------------------------------------------------------------------------------------
 
@@ -182,7 +182,7 @@ class CompareScreen(RoomScreen[None]):
         if not compared.same_task:
             tasks = f"two tasks: {tasks} │ {compared.right.task}"
         self._say("compare-title", f"Compare   {tasks}")
-        for name, side, eye, phone in zip(NAMES, self._sides, self._eyes, self.phones, strict=True):
+        for name, side, eye, phone in zip(NAMES, self._sides, self._readers, self.phones, strict=True):
             self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.reel.id}")
             eye.reel = side.reel
             phone.phone = side.started.device.size or PHONE
@@ -193,65 +193,65 @@ class CompareScreen(RoomScreen[None]):
         self.pairs.empty = "Neither run has a step."
         self.pairs.changed()
         self.pairs.go(place)
-        self._look()
+        self._request_pair()
 
     def _say(self, id: str, words: str) -> None:
         self.query_one(f"#{id}", StatusLine).say(Content(plain(words, lines=False)))
 
     @on(LineList.Highlighted)
-    def _look(self) -> None:
-        """Has the screens and words of the pair under the cursor read, and says what it is."""
+    def _request_pair(self) -> None:
+        """Request the screens and words of the pair under the cursor, and describe its difference."""
         if self.compared is None or not self.compared.pairs:
             return
-        for which, eye in enumerate(self._eyes):
-            number, alone = self._place(which)
-            eye.look(number, after=self._after and not alone)
-        self._tell()
+        for which, eye in enumerate(self._readers):
+            number, alone = self._step_at(which)
+            eye.look(number, after=self._shows_after and not alone)
+        self._update_state()
 
-    def _place(self, which: int) -> tuple[int, bool]:
-        """Where a run stands at this pair; and whether it has no step there, but stands before its next one."""
+    def _step_at(self, which: int) -> tuple[int, bool]:
+        """Return a run's step at this pair, or its next one (at last its end) and True if it has none here."""
         assert self.compared is not None
-        here = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
-        number = next((int(place) for place in here if place is not None), None)
+        places = [pair[which] for pair in self.compared.pairs[self.pairs.cursor :]]
+        number = next((int(place) for place in places if place is not None), None)
         last = max(0, len(self._sides[which].places) - 1)
-        return last if number is None else number, here[0] is None
+        return last if number is None else number, places[0] is None
 
     @on(Projector.Looked)
-    def _looked(self, message: Projector.Looked) -> None:
-        for which, eye in enumerate(self._eyes):
+    def _take_view(self, message: Projector.Looked) -> None:
+        for which, eye in enumerate(self._readers):
             if message.reel is eye.reel:
                 eye.done(message)
-                self._draw(which, message.view, after=message.after)
+                self._draw_side(which, message.view, after=message.after)
 
     @on(Projector.Refused)
-    def _unread(self, message: Projector.Refused) -> None:
-        for eye in self._eyes:
+    def _report_unread(self, message: Projector.Refused) -> None:
+        for eye in self._readers:
             if message.reel is eye.reel:
                 eye.done(message)
         lab_of(self).report(message.error)
 
-    def _draw(self, which: int, view: PlaceView, *, after: bool) -> None:
-        number, alone = self._place(which)
+    def _draw_side(self, which: int, view: PlaceView, *, after: bool) -> None:
+        number, alone = self._step_at(which)
         if number != view.number:
             return  # the cursor went on while this was read
         side, page = self._sides[which], self.pages[which]
         ended = isinstance(view.event, Ended)
         place = "no step here" if alone else "the end" if ended else f"step {number + 1}"
         write_title(page, f"{NAMES[which].title()}  {place}")
-        page.show(self._words(side, view, alone=alone))
+        page.show(self._side_words(side, view, alone=alone))
         if not self.has_class("-phoneless"):
             moment = f"{place}, after" if after and not alone else place
             self.phones[which].put(view, f"{NAMES[which].title()}  {moment}", after=after, alone=alone)
 
-    def _words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
+    def _side_words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
         if alone:
             return Content.assemble(("Only the other run has this step.", MUTED))
         if isinstance(view.event, Ended):
             return step_pane.end_sheet(view.event, *side.head, outcomes=True)
         return step_pane.step_sheet(view.event, errors=True)
 
-    def _tell(self) -> None:
-        """The line above the keys: which difference this is, and what it is in words."""
+    def _update_state(self) -> None:
+        """Update the line above the footer: which difference this is, and its words."""
         compared = self.compared
         assert compared is not None
         place, starts = self.pairs.cursor, compared.starts
@@ -259,7 +259,7 @@ class CompareScreen(RoomScreen[None]):
         if not starts:
             words = "Both did the same"
         elif compared.pairs[place].same:
-            words = "the same in both   " + self._way_on(starts, place)
+            words = "the same in both   " + self._next_difference_words(starts, place)
         else:
             which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
@@ -270,8 +270,8 @@ class CompareScreen(RoomScreen[None]):
         extent = compared.extent if starts else "0 differences"
         write_subtitle(self.pairs, with_keys(self, f"{{list.open}}: replay left   {extent}"))
 
-    def _way_on(self, starts: list[int], place: int) -> str:
-        """Which key leads from a pair in which they do not differ to a difference."""
+    def _next_difference_words(self, starts: list[int], place: int) -> str:
+        """Return the key that leads from a pair without a difference to one with."""
         later = starts[-1] > place
         which = (
             "the difference" if len(starts) == 1 else f"the {'next' if later else 'last'} of {len(starts)} differences"
@@ -281,59 +281,59 @@ class CompareScreen(RoomScreen[None]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def action_difference(self, by: int) -> None:
-        """The next stretch in which they differ, or the one before."""
+        """Go to the next or the previous stretch of differences."""
         starts = self.compared.starts if self.compared is not None else []
-        here = self.pairs.cursor
-        others = [start for start in starts if (start > here if by > 0 else start < here)]
+        cursor = self.pairs.cursor
+        others = [start for start in starts if (start > cursor if by > 0 else start < cursor)]
         if others:
             self.pairs.go(others[0] if by > 0 else others[-1])
         else:
             self.notify("No further difference." if by > 0 else "No difference before this.", markup=False)
 
     def action_first(self) -> None:
-        """Where they first differ."""
+        """Go to the first difference."""
         if self.compared is not None and self.compared.first is not None:
             self.pairs.go(self.compared.first)
 
     @on(LineList.Chosen)
-    def _chosen(self) -> None:
+    def _replay_chosen(self) -> None:
         self.call_later(self.run_action, "replay(0)")
 
     def action_replay(self, which: int) -> None:
-        """Plays one of the runs back at this step; Esc comes back here from there."""
+        """Replay one of the runs at this step. Esc returns from there."""
         if self.compared is not None and self.compared.pairs:
-            number, _ = self._place(which)
+            number, _ = self._step_at(which)
             lab_of(self).open_replay(self._sides[which].reel.id, number + 1, back="compare")
 
     def action_after(self) -> None:
-        """The screens before the step, or after it."""
-        self._after = not self._after
-        self._look()
+        """Toggle the screens before and after the step."""
+        self._shows_after = not self._shows_after
+        self._request_pair()
 
     def action_swap(self) -> None:
-        """Left becomes right."""
-        if self.compared is not None and self._wanted is not None:
-            self._wanted = self._wanted[1], self._wanted[0]
+        """Swap left and right."""
+        if self.compared is not None and self._requested is not None:
+            self._requested = self._requested[1], self._requested[0]
             self._show(self.compared.swapped(), self.pairs.cursor)
 
     def action_overlay(self) -> None:
-        """The screens' words as characters over the phones, or their pixels alone."""
+        """Toggle the screens' words as characters over the phones."""
         for phone in self.phones:
             phone.turn_words()
 
     def action_copy(self) -> None:
-        """Copies both ids."""
+        """Copy both ids."""
         ids = " ".join(side.reel.id for side in self._sides)
         if ids:
             self.app.copy_to_clipboard(ids)
             self.notify(f"Copied {ids}", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next pair or the one before."""
+        """Go to the next or the previous pair."""
         self.pairs.action_move(by)
 
     def action_back(self) -> None:
-        """Back to Runs."""
+        """Close help, or go back to Runs."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:
@@ -341,7 +341,7 @@ class CompareScreen(RoomScreen[None]):
 
 
 def shared(words: tuple[str, str], room: int) -> tuple[str, str]:
-    """Both sides' words in so many columns: what one leaves the other has, and what is too long is cut."""
+    """Fit two texts into so many columns together. One gets what the other leaves, and the rest is cut."""
     left, right = (Content(side).cell_length for side in words)
     half = room // 2
     most = max(half, room - right), max(half, room - left)

@@ -1,4 +1,4 @@
-"""One of the two phones: as wide as the list between them allows."""
+"""One of the two phones, as wide as the list between them allows."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from screens.mirror.fit import room
 from screens.replay.phone_pane import StillPhone
 
 _ROWS = 8
-"""Rows that titles, the line above the keys and borders take."""
+"""Rows of titles, the line above the footer, and borders."""
 _BETWEEN = 64
-"""Columns that the list needs before the phones may be wider than their shape asks."""
+"""Columns that the list needs before the phones may be wider than their shape requires."""
 _SHARE = 0.25
 _BARE = 0.6
 
 
 class StepPhone(StillPhone):
-    """The screen of one run's step; without a step, the one that the run stands at."""
+    """The screen of one run's step. Without a step, that of its next one."""
 
     def put(self, view: PlaceView, title: str, *, after: bool, alone: bool) -> None:
-        """Draws a step's screen; with `alone`, without its action, which has not come yet."""
+        """Draw a step's screen. With `alone` omit its action, which comes only later."""
         self.show(view, after=after)
         if alone:
             self.mirror.mark([])
-            self._show_itself(view.image, self._shape, ())
+            self._show_own_picture(view.image, self._shape, ())
         self.title(title)
 
     def take_room(self) -> None:

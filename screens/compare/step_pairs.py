@@ -1,4 +1,4 @@
-"""The steps of two runs as one list: what answers one another stands in one line."""
+"""The aligned steps of two runs as one list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GUTTER = 3
 
 
 class StepPairs(LineList):
-    """One line for each pair; the first difference has an arrow of its own."""
+    """One line per pair. The first difference has an arrow of its own."""
 
     HELP = """\
 # Compare
@@ -43,27 +43,29 @@ from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the sc
     def heading(self, width: int) -> Content:
         if self.compared is None:
             return Content("")
-        return Content(self._cells(width, "", "left: " + self.compared.left.name, "right: " + self.compared.right.name))
+        return Content(
+            self._format_cells(width, "", "left: " + self.compared.left.name, "right: " + self.compared.right.name)
+        )
 
     def paint(self, index: int, width: int) -> Content:
         assert self.compared is not None
         pair, sign = self.compared.pairs[index], sign_of(self.compared, index)
         first = "►" if index == self.compared.first else " "
-        left = self._numbered(pair.left, self.compared.left, self.compared.words(index)[0])
-        right = self._numbered(pair.right, self.compared.right, self.compared.words(index)[1])
+        left = self._step_words(pair.left, self.compared.left, self.compared.words(index)[0])
+        right = self._step_words(pair.right, self.compared.right, self.compared.words(index)[1])
         style = MUTED if pair.same else HEADING if first != " " else ""
-        return Content.assemble((self._cells(width, first + sign, left, right), style))
+        return Content.assemble((self._format_cells(width, first + sign, left, right), style))
 
-    def _numbered(self, place: int | None, side: Side, words: str) -> str:
-        """A step's number, from 1, before its words; the end has none."""
+    def _step_words(self, place: int | None, side: Side, words: str) -> str:
+        """Return a step's number, from 1, and its words. The end has no number."""
         number = "" if place is None or place >= side.steps else str(place + 1)
         return f"{number:>{len(str(self.count))}} {one_line(words)}"
 
-    def _cells(self, width: int, sign: str, left: str, right: str) -> str:
+    def _format_cells(self, width: int, sign: str, left: str, right: str) -> str:
         half = max(8, (width - _GUTTER - len(_BAR)) // 2)
-        return _cut(sign, _GUTTER) + _cut(left, half) + _BAR + _cut(right, half)
+        return _fit_cell(sign, _GUTTER) + _fit_cell(left, half) + _BAR + _fit_cell(right, half)
 
 
-def _cut(text: str, width: int) -> str:
+def _fit_cell(text: str, width: int) -> str:
     content = Content(text).truncate(width, ellipsis=True)
     return content.plain + " " * max(0, width - content.cell_length)

@@ -1,4 +1,4 @@
-"""The phones that runs can be made on: the embedded one, and those that adb knows, with their state and its age."""
+"""The phones that runs can use: the embedded one and those that adb knows, with the state and its age."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from screens.theme import MUTED, SUCCESS, WARNING
 from screens.widgets.table import RowList
 
 READY = "device"
-"""adb's own word for a phone that answers."""
+"""adb's state of a phone that answers."""
 
 
 class DeviceRow(NamedTuple):
-    """A phone in the list: what adb calls it, its state in adb's words, and since when (monotonic seconds)."""
+    """A phone in the list: adb's serial, adb's word for its state, and since when (monotonic seconds)."""
 
     serial: str
     state: str = READY
     model: str = ""
     since: float = 0.0
     screen: str = ""
-    """The state of its screen in a few words: on, asleep, locked, folded; empty where it is not known."""
+    """State of its screen in a few words: on, asleep, locked, folded; empty if unknown."""
 
     @property
     def ready(self) -> bool:
@@ -39,7 +39,7 @@ HERE = DeviceRow(EMBEDDED)
 
 
 class DeviceList(RowList[DeviceRow]):
-    """The phones a run can be made on; one of them is chosen."""
+    """The phones that a run can use. One of them is selected."""
 
     HELP = """\
 # Devices
@@ -52,9 +52,9 @@ now on.
     def __init__(self, id: str, chosen: str = EMBEDDED) -> None:
         super().__init__(id)
         self.chosen = chosen
-        """The phone that runs are made on."""
+        """Serial of the phone for new runs."""
         self.busy = ""
-        """The phone that a live run holds; empty where none does."""
+        """Serial of the phone that the live run uses; empty if none."""
         self.rows = [HERE]
 
     @property
@@ -62,30 +62,31 @@ now on.
         return self.rows[min(self.cursor, len(self.rows) - 1)]
 
     def found(self, phones: Sequence[tuple[str, str, str]], screens: Mapping[str, str] | None = None) -> None:
-        """Shows what adb knows now: serial, state and model of each phone. One that went is shown as gone.
+        """Show adb's phones: serial, state and model of each. A phone that was unplugged while in use is "gone".
 
-        `screens` is the state of each screen, by serial, where it is known.
+        `screens` maps serials to the state of each screen, if known.
         """
         now, before = time.monotonic(), {row.serial: row for row in self.rows[1:]}
         screen_states = screens or {}
-        there = {
+        rows_by_serial = {
             serial: DeviceRow(serial, state, model, now, screen_states.get(serial, ""))
             for serial, state, model in phones
         }
         for serial, row in before.items():
-            if serial in there and there[serial].state == row.state:
-                there[serial] = there[serial]._replace(since=row.since)
-            elif serial not in there and serial in (self.chosen, self.busy):
-                there[serial] = row if row.state == "gone" else row._replace(state="gone", since=now)
-        if self.chosen != EMBEDDED and self.chosen not in there:
-            there[self.chosen] = DeviceRow(self.chosen, "gone", "", now)
-        rows = [HERE, *sorted(there.values())]
+            if serial in rows_by_serial and rows_by_serial[serial].state == row.state:
+                rows_by_serial[serial] = rows_by_serial[serial]._replace(since=row.since)
+            elif serial not in rows_by_serial and serial in (self.chosen, self.busy):
+                rows_by_serial[serial] = row if row.state == "gone" else row._replace(state="gone", since=now)
+        if self.chosen != EMBEDDED and self.chosen not in rows_by_serial:
+            rows_by_serial[self.chosen] = DeviceRow(self.chosen, "gone", "", now)
+        rows = [HERE, *sorted(rows_by_serial.values())]
+        # Ages grow with each look, so rows with one are painted anew.
         if rows != self.rows or any(row.since for row in rows):
             self.rows = rows
             self.changed()
 
     def next_words(self) -> str:
-        """What Enter does on this line."""
+        """Return what Enter does on this line."""
         row = self.current
         if row.serial == self.busy:
             return with_keys(self, "{list.open}: go to the live run on it")
@@ -110,13 +111,16 @@ now on.
         room = width - len(mark) - len(state) - 2
         if len(one_line(row.serial)) > room - len(age):
             age = ""
-        name = "embedded phone" if row is HERE else _named(row, max(6, room - len(age)))
+        name = "embedded phone" if row is HERE else _phone_name(row, max(6, room - len(age)))
         pane = "Devices: " if self.has_class("-line") else ""
         return Content.assemble((pane, MUTED), (mark, "bold"), (f"{name}  ", ""), (state, style), (age, MUTED))
 
 
-def _named(row: DeviceRow, room: int) -> str:
-    """What tells a phone from others of its model, in so many cells: its serial's end stands longest."""
+def _phone_name(row: DeviceRow, room: int) -> str:
+    """Return a phone's name in so many cells.
+
+    The end of the serial stays longest: it tells phones of one model apart.
+    """
     serial = one_line(row.serial)
     whole = one_line(f"{row.model} {row.serial}".strip())
     if cell_len(whole) <= room:

@@ -1,4 +1,4 @@
-"""Home: what there is, and what Enter does next."""
+"""Home: studies, runs, tasks and phones, and what Enter does next."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _LOOK = 2.0
-"""Seconds between two looks for phones."""
+"""Seconds between two polls for phones."""
 PAGE = 200
-"""Runs read at once; more are read as the cursor nears the end of those."""
+"""Runs per page. The next page is read when the cursor nears the end."""
 
 NONE_YET = "No runs yet: {list.open} on a task, `hitlab demo`, `hitlab import PATH` make some."
 NO_STUDIES = "No studies yet: {runs.new_study:n} in Runs ({app.runs}) makes one of the runs there."
 
 NONE_TO_READ = "No runs yet: `hitlab demo` shows one; `hitlab import PATH` brings yours."
-"""Where none is started from Home."""
+"""Text of an empty list for a seat that cannot start runs."""
 
 NOTHING_ARCHIVED = "No run is archived. {home.back} shows the others."
 NO_ARCHIVED_STUDY = "No study is archived. {home.back} shows the others."
 _FRAME = 3
-"""Rows of the title, the line that says what is next, and the keys."""
+"""Rows of the title, the line about Enter, and the footer."""
 
 
 class HomeScreen(RoomScreen[None]):
-    """Runs, tasks and phones; everything is read after the first paint, off the UI thread."""
+    """Runs, tasks and phones. Everything is read after the first paint, off the UI thread."""
 
     BINDING_GROUP_TITLE = "Home"
 
@@ -67,36 +67,36 @@ class HomeScreen(RoomScreen[None]):
 
     @dataclass
     class RunsRead(Message):
-        """A page of runs came from the file; `more` where it holds others after them."""
+        """Message: a page of runs was read. `more` is True if the file holds others after them."""
 
         runs: list[Summary]
         first: bool
         more: bool
         intents: dict[str, str]
-        """What each demonstration among them shows, by its task."""
+        """Intents of the demonstrations among them, by task id."""
 
     @dataclass
     class RunRead(Message):
-        """The run that is live, or has just ended, as the file has it now; None where it is not in it yet."""
+        """Message: the live run, or the one that just ended, as stored now; None if it is not in the file yet."""
 
         run: Summary | None
 
     @dataclass
     class TasksRead(Message):
-        """The built-in tasks were read."""
+        """Message: the built-in tasks were read."""
 
         tasks: list[TaskRow]
 
     @dataclass
     class PhonesRead(Message):
-        """What adb knows: serial, state and model of each phone; and the state of each one's screen, by serial."""
+        """Message: adb's phones (serial, state and model of each), and the state of each one's screen by serial."""
 
         phones: list[tuple[str, str, str]]
         screens: dict[str, str]
 
     @dataclass
     class StudiesRead(Message):
-        """What studies there are, and how far each is."""
+        """Message: the studies, with their progress."""
 
         rows: list[StudyRow]
 
@@ -105,23 +105,23 @@ class HomeScreen(RoomScreen[None]):
         self.store = store
         self.settings = settings
         self.archived = False
-        """Whether the runs and studies that are archived are listed, in place of the others."""
+        """True if the lists show archived runs and studies instead of the others."""
         self.history: list[Callable[[], object]] = []
-        """What undoes each thing that was archived or brought back here."""
+        """Undo functions of what was archived or restored here, the last at the end."""
         self._needle = ""
-        self._listed = ("", False)
-        """By which filter runs are listed, and whether those that are archived."""
+        self._listed_state = ("", False)
+        """Filter of the listed runs, and True if those are the archived ones."""
         self._more = False
         self._reading = False
-        self._following = self._behind = False
-        """Whether the live run's line is being read, and whether it went on since that began."""
-        self._begun = False
-        """Whether the runs were read once."""
+        self._following = self._run_changed = False
+        """True while the live run's row is being read; True if the run changed since that began."""
+        self._runs_were_read = False
+        """True once the runs were read."""
         self._tasks: list[TaskRow] = []
-        self._wanted = ""
-        """The study that the cursor goes to once it is read; empty for none."""
-        self._at_study = ""
-        """The mark of the study that the cursor is on; empty before there is any."""
+        self._wanted_study = ""
+        """Study to which the cursor goes once it is read; empty for none."""
+        self._current_study_mark = ""
+        """Mark (a hash) of the study under the cursor; empty before there is one."""
 
     def compose(self) -> ComposeResult:
         yield Static("hitlab", id="home-title", markup=False)
@@ -157,12 +157,12 @@ class HomeScreen(RoomScreen[None]):
         self._fit_panes()
 
     def on_screen_resume(self) -> None:
-        """What is shown may have grown while another room was looked at."""
+        """Read again, because the file may have grown while another room was shown."""
         self._mark_live()
         self.call_after_refresh(self._read_first)
 
     def _mark_live(self) -> None:
-        """Says which run and which phone are live, and what that run waits for."""
+        """Mark the live run, its phone and what it waits for."""
         app, runs = lab_of(self), self.query_one(RunList)
         session = app.session if app.run_is_live else None
         runs.live, runs.asked = (session.trace_id if session is not None else None), app.run_waits
@@ -171,14 +171,14 @@ class HomeScreen(RoomScreen[None]):
             devices.changed()
 
     def follow_run(self) -> None:
-        """To be called when the run that is live went on, waits for somebody, or is over."""
+        """Update the row of the live run after it advanced, began to wait, or ended."""
         session = lab_of(self).session
         if session is None:
             return
         self._mark_live()
         self.query_one(RunList).refresh()
         self._say_next()
-        self._behind = self._following
+        self._run_changed = self._following
         if not self._following:
             self._following = True
             self._read_run(session.trace_id)
@@ -192,24 +192,27 @@ class HomeScreen(RoomScreen[None]):
             self._read_tasks()
         self._read_studies()
         self._reading = True
+        # As many as were listed, so that the cursor finds its run again.
         limit = max(PAGE, self.query_one(RunList).count) if not self._needle else PAGE
         self._read_runs(self._needle, None, limit)
 
     @work(thread=True, exclusive=True, group="runs")
     def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
-        """Reads pages until `limit` runs fit the filter, or there are no more."""
+        """Read pages until `limit` runs match the filter or no more are left."""
         first, summaries, more, archived = before is None, list[Summary](), True, self.archived
+        # A changed filter ends the reading early: its own worker has begun.
         while more and len(summaries) < limit and needle == self._needle:
+            # A filter drops most rows, so read larger pages then.
             page = self.store.runs.summaries(limit if not needle else PAGE * 5, before=before, archived=archived)
             more = len(page) >= (limit if not needle else PAGE * 5)
             before = page[-1].id if page else before
-            summaries += [run for run in page if not needle or self._fits(run, needle)]
+            summaries += [run for run in page if not needle or self._matches(run, needle)]
         tasks = [self.store.runs.task(run.id) for run in summaries if run.task.startswith("demo-")]
         intents = {task.id: task.title or task.instruction for task in tasks}
         post_if_newest(self, self.RunsRead(summaries, first, more, intents))
 
-    def _fits(self, run: Summary, needle: str) -> bool:
-        return _fits(run, needle, outcomes=sees_outcomes(self.settings.seat))
+    def _matches(self, run: Summary, needle: str) -> bool:
+        return _row_matches(run, needle, outcomes=sees_outcomes(self.settings.seat))
 
     @work(thread=True, group="run")
     def _read_run(self, run: str) -> None:
@@ -249,34 +252,34 @@ class HomeScreen(RoomScreen[None]):
         runs.changed()
         self._fit_panes()
         if current_id is not None:
-            near = runs.cursor if self._listed == listed else 0
+            near = runs.cursor if self._listed_state == listed else 0
             runs.go(next((i for i, run in enumerate(runs.rows) if run.id == current_id), near))
-        self._listed = listed
-        if not self._begun:
-            self._begun = True
+        self._listed_state = listed
+        if not self._runs_were_read:
+            self._runs_were_read = True
             self._fit_panes()
-            self.call_after_refresh(self._begin)  # the first focus is given only then
+            self.call_after_refresh(self._focus_first)  # the first focus is given only then
         self._say_next()
 
-    def _begin(self) -> None:
-        """Gives the keys to the tasks where there is no run to begin with."""
+    def _focus_first(self) -> None:
+        """Focus the tasks if there is no run at first."""
         if not self.query_one(RunList).count and not self._needle and isinstance(self.focused, RunList | None):
             for tasks in self.query(Tasks):
                 self.set_focus(tasks)
         self._say_next()
 
     def on_home_screen_run_read(self, message: RunRead) -> None:
-        """Puts the run's line in the place of the one before; what happened meanwhile is read next."""
+        """Replace the run's row. Read it again if the run changed meanwhile."""
         self._following = False
         runs, run = self.query_one(RunList), message.run
-        at = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
-        if run is not None and at is not None:
-            runs.rows[at] = run
-            runs.changed_at(at)
+        index = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
+        if run is not None and index is not None:
+            runs.rows[index] = run
+            runs.changed_at(index)
             self._say_next()
-        elif run is not None and not self._reading and (not self._needle or self._fits(run, self._needle)):
+        elif run is not None and not self._reading and (not self._needle or self._matches(run, self._needle)):
             self._read_first()
-        if self._behind:
+        if self._run_changed:
             self.follow_run()
 
     def on_home_screen_studies_read(self, message: StudiesRead) -> None:
@@ -296,62 +299,64 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     def _to_last_study(self, studies: StudyTable) -> None:
-        """The cursor begins on the study that it was on when the app was left."""
-        if self._at_study or not studies.rows:
+        """Put the cursor on the study that it was on when the app was last left."""
+        if self._current_study_mark or not studies.rows:
             return
-        self._at_study = recall(self).study or "none"
-        studies.go(next((at for at, row in enumerate(studies.rows) if self._mark(row) == self._at_study), 0))
+        self._current_study_mark = recall(self).study or "none"
+        studies.go(
+            next((at for at, row in enumerate(studies.rows) if self._study_mark(row) == self._current_study_mark), 0)
+        )
 
-    def _mark(self, row: StudyRow) -> str:
+    def _study_mark(self, row: StudyRow) -> str:
         return mark_of(self.store.path.absolute(), row.line.id)
 
     @on(LineList.Highlighted, "#studies")
-    def _on_study(self) -> None:
+    def _remember_study(self) -> None:
         row = self.query_one(StudyTable).current
-        if row is not None and self._at_study and self.focused is self.query_one(StudyTable):
-            self._at_study = self._mark(row)
-            remember(self, study=self._at_study)
+        if row is not None and self._current_study_mark and self.focused is self.query_one(StudyTable):
+            self._current_study_mark = self._study_mark(row)
+            remember(self, study=self._current_study_mark)
 
     def point_at(self, study: str) -> None:
         """Put the cursor on a study of that name once Home is shown and has read it."""
-        self._wanted, self.archived = study, False
+        self._wanted_study, self.archived = study, False
 
     def _to_wanted_study(self, studies: StudyTable) -> None:
-        at = next((at for at, row in enumerate(studies.rows) if row.line.id == self._wanted), None)
-        if at is not None:
-            self._wanted = ""
+        index = next((index for index, row in enumerate(studies.rows) if row.line.id == self._wanted_study), None)
+        if index is not None:
+            self._wanted_study = ""
             studies.focus()
-            studies.go(at)
+            studies.go(index)
 
     def _fit_panes(self) -> None:
-        """Give each pane the lines it needs, and what is left to the one that has most; an empty one has a line."""
+        """Give each pane the lines it needs, and the rest to the one with most. An empty pane has one line."""
         studies, runs = self.query_one(StudyTable), self.query_one(RunList)
         side, devices = [*self.query("#side")], [*self.query(DeviceList)]
         self._fold(studies, empty=not studies.count)
-        self._fold(runs, empty=not runs.count and self._begun and not self._needle)
+        self._fold(runs, empty=not runs.count and self._runs_were_read and not self._needle)
         for pane in devices:
             self._fold(pane, empty=pane.count == 1)
-        beside = self.has_class("-wide") and not runs.has_class("-line") and bool(side)
-        self.query_one("#shelves").set_class(beside, "-beside")
-        phones = sum(_lines(pane) for pane in devices)
-        tasks = sum(_lines(pane) for pane in self.query(Tasks))
-        stacked = beside or any(pane.has_class("-line") for pane in devices)
+        side_by_side = self.has_class("-wide") and not runs.has_class("-line") and bool(side)
+        self.query_one("#shelves").set_class(side_by_side, "-beside")
+        phones = sum(_rows_needed(pane) for pane in devices)
+        tasks = sum(_rows_needed(pane) for pane in self.query(Tasks))
+        stacked = side_by_side or any(pane.has_class("-line") for pane in devices)
         for column in side:
             column.set_class(stacked, "-stacked")
         room = self.size.height - _FRAME - self.has_class("-filtering")
-        wants = {"studies": _lines(studies) if studies.has_class("-any") else 0, "runs": _lines(runs)}
+        wants = {"studies": _rows_needed(studies) if studies.has_class("-any") else 0, "runs": _rows_needed(runs)}
         if side:
             wants["side"] = tasks + phones if stacked else max(tasks, phones)
-        if beside:
+        if side_by_side:
             wants = {"studies": wants["studies"], "shelves": max(wants["runs"], wants.pop("side"))}
-        heights = _shared(room, wants)
+        heights = _share_rows(room, wants)
         heights["devices"] = phones if stacked else heights.get("side", 0)
         for pane in (studies, runs, *side, *devices):
             height = heights.get(pane.id or "")
             pane.styles.height = "1fr" if self.maximized is pane or height is None else height
 
     def _fold(self, pane: StudyTable | RunList | DeviceList, *, empty: bool) -> None:
-        """Show a pane that has nothing to choose from as a line, without a border or a heading."""
+        """Show a pane without anything to choose as one line without border and heading."""
         folded = empty and self.maximized is not pane
         if pane.has_class("-line") is not folded:
             pane.set_class(folded, "-line")
@@ -367,7 +372,7 @@ class HomeScreen(RoomScreen[None]):
 
     @property
     def tasks(self) -> list[TaskRow]:
-        """The built-in tasks that can be run from here."""
+        """The built-in tasks that can be run."""
         return [task for task in self._tasks if not task.broken]
 
     def _show_tasks(self) -> None:
@@ -386,7 +391,7 @@ class HomeScreen(RoomScreen[None]):
 
     @work(thread=True, exclusive=True, group="phones")
     def _read_phones(self) -> None:
-        """What adb knows, where it runs; to look is no reason to start it."""
+        """Read adb's phones if its server runs. Never start the server only to list phones."""
         from lab.devices.adb_server import Server
         from lab.devices.device_list import screens
 
@@ -411,7 +416,7 @@ class HomeScreen(RoomScreen[None]):
     # -- what Enter does -------------------------------------------------------------------------------------
 
     @on(LineList.Highlighted)
-    def _near_the_end(self, message: LineList.Highlighted) -> None:
+    def _read_more(self, message: LineList.Highlighted) -> None:
         runs = self.query_one(RunList)
         near = message.lines is runs and message.index > runs.count - PAGE // 4
         if near and self._more and not self._reading and runs.rows:
@@ -433,11 +438,11 @@ class HomeScreen(RoomScreen[None]):
         self.query_one("#next", Static).update(words, layout=False)
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
     def action_choose(self) -> None:
-        """Does what the line above the keys says."""
+        """Do what the line above the footer says."""
         app = lab_of(self)
         match self.focused:
             case RunList() as runs if runs.current is not None:
@@ -454,14 +459,14 @@ class HomeScreen(RoomScreen[None]):
             case StudyTable() as studies if studies.current is not None:
                 app.open_study(self.store.studies.study(studies.current.line.id, studies.current.line.version))
             case Tasks() as tasks if tasks.current is not None:
-                self._start(tasks.current.checked)
+                self._start_task(tasks.current.checked)
             case DeviceList() as devices if devices.current.serial == devices.busy:
                 app.action_show("live")
             case DeviceList() as devices if devices.current.serial != devices.chosen:
                 self._choose_phone(devices)
 
     def _deal(self, studies: StudyTable) -> None:
-        """Deals the study under the cursor to its raters, once that was asked."""
+        """Deal the study under the cursor to its raters after a confirmation."""
         from lab.studies.study_dealing import deal_study
         from screens.dialogs import AskScreen
 
@@ -479,9 +484,9 @@ class HomeScreen(RoomScreen[None]):
         self.app.push_screen(AskScreen(f"Deal {study.name}?", plain(says, lines=False), "Deal it"), deal)
 
     def open_here(self, room: ScreenName, *, entered: bool) -> bool:
-        """Open a room on what the cursor is on; False where it is on nothing that the room shows.
+        """Open a room on the line under the cursor. Return False if the room does not show such a line.
 
-        A study under the cursor is always the one that is meant, a run or a task where the room shows none yet.
+        A study under the cursor always opens. A run or a task opens only in a room that shows none yet.
         """
         match self.focused:
             case StudyTable() as studies:
@@ -494,8 +499,8 @@ class HomeScreen(RoomScreen[None]):
                 return False
         return True
 
-    def _start(self, name: str) -> None:
-        """Asks how a task is to be started; the choices of last time are those to begin with."""
+    def _start_task(self, name: str) -> None:
+        """Ask for the choices of a run, starting with the last ones, then start the task."""
         from screens.home.run_form import RunForm
         from simulators import library
 
@@ -519,8 +524,8 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     @property
-    def _run_here(self) -> Summary:
-        """The run under the cursor; a `LabError` where there is none."""
+    def _current_run(self) -> Summary:
+        """The run under the cursor. Raises `LabError` without one."""
         run = self.query_one(RunList).current
         if run is None:
             hint = with_keys(self, "{list.open} on a task makes one.") if may_run(self.settings.seat) else ""
@@ -528,11 +533,11 @@ class HomeScreen(RoomScreen[None]):
         return run
 
     def action_replay(self) -> None:
-        """Plays the run under the cursor back, open or not."""
-        lab_of(self).open_replay(self._run_here.id)
+        """Replay the run under the cursor, open or not."""
+        lab_of(self).open_replay(self._current_run.id)
 
     def action_record(self) -> None:
-        """Records how a person does the task under the cursor; elsewhere than at the tasks, what they intend."""
+        """Record a demonstration of the task under the cursor. Outside the tasks, record the person's own intent."""
         match self.focused:
             case Tasks() as tasks if tasks.current is not None:
                 self._record(tasks.current.checked)
@@ -540,7 +545,7 @@ class HomeScreen(RoomScreen[None]):
                 self._record(None)
 
     def action_record_own(self) -> None:
-        """Records how a person does what they intend."""
+        """Record a demonstration of the person's own intent."""
         self._record(None)
 
     def _record(self, task: str | None) -> None:
@@ -551,7 +556,7 @@ class HomeScreen(RoomScreen[None]):
         app.open_record(demonstration(task, app.settings))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is not for this seat does not exist."""
+        """Hide the actions that this seat lacks."""
         if action in ("record", "record_own"):
             return may_run(self.settings.seat)
         if action == "family":
@@ -561,7 +566,7 @@ class HomeScreen(RoomScreen[None]):
         return action != "author" or may_author(self.settings.seat)
 
     def action_author(self) -> None:
-        """The design of the task under the cursor, or of the one that this run is of, beside its newest run."""
+        """Open the design of the task under the cursor, or of the run's task, beside its newest run."""
         app = lab_of(self)
         match self.focused:
             case Tasks() as tasks if tasks.current is not None:
@@ -570,29 +575,29 @@ class HomeScreen(RoomScreen[None]):
                 task = library.task(tasks.current.name)
                 app.open_author(task, self.store.runs.latest(subject_of(task)))
             case _:
-                run = self._run_here
+                run = self._current_run
                 app.open_author(self.store.runs.task(run.id), run.id)
 
     def action_family(self) -> None:
-        """The runs that share a beginning with the one under the cursor."""
+        """Show the runs that share a beginning with the one under the cursor."""
         from screens.replay.debugging import show_family
 
-        show_family(self, self._run_here.id)
+        show_family(self, self._current_run.id)
 
     # -- the archive -----------------------------------------------------------------------------------------
 
     def action_archive(self) -> None:
-        """Archives the run or the study under the cursor, or brings it back where archived ones are listed."""
+        """Archive the run or study under the cursor, or restore it if archived ones are listed."""
         match self.focused:
             case StudyTable() as studies if studies.current is not None:
                 line = studies.current.line
                 study = self.store.studies.study(line.id, line.version)
-                self._put_away(line.name, lambda away: archive_study(self.store, study, self._person, archived=away))
+                self._archive(line.name, lambda away: archive_study(self.store, study, self._person, archived=away))
             case RunList():
-                run = self._run_here
+                run = self._current_run
                 if run.id == self.query_one(RunList).live:
                     raise LabError(f"run {run.id}", "is live.", "It can be archived once it has ended.")
-                self._put_away("run", lambda away: archive_runs(self.store, [run.id], self._person, archived=away))
+                self._archive("run", lambda away: archive_runs(self.store, [run.id], self._person, archived=away))
             case _:
                 raise LabError("Archive", "a run or a study is archived, and the cursor is on neither.")
 
@@ -600,7 +605,7 @@ class HomeScreen(RoomScreen[None]):
     def _person(self) -> str:
         return self.settings.person
 
-    def _put_away(self, what: str, archive: Callable[[bool], object]) -> None:
+    def _archive(self, what: str, archive: Callable[[bool], object]) -> None:
         away = not self.archived
         archive(away)
         self.history.append(lambda: archive(not away))
@@ -609,48 +614,48 @@ class HomeScreen(RoomScreen[None]):
         self._read_first()
 
     def action_archived(self) -> None:
-        """Lists what is archived, or the others again."""
+        """List archived runs and studies, or the others again."""
         self.archived = not self.archived
         self._read_first()
 
     def action_undo(self) -> None:
-        """Undoes what was archived or brought back last."""
+        """Undo the last archiving or restoring."""
         if not self.history:
             raise LabError("Undo", "nothing is left here to undo.")
         self.history.pop()()
         self._read_first()
 
     def action_copy(self) -> None:
-        """Copies the id of the run under the cursor."""
+        """Copy the id of the run under the cursor."""
         run = self.query_one(RunList).current
         if run is not None:
             self.app.copy_to_clipboard(run.id)
             self.notify(f"Copied {run.id}", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next or the previous line of the pane in use."""
+        """Move to the next or the previous line of the focused pane."""
         if isinstance(self.focused, LineList):
             self.focused.action_move(by)
 
     # -- filter ----------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Opens the filter."""
+        """Open the filter."""
         self.add_class("-filtering")
         self.query_one("#filter", Input).focus()
 
     @on(Input.Changed, "#filter")
-    def _filter(self, message: Input.Changed) -> None:
+    def _apply_filter(self, message: Input.Changed) -> None:
         self._needle = message.value.strip()
         self._show_tasks()
         self._read_first()
 
     @on(Input.Submitted, "#filter")
-    def _keep_filter(self) -> None:
+    def _leave_filter(self) -> None:
         self.query_one(RunList).focus()
 
     def action_back(self) -> None:
-        """Shows all runs again."""
+        """Close help; else clear the filter and show the runs that are not archived."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
             return
@@ -661,23 +666,23 @@ class HomeScreen(RoomScreen[None]):
         self.query_one(RunList).focus()
 
 
-def _fits(run: Summary, needle: str, *, outcomes: bool) -> bool:
-    """Whether every word stands in a run's line; agents and tags only where this person sees outcomes."""
+def _row_matches(run: Summary, needle: str, *, outcomes: bool) -> bool:
+    """Return True if the run's row holds every word. Agents and tags count only for a seat that sees outcomes."""
     outcome_words = (run.agent, *run.tags) if outcomes else ()
     text = " ".join((run.id, run.task, run.persona or "", run.status, run.source or "", *outcome_words))
     return all(word in text.casefold() for word in needle.casefold().split())
 
 
-def _lines(pane: LineList) -> int:
-    """The rows that a pane needs to show all of its lines."""
+def _rows_needed(pane: LineList) -> int:
+    """Return the rows that a pane needs to show all of its lines."""
     if pane.has_class("-line"):
         words = Content(with_keys(pane, pane.empty)) if not pane.count else Content("")
         return len(words.wrap(max(1, pane.app.size.width - 2)))
     return pane.count + pane.heading_rows + 2
 
 
-def _shared(room: int, wants: Mapping[str, int]) -> dict[str, int]:
-    """Rows for each of several panes: a part that each is sure of, and the rest to those that want most."""
+def _share_rows(room: int, wants: Mapping[str, int]) -> dict[str, int]:
+    """Distribute rows among panes: a guaranteed share each, and the rest to those that want most."""
     sure = {"studies": max(4, room // 3), "runs": max(5, room // 3), "side": max(4, room // 5), "shelves": room // 3}
     heights = {name: min(want, sure[name]) for name, want in wants.items()}
     by_want = sorted(wants, key=lambda name: wants[name], reverse=True)

@@ -1,4 +1,4 @@
-"""What Home lists: runs and tasks; each list knows what Enter does on its line."""
+"""Runs and tasks in Home. Each list knows what Enter does on its line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from screens.widgets.table import RowList, Table, TableColumn, titled
 
 
 class TaskRow(NamedTuple):
-    """A built-in task; `broken` says why it cannot be read, else it is empty."""
+    """A built-in task. `broken` is the error if it cannot be read, else empty."""
 
     name: str
     kind: str
@@ -27,14 +27,14 @@ class TaskRow(NamedTuple):
 
     @property
     def checked(self) -> str:
-        """Its name; raises `LabError` where it cannot be read."""
+        """Its name. Raises `LabError` if the task cannot be read."""
         if self.broken:
             raise LabError(f"task {self.name}", self.broken)
         return self.name
 
 
 _LIVE = {"": "● live", "answer": "● asks you", "decision": "● decide"}
-"""The status of the run that is live, by what it waits for."""
+"""Status of the live run, by what it waits for."""
 _COLUMNS = {
     "task": TableColumn("task", 0, rest=8),
     "when": TableColumn("started", 16, 98, style=MUTED),
@@ -46,7 +46,7 @@ _COLUMNS = {
     "score": TableColumn("score", 5, 46, right=True),
 }
 _OUTCOMES = frozenset({"agent", "score"})
-"""What a rater is not to see."""
+"""Columns that raters must not see."""
 
 
 class RunList(Table[Summary]):
@@ -65,26 +65,26 @@ same key brings back; **{home.undo}** undoes what was archived last.
 
     def __init__(self, settings: Settings, id: str) -> None:
         self.outcomes = sees_outcomes(settings.seat)
-        """Whether what a rater is not to see is shown: agents, scores, and tags, which may say either."""
+        """True if the seat sees outcomes: agents, scores, and tags, which may reveal either."""
         super().__init__(
             id, {name: column for name, column in _COLUMNS.items() if self.outcomes or name not in _OUTCOMES}
         )
         self.titles: dict[str, str] = {}
-        """Titles of the tasks that are known by name."""
+        """Titles of tasks by name."""
         self.agents: Mapping[str, str] = {}
-        """The agents' shortest names, by identity."""
+        """Shortest distinct names of the agents, by identity."""
         self.live: str | None = None
-        """The run that is under way in this app."""
+        """Id of the live run; None if there is none."""
         self.asked: Literal["", "answer", "decision"] = ""
-        """What that run waits for of the person here."""
+        """What the live run waits for from this person."""
         self.may_run = may_run(settings.seat)
 
     def resumes(self, run: Summary) -> bool:
-        """Whether Enter goes on with this run."""
+        """Return True if Enter continues this run."""
         return self.may_run and run.status == "open" and run.source is None
 
     def next_words(self) -> str:
-        """What Enter does on this line."""
+        """Return what Enter does on this line."""
         run = self.current
         if run is None:
             return ""
@@ -114,7 +114,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
             case "questions":
                 return str(row.questions) if row.questions else "-"
             case "status":
-                return self._status(row)
+                return self._status_words(row)
             case "score":
                 return score_words(row.score)
         return ""
@@ -122,7 +122,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
     def style_of(self, name: str, row: Summary) -> str:
         return LOUD_WARNING if name == "status" and row.status == "open" else super().style_of(name, row)
 
-    def _status(self, run: Summary) -> str:
+    def _status_words(self, run: Summary) -> str:
         if run.id == self.live:
             return _LIVE[self.asked]
         if self.resumes(run):
@@ -131,7 +131,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
 
 
 class BlindRunList(RunList):
-    """Stored runs for somebody who only looks at them, without what is not for a rater's seat."""
+    """Stored runs for a person who only reads them, without what a rater must not see."""
 
     HELP = """\
 # Runs
@@ -142,11 +142,11 @@ task, persona, status or id, **{home.copy}** copies the id.
 
 
 _KIND = 13
-"""Cells of a task's kind, before its name."""
+"""Cells of a task's kind before its name."""
 
 
 class Tasks(RowList[TaskRow]):
-    """The tasks that come with hitlab."""
+    """The built-in tasks."""
 
     HELP = """\
 # Tasks
@@ -159,7 +159,7 @@ own task: `hitlab live FILE.yaml`.
     empty = "Reading the tasks ..."
 
     def next_words(self) -> str:
-        """What Enter does on this line."""
+        """Return what Enter does on this line."""
         task = self.current
         if task is None:
             return ""

@@ -1,4 +1,4 @@
-"""Home for somebody who rates: the studies that something of is dealt to them, and nothing else of the file."""
+"""Home for a blinded rater: the studies with units dealt to them, and nothing else of the file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class RatingHome(RoomScreen[None]):
-    """No run, task or agent is named here: what a rater may see of them, their study shows them."""
+    """Home without names of runs, tasks or agents. A rater sees of them only what the study shows."""
 
     BINDING_GROUP_TITLE = "Home"
 
     @dataclass
     class StudiesRead(Message):
-        """What is dealt to this person, and how far they are."""
+        """Message: the studies dealt to this person, with their progress."""
 
         rows: list[StudyRow]
 
@@ -53,11 +53,11 @@ class RatingHome(RoomScreen[None]):
         studies.focus()
 
     def on_screen_resume(self) -> None:
-        """Something may have been handed in meanwhile."""
-        self._read()
+        """Read again, because the person may have submitted something meanwhile."""
+        self._read_studies()
 
     @work(thread=True, exclusive=True, group="studies")
-    def _read(self) -> None:
+    def _read_studies(self) -> None:
         post_if_newest(self, self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
 
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
@@ -72,15 +72,15 @@ class RatingHome(RoomScreen[None]):
         self.query_one("#next", Static).update(studies.next_words() if studies.rows else "", layout=False)
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
     def open_here(self, room: ScreenName, *, entered: bool) -> bool:
-        """Open a room on the study under the cursor; False where that shows none."""
+        """Open a room on the study under the cursor. Return False if there is none."""
         return self.query_one(StudyTable).open_here(room, entered=entered)
 
     def action_choose(self) -> None:
-        """Opens the study under the cursor."""
+        """Open the study under the cursor."""
         row = self.query_one(StudyTable).current
         if row is not None:
             lab_of(self).open_study(self.store.studies.study(row.line.id, row.line.version))

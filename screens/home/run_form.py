@@ -1,4 +1,4 @@
-"""A small form before a task is started: who acts, who is its user, and how; Enter starts as it was chosen last."""
+"""A form before a task starts: agent, user and settings. Enter starts it with the last choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ choice ends with a name, type it. **{list.open}** starts the run; the next task 
 
 
 class RunForm(ChoiceForm[RunChoices]):
-    """Gives how a task is to be started, or None where the form was left. `last` is what was chosen last."""
+    """Returns the choices for a run, or None if the person left the form. `last` holds the previous choices."""
 
     BINDING_GROUP_TITLE = "Start"
 
@@ -33,7 +33,7 @@ class RunForm(ChoiceForm[RunChoices]):
         self._to_run = task
 
     def finish(self) -> None:
-        """Start with what is chosen; what cannot be is said, and nothing is started."""
+        """Start with these choices. Show an error and start nothing if they are invalid."""
         from lab.runs.run_choices import chosen_spec
         from lab.runs.session import check_spec
         from screens.lab import lab_of

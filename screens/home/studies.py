@@ -1,4 +1,4 @@
-"""The studies that Home lists: how far each is, and what Enter does on its line."""
+"""The studies in Home: progress of each, and what Enter does on its line."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class StudyRow(NamedTuple):
-    """A study, and how far the person of this seat is in it; `mine` is None where nothing was dealt to them.
+    """A study and this person's progress in it. `mine` is None if nothing was dealt to them.
 
-    `everybody` says whether how far all are together is told: who rates does not learn how far the others are.
+    `everybody` is False for raters, who must not learn the others' progress.
     """
 
     line: StudyLine
     mine: Progress | None
     everybody: bool = True
     unsettled: int = 0
-    """How many items they handed in hold two answers of theirs at one place, since copies were merged."""
+    """Number of submitted items with two answers of theirs to one question, after copies were merged."""
     left: bool = False
-    """Whether another goes on in this person's place."""
+    """True if another rater has replaced this person."""
 
     @property
     def state(self) -> str:
-        """Where it stands, in a word or two."""
+        """State in a word or two."""
         if self.line.locked:
             return "locked"
         if not self.line.dealt:
@@ -53,7 +53,7 @@ class StudyRow(NamedTuple):
 
     @property
     def next_action(self) -> str:
-        """What comes next in it, in a few words: of this person, else of who reads it."""
+        """Next action in a few words: of this person, else of a reader."""
         if self.line.locked:
             return "locked: read"
         if not self.line.dealt:
@@ -67,9 +67,9 @@ class StudyRow(NamedTuple):
 
 
 def study_rows(store: Store, person: str, *, others: bool, archived: bool = False) -> list[StudyRow]:
-    """Every study, the newest first; without `others` only those in which something was dealt to this person.
+    """Return every study, the newest first. Without `others`, only those with units dealt to this person.
 
-    Those that are `archived` alone, or all others.
+    With `archived`, return only archived studies; else only the others.
     """
     rows = []
     for line in store.studies.lines():
@@ -86,7 +86,7 @@ def study_rows(store: Store, person: str, *, others: bool, archived: bool = Fals
 
 
 class StudyTable(RowList[StudyRow]):
-    """Studies, the newest first; as many lines as there are, up to a few."""
+    """Studies, the newest first. The pane is as high as its lines, up to a maximum."""
 
     HELP = """\
 # Studies
@@ -106,7 +106,7 @@ how fast each person is.
     ]
 
     def take(self, rows: list[StudyRow]) -> None:
-        """Other lines; the cursor stays on the study that it was on, or where that was."""
+        """Show other rows. The cursor stays on its study, or at its index if that is gone."""
         row = self.current
         self.rows = rows
         self.changed()
@@ -115,7 +115,7 @@ how fast each person is.
             self.go(places.get((row.line.id, row.line.version), self.cursor))
 
     def next_words(self) -> str:
-        """What Enter does on this line."""
+        """Return what Enter does on this line."""
         row = self.current
         if row is None:
             return ""
@@ -136,17 +136,17 @@ how fast each person is.
 
     @property
     def may_read(self) -> bool:
-        """Whether whoever sits here has the rooms of those who read a study's answers."""
+        """True if this seat has the rooms about a study's answers."""
         return lab_of(self).has_room("agreement")
 
     @property
     def deals(self) -> bool:
-        """Whether Enter deals the study under the cursor, which nobody has anything of yet."""
+        """True if Enter deals the study under the cursor, which has no assignments yet."""
         row = self.current
         return row is not None and self.may_read and not row.line.dealt and not row.line.locked
 
     def open_here(self, room: ScreenName, *, entered: bool) -> bool:
-        """Open a room about studies on the one under the cursor; False where there is none, or the room is another."""
+        """Open a room about studies on the one under the cursor. Return False without a study or for another room."""
         row, app = self.current, lab_of(self)
         if row is None or not app.has_room(room):
             return False
@@ -164,30 +164,30 @@ how fast each person is.
 
     @property
     def reads(self) -> bool:
-        """Whether Enter reads what was answered in the study under the cursor, in place of answering in it."""
+        """True if Enter reads the study's answers instead of answering in it."""
         row = self.current
         return row is not None and self.may_read and (row.mine is None or row.line.locked or row.left)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is not for this seat does not exist."""
+        """Hide the actions that this seat lacks."""
         return self.may_read if action in ("agreement", "progress") else super().check_action(action, parameters)
 
     def action_agreement(self) -> None:
-        """Shows how far the raters of the study under the cursor agree."""
+        """Show the agreement of the study under the cursor."""
         row = self.current
         if row is not None:
             app = lab_of(self)
             app.open_numbers(app.store.studies.study(row.line.id, row.line.version))
 
     def action_progress(self) -> None:
-        """Shows how far each person of the study under the cursor is."""
+        """Show the progress of each person of the study under the cursor."""
         row = self.current
         if row is not None:
             app = lab_of(self)
             app.open_numbers(app.store.studies.study(row.line.id, row.line.version), "progress")
 
     def heading(self, width: int) -> Content:
-        return Content.styled(self._cells(width, "study", "title", {name: name for name in _COLUMNS}), MUTED)
+        return Content.styled(self._format_line(width, "study", "title", {name: name for name in _COLUMNS}), MUTED)
 
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
@@ -198,10 +198,10 @@ how fast each person is.
             "all": f"{line.done}/{line.dealt}" if row.everybody else "",
             "next": row.next_action,
         }
-        return Content(self._cells(width, line.name, one_line(line.title, 200), values))
+        return Content(self._format_line(width, line.name, one_line(line.title, 200), values))
 
-    def _cells(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
-        """A line: the name, by which commands take it and studies of one protocol differ; the title in the rest."""
+    def _format_line(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
+        """Format a line: the name, which commands accept and which is unique within a protocol, then the title."""
         everybody = any(row.everybody for row in self.rows)
         columns = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}
         room = max(8, width - sum(column.width + 2 for column in columns.values()))
@@ -215,7 +215,7 @@ how fast each person is.
 
 
 class OwnStudies(StudyTable):
-    """The studies in which something is dealt to whoever only rates in them."""
+    """The studies with units dealt to this person, for a seat that only rates."""
 
     HELP = """\
 # Studies
@@ -226,7 +226,7 @@ the exact item where you left it, as the person that this seat is (`--as CODE`).
 
 
 _LEAST_TITLE = 12
-"""Cells below which a title would say nothing."""
+"""Minimum cells of a title. Fewer would be unreadable."""
 _COLUMNS = {
     "asks": TableColumn("asks", 24, 90),
     "yours": TableColumn("yours", 8, 0, right=True),

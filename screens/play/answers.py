@@ -1,4 +1,4 @@
-"""What a page of the participant's room can be answered with: each line on a digit, Enter takes the marked one."""
+"""Answers to a page of the participant's room: a digit per line, and Enter for the marked one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from screens.slip import SLIP
 
 
 class Answers(OptionList, inherit_bindings=False):
-    """Choices below a page. A key that comes before the page was read for a moment picks nothing."""
+    """Choices below a page. A key within the first moment after the page is painted picks nothing."""
 
     HELP = """
     Each line has a digit: press it, or go there with **{play.above} {play.below}** and press **{play.take}**.
@@ -44,17 +44,17 @@ class Answers(OptionList, inherit_bindings=False):
 
     @dataclass
     class Picked(Message):
-        """A line was chosen, counted from 0."""
+        """Message: a line was chosen, counted from 0."""
 
         number: int
 
     @dataclass
     class Early(Message):
-        """A key came too soon to be meant for this page."""
+        """Message: a key came too soon to be meant for this page."""
 
     @dataclass
     class Unmarked(Message):
-        """Enter was pressed while no line is marked."""
+        """Message: Enter was pressed while no line is marked."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(id="answers", markup=False)
@@ -62,32 +62,32 @@ class Answers(OptionList, inherit_bindings=False):
         self._seen_at = inf
 
     def lay(self, lines: Sequence[str], *, marked: bool) -> None:
-        """Other lines; `marked` where Enter may take the first at once."""
+        """Show other lines. With `marked`, Enter may choose the first at once."""
         self.clear_options()
-        self.add_options([self._line(number, line) for number, line in enumerate(lines, 1)])
+        self.add_options([self._option_row(number, line) for number, line in enumerate(lines, 1)])
         self.display = bool(lines)
         self.highlighted = 0 if marked and lines else None
         self._seen_at = inf
         self.call_after_refresh(self.seen)
 
-    def _line(self, number: int, words: str) -> Table:
-        """A digit, and the words beside it however many lines they take."""
+    def _option_row(self, number: int, words: str) -> Table:
+        """Return a row of the digit and its text, which may wrap."""
         line = Table.grid("", Column(overflow="fold"), padding=(0, 2, 0, 0))
         line.add_row(Text(str(number), style="bold underline"), Text(plain(words, lines=False)))
         return line
 
     def seen(self) -> None:
-        """These lines are painted now, if their screen is the one that is shown."""
+        """Note the time when these lines are painted, if their screen is the current one."""
         if self._seen_at == inf and self.screen.is_current:
             self._seen_at = self._clock.seconds()
 
     @property
     def ready(self) -> bool:
-        """Whether a key can be meant for these lines."""
+        """True if a key can be meant for these lines."""
         return self._clock.seconds() - self._seen_at >= SLIP
 
     def on_focus(self) -> None:
-        """Coming here marks nothing: nobody agrees to anything by an Enter that was meant for what stood before."""
+        """Mark nothing on focus, so that an Enter meant for the previous page does not agree to anything."""
 
     def action_pick(self, digit: int) -> None:
         if digit <= self.option_count:
@@ -107,12 +107,12 @@ class Answers(OptionList, inherit_bindings=False):
         self.post_message(self.Picked(number))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click chose it."""
+        """Choose a line by a click."""
         event.stop()
         self._pick(event.option_index)
 
     def on_key(self, event: events.Key) -> None:
-        """A digit is a digit in whatever width an input method writes it."""
+        """Accept a digit in any width that an input method writes."""
         character = event.character or ""
         if len(character) == 1 and not character.isascii() and (digit := unicodedata.decimal(character, 0)):
             event.stop()

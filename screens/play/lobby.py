@@ -1,4 +1,4 @@
-"""A participant's empty room: what they can go on with before, between and after runs."""
+"""A participant's empty room: the way on before, between and after runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPEN_RUN = "Your run is open. {lobby.on:enter} goes back to it; {app.quit} quits
 
 
 class LobbyScreen(Screen[None]):
-    """Where a participant waits before and after a run; nothing of other runs is here."""
+    """The participant's room before and after a run. It shows nothing of other runs."""
 
     CSS_PATH = ROOM_STYLES
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -32,21 +32,25 @@ class LobbyScreen(Screen[None]):
         yield Footer()
 
     def on_screen_resume(self) -> None:
-        """Says where this person is in the study that is open, if one is."""
-        nothing = with_keys(self, OPEN_RUN if self._live else _NOTHING)
-        self.query_one("#lobby", Static).update(self._where() or nothing)
+        """Show the person's position in the open study, if any."""
+        nothing = with_keys(self, OPEN_RUN if self._run_is_live else _NOTHING)
+        self.query_one("#lobby", Static).update(self._study_words() or nothing)
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._where()) or self._live if action == "on" else super().check_action(action, parameters)
+        return (
+            bool(self._study_words()) or self._run_is_live
+            if action == "on"
+            else super().check_action(action, parameters)
+        )
 
     def action_on(self) -> None:
-        lab_of(self).action_show("live" if self._live else "play")
+        lab_of(self).action_show("live" if self._run_is_live else "play")
 
     @property
-    def _live(self) -> bool:
+    def _run_is_live(self) -> bool:
         return lab_of(self).run_is_live
 
-    def _where(self) -> str:
+    def _study_words(self) -> str:
         room = lab_of(self).entered("play")
         return with_keys(self, room.lobby_words) if isinstance(room, PlayScreen) else ""

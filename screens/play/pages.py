@@ -1,4 +1,4 @@
-"""The pages of the participant's room: what each says, and what it can be answered with."""
+"""Pages of the participant's room: their text and the answers to choose from."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from screens.play.words import translated
 
 
 class ParticipantPage(NamedTuple):
-    """A title, what is read, and the lines to choose from; `marked` where Enter may take the first at once.
+    """A title, a text, and the lines to choose from. With `marked`, Enter may choose the first at once.
 
-    `long` where the text may need all the room there is.
+    `long` means that the text may need all the rows.
     """
 
     title: str
@@ -33,7 +33,7 @@ class ParticipantPage(NamedTuple):
 
 
 def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]) -> ParticipantPage:
-    """The page of a place; the sheet and the run have screens of their own. `keyed` names the keys in a sentence."""
+    """Return the page of a position. The sheet and the run have screens of their own. `keyed` fills in keys."""
     locale = part.locale
     match here.stage:
         case "consent":
@@ -59,20 +59,21 @@ def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]
             again = (translated(locale, "again.consent"),)
             return ParticipantPage(
                 translated(locale, "done"),
-                _lines(keyed(translated(locale, "done.says", count=here.of)), _code(part)),
+                _paragraphs(keyed(translated(locale, "done.says", count=here.of)), _code_words(part)),
                 again,
             )
         case _:
             code = part.person.id
             return ParticipantPage(
-                translated(locale, "nothing"), _lines(translated(locale, "nothing.says", code=code), _code(part))
+                translated(locale, "nothing"),
+                _paragraphs(translated(locale, "nothing.says", code=code), _code_words(part)),
             )
 
 
 def consent_page(part: Participation) -> ParticipantPage:
-    """The text, and that it may be taken back."""
+    """Return the consent text, with the code for a withdrawal."""
     locale = part.locale
-    body = _lines(plain(part.consent).strip(), _code(part))
+    body = _paragraphs(plain(part.consent).strip(), _code_words(part))
     return ParticipantPage(
         translated(locale, "consent"),
         body,
@@ -83,18 +84,18 @@ def consent_page(part: Participation) -> ParticipantPage:
 
 
 def reread_page(part: Participation, here: PlayPosition, what: str) -> ParticipantPage:
-    """What was agreed to (`consent`), or who is played (`card`), read once more; it leads back to where one was."""
+    """Return the consent text (`consent`) or the persona (`card`) to read again. Its only line leads back."""
     locale = part.locale
     back = (translated(locale, "back"),)
     if what == "consent":
         return ParticipantPage(
-            translated(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True
+            translated(locale, "agreed"), _paragraphs(plain(part.consent).strip(), _code_words(part)), back, long=True
         )
     return ParticipantPage(translated(locale, "card"), _prose_of(_persona(here), locale), back, long=True)
 
 
 def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
-    """Who is played: every fact, and how many questions come."""
+    """Return the persona's page: every fact, and how many questions follow."""
     locale, persona = part.locale, _persona(here)
     name, stands = plain(persona.name, lines=False), part.quizzed(persona)
     if stands.missed is None:
@@ -108,7 +109,7 @@ def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
 
 
 def quiz_page(locale: str, persona: Persona, stands: QuizState) -> ParticipantPage:
-    """One question, from memory."""
+    """Return the page of one quiz question, answered from memory."""
     item = stands.waiting[0]
     body = Text(translated(locale, "quiz.ask") + "\n\n")
     body.append(quiz_question(item, persona.name, locale), style="bold")
@@ -119,7 +120,7 @@ def quiz_page(locale: str, persona: Persona, stands: QuizState) -> ParticipantPa
 
 
 def wrong_page(locale: str, persona: Persona, item: QuizItem) -> ParticipantPage:
-    """What would have been right."""
+    """Return the page with the right answer."""
     body = Text(quiz_question(item, persona.name, locale) + "\n\n", style="bold")
     body.append(translated(locale, "wrong.says") + "\n", style="not bold")
     body.append(option_words(item.answer, locale))
@@ -128,7 +129,7 @@ def wrong_page(locale: str, persona: Persona, item: QuizItem) -> ParticipantPage
 
 
 def brief_page(locale: str, here: PlayPosition) -> ParticipantPage:
-    """What the participant sees and does in the next task; never its name, nor what would be right."""
+    """Return the briefing for the next task. It never names the task or a right answer."""
     play = here.play
     task, persona = play.task, play.persona
     name = plain(persona.name, lines=False) if persona is not None else ""
@@ -146,7 +147,7 @@ def brief_page(locale: str, here: PlayPosition) -> ParticipantPage:
 
 
 def rereadable(here: PlayPosition) -> tuple[str, ...]:
-    """What can be read once more at a place, by the lines after its own; empty elsewhere than there."""
+    """Return the names of the pages that can be read again at a position, in the order of their lines."""
     if here.stage == "done":
         return ("consent",)
     if here.stage != "brief":
@@ -155,7 +156,7 @@ def rereadable(here: PlayPosition) -> tuple[str, ...]:
 
 
 def where_words(part: Participation, here: PlayPosition, page: str = "") -> str:
-    """Where a participant is, in a few words; `page` is the title of what they read there."""
+    """Return the participant's position in a few words. `page` is the title of what they read there."""
     stage = page or translated(part.locale, here.stage)
     if not here.number or here.stage in ("card", "quiz"):
         return stage
@@ -169,13 +170,13 @@ def _persona(here: PlayPosition) -> Persona:
 
 
 def _prose_of(persona: Persona, locale: str) -> Group:
-    """Who somebody is, as paragraphs."""
+    """Return the persona as paragraphs."""
     return prose(persona_prose(persona.facts, persona.name, locale))
 
 
-def _code(part: Participation) -> str:
+def _code_words(part: Participation) -> str:
     return translated(part.locale, "code", code=part.person.id)
 
 
-def _lines(*parts: str) -> Text:
+def _paragraphs(*parts: str) -> Text:
     return Text("\n\n".join(parts))

@@ -1,4 +1,4 @@
-"""Play: a participant's part in a study: consent, quiz, task after task, a short questionnaire after each."""
+"""Play: a participant's part in a study. Consent, quiz, task after task, and a short questionnaire after each."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _TICK = 5.0
-"""Seconds between two looks at the clock."""
+"""Seconds between two ticks of the clock."""
 _OF_PHONE = frozenset({"wish"})
-"""The questions of the built-in protocol that nobody can answer who did not see the phone."""
+"""Questions of the built-in protocol that need a view of the phone."""
 
 
 class PlayItems(SheetItems):
-    """The questions, and at last the line that hands in."""
+    """The questions, and the line that submits at the end."""
 
     HELP = """\
 # The questions
@@ -71,7 +71,7 @@ tells what each answer means. Every answer is on the disk before it is shown her
 
 
 class PlayedRatingSession(RatingSession):
-    """A rating session in which every answer is about the run that was just played."""
+    """A rating session in which every answer cites the run that was just played."""
 
     evidence = ""
 
@@ -80,7 +80,7 @@ class PlayedRatingSession(RatingSession):
 
 
 class PlayScreen(RoomScreen[None]):
-    """The room of a participant: one page after the other; what a page tells follows from the file alone."""
+    """The room of a participant: one page after the other. The file alone determines which page comes."""
 
     CSS_PATH = ROOM_STYLES
     AUTO_FOCUS = None
@@ -106,16 +106,16 @@ class PlayScreen(RoomScreen[None]):
         self._clock = clock or Clock()
         self._attendance = Attendance(self._clock)
         self._page_title = ""
-        """What is read now; empty beside the questions."""
-        self._wrong: QuizItem | None = None
-        self._questioned: QuizItem | None = None
-        """The question of the quiz that was to come when the page was laid."""
-        self._reading = False
-        """Whether the consent text is read again after it was refused."""
-        self._ready = ""
-        """The persona whose card was read in this sitting."""
-        self._again = ""
-        """What is read once more: `card` or `consent`; empty while nothing is."""
+        """Title of the current page; empty beside the questions."""
+        self._wrong_item: QuizItem | None = None
+        self._due_item: QuizItem | None = None
+        """The quiz question that was due when the page was shown."""
+        self._rereads_consent = False
+        """True while the consent text is read again after a refusal."""
+        self._read_persona = ""
+        """Id of the persona whose card was read in this sitting."""
+        self._reread = ""
+        """Page that is read again: `card` or `consent`; empty if none."""
         self.sheet = SheetPane(self._clock, self._attendance.pace, PlayItems(), beside=False)
 
     def compose(self) -> ComposeResult:
@@ -133,12 +133,13 @@ class PlayScreen(RoomScreen[None]):
         self.set_interval(_TICK, self._tick)
         self.watch(self.app, "app_focus", self._attendance.turn, init=False)
         self.sheet.display = False
-        for part in self._parts:
+        for part in self._scrolled_parts:
+            # Each of them changes how many lines are out of sight.
             for attribute in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
-                self.watch(part, attribute, self._more, init=False)
+                self.watch(part, attribute, self._show_lines_below, init=False)
 
     def on_unmount(self) -> None:
-        if self._asked:
+        if self._asks_questions:
             self.sheet.keep(leaving=True)
         self._attendance.end()
 
@@ -157,35 +158,37 @@ class PlayScreen(RoomScreen[None]):
     # -- where the participant is ----------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study where this person left it; a run that was cut off goes on at once."""
+        """Show a study at the person's last position. An interrupted run continues at once."""
         self.study = study
         try:
+            # `en` is the default of the settings. With it the study's own language applies.
             locale = self.settings.locale if self.settings.locale != "en" else study.locale
             self.part = Participation(self.store, study, Actor("human", self.settings.person), locale)
             self.go()
+            # After `go`, so that a study that cannot be shown has no record of a session.
             self.part.sat()
         except LabError as error:
-            self._refused(error)
+            self._show_error(error)
             return
         if self.here is not None and self.here.stage == "run":
-            self._to_run()
+            self._go_to_run()
 
     def on_screen_resume(self) -> None:
-        """A run may have ended while it was looked at."""
+        """Show the current page, because a run may have ended meanwhile."""
         if self.part is not None:
             self.go()
         self.call_after_refresh(self.query_one(Answers).seen)
 
     @property
     def where(self) -> str:
-        """Where the participant is now, in a few words; empty where no study is open."""
+        """The participant's position in a few words; empty if no study is open."""
         if self.part is None or self.here is None:
             return ""
         return where_words(self.part, self.part.where())
 
     @property
     def lobby_words(self) -> str:
-        """What the lobby says of it."""
+        """Text about the study for the lobby."""
         if self.part is None or self.here is None:
             return ""
         study = self.part.study
@@ -193,28 +196,29 @@ class PlayScreen(RoomScreen[None]):
         return translated(self.part.locale, "lobby", title=title, where=self.where)
 
     def go(self) -> None:
-        """Shows the page of the place where the participant stands."""
+        """Show the page of the participant's position."""
         assert self.part is not None
         try:
             self.here = self.part.where()
         except LabError as error:
-            self._refused(error)
+            self._show_error(error)
             return
         sheet = self.sheet
         is_asking = self.here.stage == "questions"
         if is_asking and not sheet.display:
-            self._ask(self.here)
+            self._open_sheet(self.here)
         sheet.display = is_asking
         self.query_one("#play-page").display = not is_asking
+        # Nothing about a person is recorded before they have agreed.
         self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
-        self._questioned = self._quiz_item(self.part, self.here)
-        page = None if is_asking else self._page(self.part, self.here)
+        self._due_item = self._quiz_item(self.part, self.here)
+        page = None if is_asking else self._current_page(self.part, self.here)
         self._entitle(page.title if page is not None else "")
         if page is not None:
-            self._lay(page)
+            self._show_page(page)
 
     def _entitle(self, page: str) -> None:
-        """The study, who is here, where in it (`page` is what is read), and for how many minutes they are at it."""
+        """Show the study, the person, the position (`page` is the page's title) and the minutes spent."""
         self._page_title = page
         if self.part is None or self.here is None:
             return
@@ -223,20 +227,20 @@ class PlayScreen(RoomScreen[None]):
         parts += [translated(self.part.locale, "minutes", minutes=minutes)] if minutes else []
         self.query_one("#play-title", Static).update(plain("   ".join(parts), lines=False))
 
-    def _page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
-        """The page of a place; reading what is on the way there is no place of its own."""
-        if here.stage == "refused" and self._reading:
+    def _current_page(self, part: Participation, here: PlayPosition) -> ParticipantPage:
+        """Return the page of a position. Pages that are only read on the way are not positions of their own."""
+        if here.stage == "refused" and self._rereads_consent:
             return consent_page(part)
-        if self._again:
-            return reread_page(part, here, self._again)
-        if self._wrong is not None and here.play.persona is not None:
-            return wrong_page(part.locale, here.play.persona, self._wrong)
+        if self._reread:
+            return reread_page(part, here, self._reread)
+        if self._wrong_item is not None and here.play.persona is not None:
+            return wrong_page(part.locale, here.play.persona, self._wrong_item)
         persona = here.play.persona if here.stage == "card" else None
-        if persona is not None and self._ready == persona.id:
+        if persona is not None and self._read_persona == persona.id:
             return quiz_page(part.locale, persona, part.quizzed(persona))
         return page_of(part, here, partial(with_keys, self))
 
-    def _lay(self, page: ParticipantPage) -> None:
+    def _show_page(self, page: ParticipantPage) -> None:
         pane, answers = self.query_one("#play-page"), self.query_one(Answers)
         pane.set_class(page.long, "-long")
         write_title(pane, page.title)
@@ -246,19 +250,19 @@ class PlayScreen(RoomScreen[None]):
         self._say("")
         if page.lines:
             self.set_focus(answers)
-        self.call_after_refresh(self._more)
+        self.call_after_refresh(self._show_lines_below)
 
-    def _refused(self, error: LabError) -> None:
+    def _show_error(self, error: LabError) -> None:
         self.here = self._attendance.part = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
-        self._lay(ParticipantPage(error.title, Text(plain(error.body))))
+        self._show_page(ParticipantPage(error.title, Text(plain(error.body))))
 
     def _say(self, words: str) -> None:
         self.query_one("#play-said", Static).update(words)
 
-    def _more(self) -> None:
-        """Whether the page goes on below what is seen."""
+    def _show_lines_below(self) -> None:
+        """Show how many lines of the page are out of sight below."""
         lines_below = self._lines_below
         words = translated(self.part.locale, "more", count=lines_below) if lines_below and self.part is not None else ""
         write_subtitle(self.query_one("#play-page"), words)
@@ -266,123 +270,123 @@ class PlayScreen(RoomScreen[None]):
 
     @property
     def _lines_below(self) -> int:
-        """How many lines of the page follow below what is seen; none before the room is laid out."""
-        parts = [part for part in self._parts if part.show_vertical_scrollbar]
+        """Number of lines of the page out of sight below, or 0 before the first layout."""
+        parts = [part for part in self._scrolled_parts if part.show_vertical_scrollbar]
         return sum(int(part.max_scroll_y - part.scroll_offset.y) for part in parts)
 
     @property
-    def _parts(self) -> list[Widget]:
-        """What is read of a page one after the other: its text, and the lines to choose from."""
+    def _scrolled_parts(self) -> list[Widget]:
+        """Widgets of a page in reading order: its text, and the lines to choose from."""
         return list(self.query("#play-text, #answers"))
 
     def action_scroll(self, by: int) -> None:
-        if self._asked:
+        if self._asks_questions:
             self.sheet.read_on(by)
             return
-        for part in self._parts[::by]:
+        for part in self._scrolled_parts[::by]:
             if part.scroll_offset.y < part.max_scroll_y if by > 0 else part.scroll_offset.y:
                 page = max(1, part.scrollable_content_region.height - 1)
                 part.scroll_to(y=part.scroll_offset.y + by * page, animate=False)
                 return
 
     def action_back(self) -> None:
-        """Out of help, or back from what is read once more; what is asked here is not left by it."""
+        """Close help, or return from a page that is read again. It never leaves a question."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self._again or self._reading:
-            self._again, self._reading = "", False
+        elif self._reread or self._rereads_consent:
+            self._reread, self._rereads_consent = "", False
             self.go()
 
     @on(AnswerLine.Read)
-    def _read_on(self, message: AnswerLine.Read) -> None:
+    def _scroll_sheet(self, message: AnswerLine.Read) -> None:
         message.stop()
         self.sheet.read_on(message.by)
 
     @property
-    def _asked(self) -> bool:
-        """Whether the questions after a run are shown."""
+    def _asks_questions(self) -> bool:
+        """True while the questions after a run are shown."""
         return self.here is not None and self.here.stage == "questions"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The page's keys turn what is asked while the questions are there."""
+        """Let the page's keys scroll the sheet while the questions are shown."""
         if action == "scroll":
-            return self.sheet.reads if self._asked else parameters[0] == -1 or self._lines_below > 0
+            return self.sheet.reads if self._asks_questions else parameters[0] == -1 or self._lines_below > 0
         if action == "guide":
-            return self._asked and not self.sheet.typing
+            return self._asks_questions and not self.sheet.typing
         return super().check_action(action, parameters)
 
     # -- answering -------------------------------------------------------------------------------------------
 
     @on(Answers.Early)
-    def _early(self) -> None:
+    def _say_early(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "early"))
 
     @on(Answers.Unmarked)
-    def _unmarked(self) -> None:
+    def _say_unmarked(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "unmarked"))
 
     @on(Answers.Picked)
-    def _picked(self, message: Answers.Picked) -> None:
+    def _take_answer(self, message: Answers.Picked) -> None:
         message.stop()
         if self.part is None or self.here is None:
             return
         try:
-            self._do(self.part, self.here, message.number)
+            self._apply_answer(self.part, self.here, message.number)
         except LabError as error:
             lab_of(self).report(error)
 
-    def _do(self, part: Participation, here: PlayPosition, number: int) -> None:
+    def _apply_answer(self, part: Participation, here: PlayPosition, number: int) -> None:
         again = rereadable(here)
         match here.stage:
-            case "brief" | "done" if self._again:
-                self._again = ""
+            case "brief" | "done" if self._reread:
+                self._reread = ""
             case "done":
-                self._again = again[number]
+                self._reread = again[number]
             case "brief" if number:
-                self._again = again[number - 1]
+                self._reread = again[number - 1]
             case "consent":
-                self._settle(part, number)
-            case "refused" if self._reading:
-                self._reading = False
-                self._settle(part, number)
+                self._answer_consent(part, number)
+            case "refused" if self._rereads_consent:
+                self._rereads_consent = False
+                self._answer_consent(part, number)
             case "refused":
-                self._reading = True
+                self._rereads_consent = True
             case "card" | "quiz":
-                self._quiz(part, here, number)
+                self._answer_quiz(part, here, number)
             case "brief" | "run" if part.where() == here:  # else another window of theirs went on from it
-                self._to_run()
+                self._go_to_run()
                 return
         self.go()
 
-    def _settle(self, part: Participation, number: int) -> None:
+    def _answer_consent(self, part: Participation, number: int) -> None:
         (part.agree if number == 0 else part.refuse)()
 
-    def _quiz(self, part: Participation, here: PlayPosition, number: int) -> None:
+    def _answer_quiz(self, part: Participation, here: PlayPosition, number: int) -> None:
         persona = here.play.persona
         assert persona is not None
-        if self._wrong is not None:
-            self._wrong = None
-        elif here.stage == "card" and self._ready != persona.id:
-            self._ready = persona.id
+        if self._wrong_item is not None:
+            self._wrong_item = None
+        elif here.stage == "card" and self._read_persona != persona.id:
+            self._read_persona = persona.id
         else:
             item = self._quiz_item(part, here)
-            if item is not None and item == self._questioned:  # else another window of theirs answered it
-                self._wrong = None if part.answer_quiz(persona, number) else item
+            if item is not None and item == self._due_item:  # else another window of theirs answered it
+                self._wrong_item = None if part.answer_quiz(persona, number) else item
             if part.quizzed(persona).missed is not None:
-                self._ready = ""  # below the mark: the card is read again
+                self._read_persona = ""  # below the mark: the card is read again
 
     def _quiz_item(self, part: Participation, here: PlayPosition) -> QuizItem | None:
-        """The question of the quiz that comes now; None elsewhere, and where none is left."""
+        """Return the quiz question that is due; None at another position, or if none is left."""
         if here.stage not in ("card", "quiz") or here.play.persona is None:
             return None
         return next(iter(part.quizzed(here.play.persona).waiting), None)
 
     # -- the run and the questions after it --------------------------------------------------------------------
 
-    def _to_run(self) -> None:
-        """To the run: the one that is under way here, the one that was cut off, or a new one."""
+    def _go_to_run(self) -> None:
+        """Go to the run: the live one, the interrupted one, or a new one."""
         app, part, here = lab_of(self), self.part, self.here
         assert part is not None
         assert here is not None
@@ -395,8 +399,8 @@ class PlayScreen(RoomScreen[None]):
         pace, device = self.settings.pace, self.settings.device
         app.open_session(lambda: part.session(here, pace=pace, device=device))
 
-    def _ask(self, here: PlayPosition) -> None:
-        """Opens the sheet of the run that was just played."""
+    def _open_sheet(self, here: PlayPosition) -> None:
+        """Open the sheet of the run that was just played."""
         assert self.part is not None
         assert here.assignment is not None
         session = PlayedRatingSession(self.store, self.part.study, self.part.person, locale=self.part.locale)
@@ -409,15 +413,15 @@ class PlayScreen(RoomScreen[None]):
 
     @on(SheetPane.HandedIn)
     @on(SheetPane.Settled)
-    def _handed_in(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
-        """On from a sheet that is handed in, here or in another window; what comes may be another task's sheet."""
+    def _finish_sheet(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
+        """Continue after a sheet was submitted, here or in another window. Another task's sheet may follow."""
         message.stop()
         self.sheet.display = False
         self.go()
 
     @on(SheetPane.Wanted)
-    def _wanted(self, message: SheetPane.Wanted) -> None:
-        """There is no region or earlier sheet here."""
+    def _handle_request(self, message: SheetPane.Wanted) -> None:
+        """Handle a request of the sheet. There is no region and no earlier sheet here."""
         message.stop()
         if message.what == "guide":
             self.action_guide()
@@ -426,7 +430,7 @@ class PlayScreen(RoomScreen[None]):
             self.sheet.say(translated(self.part.locale, "no way back" if forward else "nothing back"))
 
     def action_guide(self) -> None:
-        """What is asked, and what each answer of the current question means; that it was read is kept."""
+        """Show what is asked and what each answer of the current question means. Record that the guide was read."""
         if self.part is None or self.here is None or self.here.stage != "questions":
             return
         from screens.annotate.guide import GuideScreen

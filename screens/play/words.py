@@ -1,4 +1,4 @@
-"""What the participant's room says, by locale."""
+"""Texts of the participant's room by locale."""
 
 from __future__ import annotations
 
@@ -126,5 +126,5 @@ _BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": _EN, "zh": _ZH}
 
 
 def translated(locale: str, key: str, **values: object) -> str:
-    """A sentence of the room in that locale."""
+    """Return a text of the room in that locale."""
     return phrase(_BY_LOCALE, locale, key, **values)

@@ -1,4 +1,4 @@
-"""Counting each rater's numbers off the UI thread, and looking whether anything came in since."""
+"""Compute each rater's numbers off the UI thread, and poll for newer answers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class RatersComputation:
-    """Posts to `owner` what was counted of the study that is open; of one before the serial is another."""
+    """Posts to `owner` the numbers of the open study. The serial identifies results of a study opened earlier."""
 
     @dataclass
     class Counted(Message):
-        """Each rater's numbers, and how far the file went when they were read."""
+        """Message: each rater's numbers, and the newest rows of the file when they were read."""
 
         serial: int
         raters: list[RaterNumbers]
@@ -32,14 +32,14 @@ class RatersComputation:
 
     @dataclass
     class Grown(Message):
-        """Something came in since: so many labels of this study, or none and only acts."""
+        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
 
         serial: int
         labels: int
 
     @dataclass
     class Refused(Message):
-        """Something cannot be read or counted."""
+        """Message: something cannot be read or computed."""
 
         serial: int
         error: LabError
@@ -47,33 +47,34 @@ class RatersComputation:
     def __init__(self, owner: Widget, store: Store) -> None:
         self._owner = owner
         self._store = store
-        self._looking = False
+        self._polling = False
         self.serial = 0
         self.study: Study | None = None
         self.newest: Newest | None = None
 
     def open(self, study: Study) -> None:
-        """Counts a study, or the same anew."""
+        """Compute a study's numbers, or compute them again."""
         self.serial += 1
         self.study, self.newest = study, None
-        self._work(partial(self._count, self.serial, study))
+        self._run_in_thread(partial(self._compute_numbers, self.serial, study))
 
     def look(self) -> None:
-        """Looks whether anything came in since."""
-        if self.study is not None and self.newest is not None and not self._looking:
-            self._looking = True
-            self._work(partial(self._look, self.serial, self.study, self.newest))
+        """Poll for newer rows."""
+        if self.study is not None and self.newest is not None and not self._polling:
+            self._polling = True
+            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
 
     # -- off the UI thread -----------------------------------------------------------------------------------
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
-    def _count(self, serial: int, study: Study) -> None:
+    def _compute_numbers(self, serial: int, study: Study) -> None:
         from annotators.raters import raters_of
         from lab.studies.study_data import gathered
 
         try:
+            # Read before the answers, so that one that arrives in between counts as newer.
             newest = self._store.agreement.newest()
             rater_list = raters_of(gathered(self._store, study))
         except LabError as error:
@@ -81,11 +82,11 @@ class RatersComputation:
         else:
             self._owner.post_message(self.Counted(serial, rater_list, newest))
 
-    def _look(self, serial: int, study: Study, before: Newest) -> None:
+    def _check_newer(self, serial: int, study: Study, before: Newest) -> None:
         try:
             if not self._store.agreement.same_since(study, before):
                 self._owner.post_message(self.Grown(serial, self._store.labels.newer(study, before.label[0])))
         except LabError as error:
             self._owner.post_message(self.Refused(serial, error))
         finally:
-            self._looking = False
+            self._polling = False

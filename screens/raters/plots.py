@@ -1,4 +1,4 @@
-"""Pace and drift of one rater, drawn over their answers in the order in which they gave them."""
+"""Charts of one rater's pace and drift over their answers in the order given."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from lab.studies import rater_words
 from screens.raters.table import RaterNumbersTable
 
 _LEAST, _MOST = 6, 40
-"""Columns of a bar."""
+"""Minimum and maximum columns of a bar."""
 _BESIDE = 36
-"""Columns of what stands beside a bar."""
+"""Columns of the text beside a bar."""
 _BARS = "▏▎▍▌▋▊▉█▁▂▃▄▅▆▇"
 
 
 class Plots(VerticalScroll, can_focus=True):
-    """First each in a line, then stretch by stretch with the n of each."""
+    """First a sparkline of each, then a bar per stretch with its n."""
 
     HELP = RaterNumbersTable.HELP
 
     def __init__(self) -> None:
         super().__init__(id="raters-plots", classes="pane")
-        self._one: RaterNumbers | None = None
+        self._rater: RaterNumbers | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="raters-drawn", markup=False)
@@ -35,8 +35,8 @@ class Plots(VerticalScroll, can_focus=True):
         self.border_title = "Over their answers"
 
     def show(self, one: RaterNumbers) -> None:
-        """Draws a rater, from the beginning."""
-        self._one = one
+        """Draw a rater from the top."""
+        self._rater = one
         self._draw()
         self.scroll_home(animate=False)
 
@@ -44,10 +44,12 @@ class Plots(VerticalScroll, can_focus=True):
         self._draw()
 
     def _draw(self) -> None:
-        if self._one is not None:
-            self.query_one("#raters-drawn", Static).update(Content("\n").join(map(_barred, self._lines(self._one))))
+        if self._rater is not None:
+            self.query_one("#raters-drawn", Static).update(
+                Content("\n").join(map(_color_bars, self._chart_lines(self._rater)))
+            )
 
-    def _lines(self, one: RaterNumbers) -> list[str]:
+    def _chart_lines(self, one: RaterNumbers) -> list[str]:
         width = min(_MOST, max(_LEAST, self.size.width - _BESIDE))
         short = [rater_words.spark("pace", one.pace, "s"), rater_words.spark("as the rest", one.along, "%")]
         pace = rater_words.stretch_lines("pace", one.pace, "s", width) or [rater_words.pace_words(one)]
@@ -55,6 +57,6 @@ class Plots(VerticalScroll, can_focus=True):
         return [*filter(None, short), *rater_words.apart_words(one), "", *pace, "", *along]
 
 
-def _barred(line: str) -> Content:
-    """A line whose bars stand out from its words."""
+def _color_bars(line: str) -> Content:
+    """Return a line with its bars in the accent colour."""
     return Content.assemble(*((mark, "$accent" if mark in _BARS else "") for mark in plain(line, lines=False)))

@@ -1,4 +1,4 @@
-"""Raters: each by themselves, with pace, drift, agreement with the rest and with gold, each number with its n."""
+"""Raters: pace, drift, agreement with the rest and with gold for each rater, each number with its n."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from screens.widgets.status_line import StatusLine
 from store.store import Store
 
 _LOOK = 5.0
-"""Seconds between two looks whether answers came in."""
+"""Seconds between two polls for new answers."""
 NONE_OPEN = (
     "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement, "
     "and {app.raters} its raters."
@@ -39,7 +39,7 @@ NONE_OPEN = (
 
 
 class RatersScreen(RoomScreen[None]):
-    """One study's raters; or one of them. What is looked at stays so while another room is."""
+    """One study's raters, or one of them. The cursor stays in place while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Raters"
@@ -55,10 +55,10 @@ class RatersScreen(RoomScreen[None]):
         self.grid = Confusion("raters-grid")
         self.reading = RatersComputation(self, store)
         self.counting = False
-        self._wanted = ""
-        """Whose numbers are shown once they are counted; empty where nobody was asked for."""
+        self._wanted_rater = ""
+        """Code of the rater to show once the numbers are computed; empty for none."""
         self.newer = ""
-        """What came in since the numbers were counted, in words."""
+        """Words about what arrived since the numbers were computed."""
 
     def compose(self) -> ComposeResult:
         yield StatusLine("raters-title")
@@ -73,7 +73,7 @@ class RatersScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.raters.focus()
-        self.set_interval(_LOOK, self._look)
+        self.set_interval(_LOOK, self._poll)
         if self.study is not None:
             self._begin()
         else:
@@ -81,13 +81,13 @@ class RatersScreen(RoomScreen[None]):
             self.tell()
 
     def on_screen_resume(self) -> None:
-        """Answers may have come in while another room was looked at."""
-        self._look()
+        """Poll now, because answers may have arrived meanwhile."""
+        self._poll()
 
     # -- opening and counting --------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study's raters; of the same study what is looked at stays."""
+        """Show a study's raters. If it is open already, keep the cursor."""
         other = self.study is None or self.study.sha != study.sha
         self.study = study
         if self.is_mounted and (other or not self.counting):
@@ -98,19 +98,19 @@ class RatersScreen(RoomScreen[None]):
             self._begin()
 
     def open_rater(self, code: str) -> None:
-        """Shows the rater of this code alone, or all where there is none, once they are counted."""
-        self._wanted = code
+        """Show the rater of this code once the numbers are computed, or all raters if it is empty."""
+        self._wanted_rater = code
         if not code:
             self.remove_class("-one")
         elif self.is_mounted and not self.counting:
             self._show_wanted()
 
     def _show_wanted(self) -> None:
-        code, self._wanted = self._wanted, ""
-        at = next((at for at, row in enumerate(self.raters.rows) if row.rater == code), None)
-        if at is not None:
-            self.raters.go(at)
-            self._look_at_one()
+        code, self._wanted_rater = self._wanted_rater, ""
+        index = next((index for index, row in enumerate(self.raters.rows) if row.rater == code), None)
+        if index is not None:
+            self.raters.go(index)
+            self._show_one()
 
     def _begin(self) -> None:
         assert self.study is not None
@@ -120,12 +120,12 @@ class RatersScreen(RoomScreen[None]):
         self.reading.open(self.study)
         self.tell()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.is_current and not self.counting:
             self.reading.look()
 
     @on(RatersComputation.Counted)
-    def _counted(self, message: RatersComputation.Counted) -> None:
+    def _show_counted(self, message: RatersComputation.Counted) -> None:
         if message.serial != self.reading.serial or self.study is None:
             return
         self.counting, self.newer = False, ""
@@ -136,21 +136,21 @@ class RatersScreen(RoomScreen[None]):
             f"`hitlab label {study} FILE --as model:NAME` takes a judge's answers in."
         )
         self.raters.show(message.raters)
-        if self._wanted:
+        if self._wanted_rater:
             self._show_wanted()
         elif self.has_class("-one"):
             self._draw()
         self.tell()
 
     @on(RatersComputation.Grown)
-    def _grown(self, message: RatersComputation.Grown) -> None:
+    def _show_newer(self, message: RatersComputation.Grown) -> None:
         if message.serial == self.reading.serial and not self.counting:
             many = message.labels
             self.newer = f"{many:,} newer answer{'' if many == 1 else 's'}" if many else "more was said or handed in"
             self.tell()
 
     @on(RatersComputation.Refused)
-    def _refused(self, message: RatersComputation.Refused) -> None:
+    def _show_error(self, message: RatersComputation.Refused) -> None:
         if message.serial == self.reading.serial:
             self.counting = False
             self.raters.empty = plain(message.error.sentence)
@@ -160,20 +160,22 @@ class RatersScreen(RoomScreen[None]):
     # -- what is said ----------------------------------------------------------------------------------------
 
     def tell(self) -> None:
-        """The title, what is under the cursor in full, and what Enter does."""
-        self.query_one("#raters-title", StatusLine).say(Content(self._title()))
+        """Update the title, the words of the row under the cursor, and what Enter does."""
+        self.query_one("#raters-title", StatusLine).say(Content(self._title_words()))
         self.query_one("#raters-said", StatusLine).say(Content(self._current_words()))
-        self.query_one("#raters-next", StatusLine).say(Content("   ".join(filter(None, (self._state(), self._next())))))
+        self.query_one("#raters-next", StatusLine).say(
+            Content("   ".join(filter(None, (self._state_words(), self._next_words()))))
+        )
         self.refresh_bindings()
 
-    def _title(self) -> str:
+    def _title_words(self) -> str:
         if self.study is None:
             return "Raters"
         people = sum(row.kind == "person" for row in self.raters.rows)
         judges = len(self.raters.rows) - people
-        of = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
-        of += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
-        parts = ["Raters", one_line(self.study.name, 40), ", ".join(of), one_line(self.study.title, 60)]
+        counts = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
+        counts += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
+        parts = ["Raters", one_line(self.study.name, 40), ", ".join(counts), one_line(self.study.title, 60)]
         return "   ".join(filter(None, parts))
 
     def _current_words(self) -> str:
@@ -184,19 +186,19 @@ class RatersScreen(RoomScreen[None]):
             line = self.one.current
             if line is None:
                 return ""
-            beside = f"   {line.beside}" if line.beside else ""
-            return one_line(f"{line.name}: {_in_full(line)}{beside}", 400)
+            remark = f"   {line.beside}" if line.beside else ""
+            return one_line(f"{line.name}: {_full_words(line)}{remark}", 400)
         return one_line(
-            f"{rater_words.head_words(numbers)}   as the rest: {_in_full(rater_words.NumberLine('', numbers.rest))}",
+            f"{rater_words.head_words(numbers)}   as the rest: {_full_words(rater_words.NumberLine('', numbers.rest))}",
             400,
         )
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if self.counting:
             return "counting ..." if self.raters.rows else ""
         return with_keys(self, f"{self.newer}: {{raters.recount}} recounts") if self.newer else ""
 
-    def _next(self) -> str:
+    def _next_words(self) -> str:
         if self.has_class("-one"):
             cell = self.grid.says() if self.grid.has_focus else ""
             return cell or with_keys(
@@ -208,7 +210,7 @@ class RatersScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted, "#raters-one")
-    def _other_number(self, message: LineList.Highlighted) -> None:
+    def _follow_number(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.has_class("-one"):
             self._draw_grid()
@@ -216,29 +218,29 @@ class RatersScreen(RoomScreen[None]):
 
     @on(Confusion.Moved)
     @on(LineList.Highlighted, "#raters-table")
-    def _moved(self) -> None:
+    def _follow_cursor(self) -> None:
         self.tell()
 
     # -- one rater -------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen, "#raters-table")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        self._look_at_one()
+        self._show_one()
 
-    def _look_at_one(self) -> None:
+    def _show_one(self) -> None:
         self.add_class("-one")
         self.one.focus()
         self.one.go(0)
         self._draw()
 
     def _draw(self) -> None:
-        """Shows the rater under the cursor, as long as one is looked at; all of them where there is none."""
+        """Draw the rater under the cursor if a single rater is shown. Without one go back to all."""
         numbers, study = self.raters.current, self.study
         if not self.has_class("-one"):
             return
         if numbers is None or study is None:
-            self._look_at_all()
+            self._show_all()
             return
         self.one.show(numbers, {field.id: field.shown for field in study.protocol.fields})
         self.one.entitle(rater_words.head_words(numbers), rater_words.pace_words(numbers))
@@ -248,7 +250,7 @@ class RatersScreen(RoomScreen[None]):
         self.tell()
 
     def _draw_grid(self) -> None:
-        """The grid of the question under the cursor; of the first where the number is of all."""
+        """Show the grid of the question under the cursor, or the first grid for a number over all questions."""
         numbers, line = self.raters.current, self.one.current
         grids = numbers.grids if numbers is not None else ()
         field = line.number.field if line is not None else ""
@@ -268,7 +270,7 @@ class RatersScreen(RoomScreen[None]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What would do nothing here is not offered."""
+        """Hide the keys that would do nothing here."""
         match action:
             case "recount":
                 return self.study is not None
@@ -279,7 +281,7 @@ class RatersScreen(RoomScreen[None]):
         return super().check_action(action, parameters)
 
     def action_recount(self) -> None:
-        """Counts everything that is there now."""
+        """Compute all numbers again."""
         if self.study is None:
             return
         self.notify("Counting all that is there now.", markup=False)
@@ -287,7 +289,7 @@ class RatersScreen(RoomScreen[None]):
             self._begin()
 
     def action_other(self, by: int) -> None:
-        """The rater before or after this one."""
+        """Go to the next or the previous rater."""
         before = self.raters.cursor
         self.raters.go(before + by)
         if self.raters.cursor == before:
@@ -296,26 +298,26 @@ class RatersScreen(RoomScreen[None]):
             self._draw()
 
     def action_copy(self) -> None:
-        """Copies what is under the cursor in words."""
+        """Copy the words of the row under the cursor."""
         self.app.copy_to_clipboard(self._current_words())
         self.notify("It is copied, with all it rests on.", markup=False)
 
     def action_back(self) -> None:
-        """Out of the help, from one rater to all; then the app's own: to Home."""
+        """Close help, or go from one rater to all. Then the app's own action goes Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-one"):
-            self._look_at_all()
+            self._show_all()
         else:
             raise SkipAction
 
-    def _look_at_all(self) -> None:
+    def _show_all(self) -> None:
         self.remove_class("-one")
         self.raters.focus()
         self.tell()
 
 
-def _in_full(line: rater_words.NumberLine) -> str:
+def _full_words(line: rater_words.NumberLine) -> str:
     number = line.number
     if number.value is None:
         return rater_words.interval_words(line)

@@ -1,4 +1,4 @@
-"""Raters below one another, and one rater's numbers below one another, each with its interval and n."""
+"""Tables of raters and of one rater's numbers, each with its interval and n."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _ONE: dict[str, TableColumn] = {
     "beside": TableColumn("beside", 20, 110, share=4, style=MUTED),
 }
 _ROOMY = 96
-"""Columns from which on the n of a number says its runs, too."""
+"""Columns from which the n of a number includes its runs."""
 
 
 class RaterTable(Table[RaterNumbers]):
-    """Raters, one a line: people by their codes, then judges."""
+    """A row per rater: people by code, then judges."""
 
     HELP = """\
 # Raters
@@ -66,11 +66,11 @@ A dash: there is no such number; the line below says why. **{raters.recount}** r
         super().__init__(id, _COLUMNS)
 
     def show(self, rows: Sequence[RaterNumbers]) -> None:
-        """Shows others; the cursor stays on the rater it was on."""
+        """Show other raters. The cursor stays on its rater."""
         self.set_rows(rows, key=lambda one: (one.kind, one.rater))
 
     def columns(self, width: int) -> dict[str, TableColumn]:
-        """The columns of a table of that width; the code of a rater gives way to the numbers."""
+        """Return the columns of a table of that width. The rater's code shrinks before the numbers do."""
         column_list = super().columns(width)
         others = sum(column.width + 2 for name, column in column_list.items() if name != "rater")
         column_list["rater"] = column_list["rater"]._replace(
@@ -98,11 +98,11 @@ A dash: there is no such number; the line below says why. **{raters.recount}** r
             case "n":
                 return f"{one.rest.places:,}"
             case "drift":
-                return _points(NumberLine("", one.drift, True))
+                return _point_words(NumberLine("", one.drift, True))
             case "gold":
                 return value_words(NumberLine("", one.gold))
             case "before":
-                return _points(NumberLine("", one.before, True))
+                return _point_words(NumberLine("", one.before, True))
             case "again":
                 return value_words(NumberLine("", one.again))
             case "missing":
@@ -129,11 +129,11 @@ they gave them, and how often which of their answers came with which of the rest
         self._roomy = True
 
     def show(self, numbers: RaterNumbers, names: Mapping[str, str]) -> None:
-        """Shows a rater; the cursor stays in its line."""
+        """Show a rater. The cursor stays in its row."""
         self.set_rows(lines_of(numbers, names))
 
     def columns(self, width: int) -> dict[str, TableColumn]:
-        """The columns of a table of that width; in a narrow one its n says no runs."""
+        """Return the columns of a table of that width. In a narrow one the n omits the runs."""
         roomy = width >= _ROOMY
         if roomy != self._roomy:
             self._roomy = roomy
@@ -161,5 +161,5 @@ they gave them, and how often which of their answers came with which of the rest
         return ""
 
 
-def _points(line: NumberLine) -> str:
+def _point_words(line: NumberLine) -> str:
     return value_words(line).removesuffix(" points")

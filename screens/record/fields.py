@@ -1,4 +1,4 @@
-"""The two lines that are written in while a demonstration is made: a text that an act needs, and its instruction."""
+"""The two text fields of a demonstration: a text that an action needs, and its instruction."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from screens.widgets.text_fields import TextLine
 
 
 class DeskText(ReplyText):
-    """Where a text is written that an act needs."""
+    """Field for a text that an action needs."""
 
     HELP = """
     What is typed into the phone, the app's name, the answer, or why it is impossible. **{reply.enter}** takes it,
@@ -16,7 +16,7 @@ class DeskText(ReplyText):
 
 
 class InstructionLine(TextLine):
-    """The low-level instruction of the act that is held."""
+    """The low-level instruction of the held action."""
 
     HELP = """
     What this step does, in words: an instruction for someone who sees only this screen. It is suggested from what is

@@ -1,4 +1,4 @@
-"""What is asked before a demonstration: the intent in one sentence, and the kind of place one is in."""
+"""The form before a demonstration: the intent in one sentence, and the kind of place the person is in."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ OWN = "somewhere else, in your own words"
 
 
 class Asking(NamedTuple):
-    """A recording whose intent and place may still have to be said; `own` is whether no task is behind it.
+    """A recording whose intent and place may still be missing. `own` means that it belongs to no task.
 
-    `intent` and `place` were given beforehand; empty is the task's own, where it has one.
+    `intent` and `place` come from the command line. Empty means the task's own, if it has one.
     """
 
     spec: Spec
@@ -46,13 +46,13 @@ class Asking(NamedTuple):
         return (self.intent or ("" if self.own else task.instruction)), self.place or task.place
 
     def begun(self, intent: str, place: str) -> Spec:
-        """The recording, all said."""
+        """Return the spec of the recording with its intent and place."""
         task = to_demonstrate(None if self.own else self.spec.task, intent, place)
         return self.spec._replace(task=task)
 
 
 class PlaceList(LineList):
-    """The categories of places, the first nine by a digit, and one's own words."""
+    """Categories of places, the first nine with a digit, and a last line for own words."""
 
     HELP = """\
 # Where you are
@@ -63,7 +63,7 @@ The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move
 
     @dataclass
     class Digit(Message):
-        """One of the first nine."""
+        """Message: one of the first nine was chosen."""
 
         index: int
 
@@ -79,7 +79,7 @@ The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move
         return Content.assemble((digit, "bold underline"), f"  {PLACES[index] if index < len(PLACES) else OWN}")
 
     def on_key(self, event: events.Key) -> None:
-        """A digit, in whatever width an input method writes it."""
+        """Choose by a digit in any width that an input method writes."""
         character = event.character or ""
         number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
         if 1 <= number <= 9:
@@ -89,13 +89,16 @@ The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move
 
 
 class _Form(GivingColumn):
-    """Where a terminal is low the places scroll, and what stands above them keeps its rows."""
+    """A form whose places scroll in a low terminal, while the widgets above keep their rows."""
 
     GIVES = ((("places", 3), ("intent-fixed", 2)), ())
 
 
 class IntentScreen(Screen[tuple[str, str] | None]):
-    """A small form: gives the intent and the place, or None where it was left. `fixed` is an intent that stands."""
+    """A small form.
+
+    Returns the intent and the place, or None if the person left it. With `fixed` the intent cannot change.
+    """
 
     CSS_PATH = ROOM_STYLES
     HELP = """
@@ -140,52 +143,52 @@ class IntentScreen(Screen[tuple[str, str] | None]):
             self._intent.focus()
 
     @on(Input.Submitted, "#intent-text")
-    def _said(self) -> None:
-        if self._check():
+    def _submit_intent(self) -> None:
+        if self._check_intent():
             self._places.focus()
 
     @on(LineList.Chosen, "#places")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _take_place(self, message: LineList.Chosen) -> None:
         if message.index < len(PLACES):
-            self._begin(PLACES[message.index])
+            self._finish(PLACES[message.index])
         else:
             self._own.display = True
             self._own.focus()
 
     @on(PlaceList.Digit)
-    def _digit(self, message: PlaceList.Digit) -> None:
-        self._begin(PLACES[message.index])
+    def _take_digit(self, message: PlaceList.Digit) -> None:
+        self._finish(PLACES[message.index])
 
     @on(Input.Submitted, "#intent-own")
-    def _own_words(self, message: Input.Submitted) -> None:
+    def _submit_own(self, message: Input.Submitted) -> None:
         if message.value.strip():
-            self._begin(message.value)
+            self._finish(message.value)
         else:
-            self._wrong("Write the kind of place, or take one of the list.")
+            self._show_error("Write the kind of place, or take one of the list.")
 
-    def _begin(self, place: str) -> None:
-        if not self._check():
+    def _finish(self, place: str) -> None:
+        if not self._check_intent():
             self._intent.focus()
             return
         try:
-            self.dismiss((self._words, checked(place, "place")))
+            self.dismiss((self._checked_intent, checked(place, "place")))
         except LabError as error:
-            self._wrong(error.sentence)
+            self._show_error(error.sentence)
 
     @property
-    def _words(self) -> str:
+    def _checked_intent(self) -> str:
         return self._given if self._fixed else checked(self._intent.value, "intent")
 
-    def _check(self) -> bool:
-        """Whether there is an intent; says what is wrong with it otherwise."""
+    def _check_intent(self) -> bool:
+        """Return True if there is an intent. Else show what is wrong."""
         try:
-            wrong = "" if self._words else "Say first what you want to do."
+            wrong = "" if self._checked_intent else "Say first what you want to do."
         except LabError as error:
             wrong = error.sentence
-        self._wrong(wrong)
+        self._show_error(wrong)
         return not wrong
 
-    def _wrong(self, words: str) -> None:
+    def _show_error(self, words: str) -> None:
         self.query_one("#intent-wrong", Static).update(plain(words))
 
     def action_leave(self) -> None:

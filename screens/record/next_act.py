@@ -1,4 +1,4 @@
-"""Where a demonstration's next act is made up: what is held, the instruction it carries out, the phone's keys."""
+"""The desk of a demonstration: the held action with its instruction, and the phone's keys."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from screens.widgets.text_fields import TextLine
 
 
 class NextAct(Card):
-    """One stage at a time: the keys, a text that is asked for, or the act that is held with its instruction's line.
+    """One stage at a time: the keys, a text to enter, or the held action above the line of its instruction.
 
-    `quick` is whether an act is done at once, with what is suggested as its instruction. `tree` is the screen now.
+    With `quick`, perform an action at once, with the suggestion as its instruction. `tree` returns the current UI tree.
     """
 
     DEFAULT_CSS = """
@@ -50,13 +50,13 @@ class NextAct(Card):
 
     @dataclass
     class Aimed(Message):
-        """Where the act would go; None: none is held."""
+        """Message: the held action, to mark its target on the phone; None if none is held."""
 
         action: Action | None
 
     @dataclass
     class Done(Message):
-        """The person does this, and says so in words."""
+        """Message: the person performs this action, with its instruction."""
 
         proposed: Proposed
 
@@ -66,8 +66,8 @@ class NextAct(Card):
         self.held: Action | None = None
         self.stage: Stage = "keys"
         self._tree = tree
-        self._ready = self._still = False
-        self._wanted: Wanted = "input_text"
+        self._ready = self._paused = False
+        self._text_kind: Wanted = "input_text"
         self._note = ""
         self._suggested = ""
         self._warned = False
@@ -91,39 +91,39 @@ class NextAct(Card):
         yield Static(id="desk-hint", markup=False)
 
     def on_mount(self) -> None:
-        self._go("keys", focus=False)
+        self._enter_stage("keys", focus=False)
 
     # -- whose turn it is ------------------------------------------------------------------------------------
 
     @property
     def ready(self) -> bool:
-        """Whether the phone waits for the person."""
+        """True while the phone waits for the person."""
         return self._ready
 
     def turn(self, ready: bool, still: bool = False) -> None:
-        """The phone waits for the person, or no longer; `still` where it is at nothing either."""
+        """Set if the phone waits for the person. `still` means that the recording is paused."""
         first = ready and not self._ready
-        self._ready, self._still = ready, still
-        self._tell()
+        self._ready, self._paused = ready, still
+        self._update_words()
         if first and self.stage == "keys" and self.screen.focused in (None, self._line):
             self.focus_keys()
 
     def done(self) -> None:
-        """What was held was taken up."""
+        """Clear the held action after the session accepted it."""
         mine = self.has_focus_within
         self.held, self._note = None, ""
-        self._go("keys", focus=mine)
+        self._enter_stage("keys", focus=mine)
 
     def close(self) -> None:
-        """Nothing more is to be done."""
+        """Hide the desk at the end."""
         self.display = False
 
     def focus_keys(self) -> None:
-        """Puts the keys where nothing is typed."""
+        """Focus the phone's keys, where nothing is typed."""
         self.screen.set_focus(self._keys)
 
     def focus_line(self) -> bool:
-        """Puts the keys into the line of what is held; False where nothing is."""
+        """Focus the line of the held action. Return False if none is held."""
         if self.stage == "line":
             self.screen.set_focus(self._line)
         return self.stage == "line"
@@ -131,30 +131,34 @@ class NextAct(Card):
     # -- what is to be done next -----------------------------------------------------------------------------
 
     def hold(self, action: Action, note: str = "", *, focus: bool = True) -> None:
-        """Holds an act, with the instruction that is suggested for it; in a quick recording does it."""
+        """Hold an action with a suggested instruction. In a quick recording perform it."""
         tree = self._tree()
+        # A second touch of the same target keeps an instruction that the person has edited.
         edited = self.stage == "line" and self._line.value != self._suggested
         same = self.held is not None and (self.held.kind, self.held.at) == (action.kind, action.at)
         self.held, self._note, self._suggested, self._warned = action, note, suggest(action, tree), False
         if self.quick and focus:
-            self._do(self._suggested)
+            self._perform(self._suggested)
             return
         if not (edited and same):
             self._line.value = self._line.placeholder = self._suggested
             self._line.cursor_position = len(self._suggested)
-        self._go("line", focus=focus)
+        self._enter_stage("line", focus=focus)
         self.post_message(self.Aimed(shown(action, tree)))
 
     def type(self, text: str) -> None:
-        """What is typed over the phone gathers into one act, which is held."""
+        """Add text typed over the phone to one held action."""
         before = self.held.text or "" if self.held is not None and self.held.kind == "input_text" else ""
         self.hold(Action("input_text", text=before + text), focus=False)
 
     def key(self, name: str) -> None:
-        """Enter over the phone does what was typed, or is the keyboard's; Backspace takes back what was typed."""
+        """Handle a key over the phone.
+
+        Enter performs the held action, or is the phone's own key if none is held. Backspace shortens typed text.
+        """
         typing = self.held is not None and self.held.kind == "input_text"
         if name == "enter" and self.held is not None:
-            self._do(self._line.value)
+            self._perform(self._line.value)
         elif name == "enter":
             self.hold(Action("keyboard_enter"))
         elif typing and self.held is not None and self.held.text and len(self.held.text) > 1:
@@ -163,25 +167,25 @@ class NextAct(Card):
             self.drop(focus=False)
 
     def drop(self, *, focus: bool = True) -> None:
-        """Lets go of what is held."""
+        """Drop the held action."""
         self.held, self._note = None, ""
-        self._go("keys", focus=focus)
+        self._enter_stage("keys", focus=focus)
         self.post_message(self.Aimed(None))
 
     def list_nodes(self) -> None:
-        """Lists what can be tapped."""
+        """List the nodes that can be tapped."""
         if self._ready:
-            self._go("nodes")
+            self._enter_stage("nodes")
             self._picker.open(self._tree())
 
     def back(self) -> bool:
-        """One step back inside; False where there is none."""
+        """Go one step back inside the desk. Return False if there is none."""
         if self.stage == "keys":
             return False
-        if self.stage == "reason" or (self.stage == "text" and self._wanted == "answer"):
-            self._go("finish")
-        elif self.stage == "text" and self._wanted == "note":
-            self._go("reason")
+        if self.stage == "reason" or (self.stage == "text" and self._text_kind == "answer"):
+            self._enter_stage("finish")
+        elif self.stage == "text" and self._text_kind == "note":
+            self._enter_stage("reason")
         else:
             self.drop()
         return True
@@ -193,7 +197,7 @@ class NextAct(Card):
 
     # -- stages ----------------------------------------------------------------------------------------------
 
-    def _go(self, stage: Stage, *, focus: bool = True) -> None:
+    def _enter_stage(self, stage: Stage, *, focus: bool = True) -> None:
         self.stage = stage
         parts: dict[Stage, Widget] = {
             "keys": self._keys, "text": self._text, "secret": self._secret, "line": self._line, "nodes": self._picker,
@@ -207,30 +211,30 @@ class NextAct(Card):
         self._keys.cursor = -1
         if focus and stage != "nodes":
             self.screen.set_focus(parts[stage])  # at once, for those who type ahead
-        self._tell()
+        self._update_words()
 
-    def _ask(self, kind: Wanted) -> None:
-        """Asks for a text; a password's is not shown."""
-        self._wanted = kind
+    def _ask_text(self, kind: Wanted) -> None:
+        """Ask for a text, hidden if it goes into a password field."""
+        self._text_kind = kind
         field = typed_into(self._tree()) if kind == "input_text" else None
         if field is not None and field.password:
             self._secret.clear()
-            self._go("secret")
+            self._enter_stage("secret")
         else:
             self._text.clear()
-            self._go("text")
+            self._enter_stage("text")
 
-    def _tell(self) -> None:
-        """What waits, above and below the line that is written in."""
+    def _update_words(self) -> None:
+        """Update the lines above and below the field."""
         if not self.is_mounted:
             return
-        state = RecordState(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned, self._still)
+        state = RecordState(self.stage, self.held, self._text_kind, self._ready, self.quick, self._warned, self._paused)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
-        self._show(Content.styled(what(state, self._tree()), "bold"))
+        self._show_what(Content.styled(what(state, self._tree()), "bold"))
         self.query_one("#desk-hint", Static).update(Text(with_keys(self, hint(state, nodes=nodes, other=other))))
 
-    def _show(self, words: Content) -> None:
+    def _show_what(self, words: Content) -> None:
         page = self.query_one(CardText)
         if words != page.content:
             page.show(words)
@@ -238,16 +242,16 @@ class NextAct(Card):
     # -- what is chosen and written --------------------------------------------------------------------------
 
     @on(Choices.Picked)
-    def _picked(self, message: Choices.Picked) -> None:
+    def _take_choice(self, message: Choices.Picked) -> None:
         message.stop()
         if not self._ready:
             self._keys.cursor = -1
             return
         match self.stage, message.choice:
             case "keys", "finish":
-                self._go("finish")
+                self._enter_stage("finish")
             case "keys", ("input_text" | "open_app") as text_kind:
-                self._ask(text_kind)
+                self._ask_text(text_kind)
             case "keys", "scroll":
                 self.hold(scroll_on(self._tree()))
             case "keys", "wait":
@@ -257,68 +261,68 @@ class NextAct(Card):
             case "finish", choice if choice == COMPLETE:
                 self.hold(Action("status", status="complete"))
             case "finish", choice if choice == ANSWER:
-                self._ask("answer")
+                self._ask_text("answer")
             case "finish", _:
-                self._go("reason")
+                self._enter_stage("reason")
             case "reason", code:
                 self._reason = code
-                self._ask("note")
+                self._ask_text("note")
 
     @on(Choices.Early)
-    def _early(self, message: Choices.Early) -> None:
+    def _ignore_early(self, message: Choices.Early) -> None:
         message.stop()
 
     @on(ReplyText.Entered)
-    def _entered(self, message: ReplyText.Entered) -> None:
+    def _take_text(self, message: ReplyText.Entered) -> None:
         message.stop()
         text = self._text.text
-        if self._wanted == "note":
+        if self._text_kind == "note":
             self.hold(Action("status", status="infeasible", text=self._reason), " ".join(text.split()))
-        elif text.strip() and self._wanted == "open_app":
+        elif text.strip() and self._text_kind == "open_app":
             self.hold(Action("open_app", app=text.strip()))
         elif text:
-            self.hold(Action("answer" if self._wanted == "answer" else "input_text", text=text))
+            self.hold(Action("answer" if self._text_kind == "answer" else "input_text", text=text))
 
     @on(Input.Submitted, "#desk-secret")
-    def _kept_secret(self, message: Input.Submitted) -> None:
+    def _take_secret(self, message: Input.Submitted) -> None:
         message.stop()
         if message.value:
             self.hold(Action("input_text", text=message.value))
             self._secret.clear()
 
     @on(NodePicker.Aimed)
-    def _looked_at(self, message: NodePicker.Aimed) -> None:
+    def _aim_at_node(self, message: NodePicker.Aimed) -> None:
         message.stop()
         if self.stage == "nodes":
             at = message.node.bounds.center if message.node is not None else None
             self.post_message(self.Aimed(Action("click", at=at) if at is not None else None))
 
     @on(NodePicker.Taken)
-    def _taken(self, message: NodePicker.Taken) -> None:
+    def _take_node(self, message: NodePicker.Taken) -> None:
         message.stop()
         self.hold(Action("click", at=message.node.bounds.center))
 
     @on(Input.Submitted, "#desk-line")
-    def _submitted(self, message: Input.Submitted) -> None:
+    def _submit_instruction(self, message: Input.Submitted) -> None:
         message.stop()
-        self._do(message.value)
+        self._perform(message.value)
 
-    def _do(self, instruction: str) -> None:
-        """Hands on what is held; a line that was emptied keeps what was suggested."""
-        if self.held is None or self._moved(self.held):
+    def _perform(self, instruction: str) -> None:
+        """Perform the held action. An emptied line means the suggested instruction."""
+        if self.held is None or self._target_changed(self.held):
             return
         words = " ".join(instruction.split()) or self._suggested
         self.post_message(self.Done(Proposed(self.held, thought=self._note, instruction=words)))
 
-    def _moved(self, action: Action) -> bool:
-        """Whether the phone shows other things where the act goes than when it was held; said once for each act."""
-        there = suggest(action, self._tree())
-        if self._warned or self.quick or there == self._suggested:
+    def _target_changed(self, action: Action) -> bool:
+        """Return True if the target shows something else than when the action was held. Warn once per action."""
+        suggestion = suggest(action, self._tree())
+        if self._warned or self.quick or suggestion == self._suggested:
             return False
         if self._line.value == self._suggested:
-            self._line.value = there
-            self._line.cursor_position = len(there)
-        self._suggested = self._line.placeholder = there
+            self._line.value = suggestion
+            self._line.cursor_position = len(suggestion)
+        self._suggested = self._line.placeholder = suggestion
         self._warned = True
-        self._tell()
+        self._update_words()
         return True

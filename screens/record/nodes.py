@@ -1,4 +1,4 @@
-"""What can be tapped, as a list that is filtered by words: touching the phone without a mouse."""
+"""A list of tappable nodes with a text filter, to touch the phone without a mouse."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from screens.widgets.lines import LineList
 from screens.widgets.text_fields import TextLine
 
 _MOST, _MOST_SHORT = 9, 5
-"""Lines seen at once, in a high and in a low terminal."""
+"""Visible lines in a high and in a low terminal."""
 
 
 class NodeLines(LineList, can_focus=False):
-    """The nodes that fit, the first nine by a digit; keys come from the filter above."""
+    """The matching nodes, the first nine with a digit. The filter above handles the keys."""
 
     empty = "Nothing fits these words."
     DEFAULT_CSS = """
@@ -52,7 +52,10 @@ class NodeLines(LineList, can_focus=False):
 
 
 class NodeFilter(TextLine):
-    """Words that a node must hold; arrows move in the list below, a digit in the empty line takes one of it."""
+    """Words that a node must contain.
+
+    Arrows move in the list below, and a digit chooses from it while the field is empty.
+    """
 
     HELP = """
     What can be tapped here, in reading order. Type words to find it, **arrows** move, **Enter** takes it; a **digit**
@@ -61,16 +64,17 @@ class NodeFilter(TextLine):
 
     @dataclass
     class Moved(Message):
-        """The line above or below."""
+        """Message: move the cursor by a line."""
 
         by: int
 
     @dataclass
     class Digit(Message):
-        """One of the first nine lines, from 1."""
+        """Message: choose one of the first nine lines, from 1."""
 
         number: int
 
+    # Overrides Textual's own handler: bindings would come only after the field has taken the digit.
     async def _on_key(self, event: events.Key) -> None:
         character = event.character or ""
         number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
@@ -85,7 +89,7 @@ class NodeFilter(TextLine):
 
 
 class NodePicker(Vertical):
-    """A filter and what fits it."""
+    """A filter and the matching nodes."""
 
     DEFAULT_CSS = """
     NodePicker { height: auto; display: none; }
@@ -93,13 +97,13 @@ class NodePicker(Vertical):
 
     @dataclass
     class Taken(Message):
-        """This node is to be tapped."""
+        """Message: tap this node."""
 
         node: Node
 
     @dataclass
     class Aimed(Message):
-        """This node is under the cursor; None: none is."""
+        """Message: the node under the cursor; None if there is none."""
 
         node: Node | None
 
@@ -114,59 +118,60 @@ class NodePicker(Vertical):
         yield self._lines
 
     def open(self, tree: UiTree) -> None:
-        """Lists what can be tapped on this screen, and takes the keys."""
+        """List the tappable nodes of this screen, and focus the filter."""
         self._tappable = [(" ".join(n.label for n in node.walk()).casefold(), node) for node in tappable(tree)]
         self.display = True
         self._filter.clear()
         give_keys(self._filter)
-        self._fill()
+        self._list_matches()
 
     def close(self) -> None:
-        """Takes the list away."""
+        """Hide the list."""
         self.display = False
 
-    def _fill(self) -> None:
+    def _list_matches(self) -> None:
         words = self._filter.value.casefold().split()
         self._lines.rows = [node for text, node in self._tappable if all(word in text for word in words)]
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
         self._lines.styles.height = max(1, min(most, self._lines.count))
+        # Without its watcher: `_post_aimed` below reports the node once.
         self._lines.set_reactive(LineList.cursor, 0)
         self._lines.changed()
         self._lines.scroll_to(y=0, animate=False)
-        self._aim()
+        self._post_aimed()
 
-    def _aim(self) -> None:
+    def _post_aimed(self) -> None:
         rows = self._lines.rows
         self.post_message(self.Aimed(rows[self._lines.cursor] if rows else None))
 
     @on(Input.Changed)
-    def _typed(self, message: Input.Changed) -> None:
+    def _filter_nodes(self, message: Input.Changed) -> None:
         message.stop()
         if self.display:
-            self._fill()
+            self._list_matches()
 
     @on(NodeFilter.Moved)
-    def _moved(self, message: NodeFilter.Moved) -> None:
+    def _move_cursor(self, message: NodeFilter.Moved) -> None:
         message.stop()
         self._lines.go(self._lines.cursor + message.by)
 
     @on(LineList.Highlighted)
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _aim_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.display:
-            self._aim()
+            self._post_aimed()
 
     @on(NodeFilter.Digit)
-    def _digit(self, message: NodeFilter.Digit) -> None:
+    def _take_digit(self, message: NodeFilter.Digit) -> None:
         message.stop()
-        self._take(message.number - 1)
+        self._take_line(message.number - 1)
 
     @on(Input.Submitted)
     @on(LineList.Chosen)
-    def _chosen(self, message: Message) -> None:
+    def _take_current(self, message: Message) -> None:
         message.stop()
-        self._take(self._lines.cursor)
+        self._take_line(self._lines.cursor)
 
-    def _take(self, number: int) -> None:
+    def _take_line(self, number: int) -> None:
         if number < self._lines.count:
             self.post_message(self.Taken(self._lines.rows[number]))

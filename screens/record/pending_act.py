@@ -1,4 +1,4 @@
-"""An act that is held before it is done: in which words it is shown, and what else the same touch could be."""
+"""An action that is held before it is performed: its description, and variants of the same touch."""
 
 from __future__ import annotations
 
@@ -19,38 +19,44 @@ _WAITS: tuple[int, ...] = (1000, 3000, 10000)
 
 
 def held_words(action: Action, tree: UiTree) -> str:
-    """One act with all its text, where it goes in pixels (its instruction has the name); a password stays hidden."""
+    """Describe an action with its whole text and its target in pixels, because its instruction has the name.
+
+    A password stays hidden.
+    """
     if action.kind == "status" and action.status == "infeasible":
         return f"report: impossible, {reason_words(action.text or '')}"
     return whole_action(shown(action, tree))
 
 
 def shown(action: Action, tree: UiTree) -> Action:
-    """The act as it may be seen."""
+    """Return the action with a password replaced by a placeholder."""
     return msgspec.structs.replace(action, text=HIDDEN) if secret(action, tree) else action
 
 
 def scroll_on(tree: UiTree) -> Action:
-    """A scroll further down, in the largest list there is, else in the middle of the screen."""
+    """Return a scroll further down in the largest scrollable node; else in the middle of the screen."""
     lists = [node for node in tree.nodes() if node.scrollable]
     box = max((node.bounds for node in lists), key=lambda bounds: bounds.area, default=screen_box(tree))
     return Action("scroll", at=box.center, direction="down")
 
 
 def wait_on() -> Action:
-    """The shortest wait."""
+    """Return the shortest wait."""
     return Action("wait", ms=_WAITS[0])
 
 
 def otherwise(action: Action) -> Action | None:
-    """The same touch done in the next way: double, long; further up; for longer. None where there is only one."""
+    """Return the next variant of a touch; None if there is only one.
+
+    Variants are a double or long tap, another direction of a scroll, a longer wait.
+    """
     if action.kind in ("click", "double_tap", "long_press"):
         kinds = _POINTED
         kind = kinds[(kinds.index(action.kind) + 1) % len(kinds)]
         return msgspec.structs.replace(action, kind=kind)
     if action.kind == "scroll" and action.direction is not None:
-        way = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
-        return msgspec.structs.replace(action, direction=way)
+        direction = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
+        return msgspec.structs.replace(action, direction=direction)
     if action.kind == "wait":
         longer = next((ms for ms in _WAITS if ms > (action.ms or 0)), _WAITS[0])
         return msgspec.structs.replace(action, ms=longer)

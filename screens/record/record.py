@@ -1,4 +1,4 @@
-"""A demonstration while it is made: a person works the phone as the agent, and puts each step into words."""
+"""Record a demonstration: a person operates the phone as the agent and describes each step."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 
 MORE = Binding.Group("More", compact=True)
 _TICK, _PATIENCE = 0.5, 2.0
-"""Seconds between two looks at the clock, and that leaving waits, at most, for the last writes."""
+"""Seconds between two ticks of the clock, and the maximum wait for the last writes on leaving."""
 
 
 class RecordColumn(GivingColumn):
-    """The intent above the steps and the act that is held, which is never cut."""
+    """The intent above the steps and the held action, which is never cut."""
 
     GIVES = ((("seat", 2), ("desk", 0)), (("seat", 1), ("desk", 0)))
 
 
 class RecordScreen(RoomScreen[None]):
-    """The phone at the left; at the right the intent, the steps so far, and the act that is held."""
+    """The phone at the left. At the right the intent, the steps so far, and the held action."""
 
     CSS_PATH = ROOM_STYLES
     HELP = """
@@ -92,13 +92,13 @@ class RecordScreen(RoomScreen[None]):
         self._words = LiveWords(self._mirror, lambda: session.words.reader)
         self._seat = Seat(session.spec, session.agent.actor, knows=False)
         self._steps = StepList()
-        self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._tree)
-        self._told = RecordingResult()
+        self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._current_tree)
+        self._result_card = RecordingResult()
         self._began = self._clock.seconds()
         self._paused = False
         self._acting: Action | None = None
         self._ended: Ended | None = None
-        self._bound: tuple[bool, ...] = ()
+        self._footer_state: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield self._banner
@@ -108,7 +108,7 @@ class RecordScreen(RoomScreen[None]):
                 yield self._seat
                 yield self._steps
                 yield self._desk
-                yield self._told
+                yield self._result_card
         yield Footer()
 
     # -- beginning and leaving -------------------------------------------------------------------------------
@@ -118,23 +118,25 @@ class RecordScreen(RoomScreen[None]):
         self._mirror.interactive = False
         self._seat.border_title = "Intent"
         self._seat.unfold("task")
-        self._tell()
+        self._update_banner()
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
         show = self._words.show if lab_of(self).reads_words else self._mirror.post_frame
-        self._watch.begin(partial(self._picture, show, windows_of(self)))
-        self.set_interval(_TICK, self._tell)
+        self._watch.begin(partial(self._show_frame, show, windows_of(self)))
+        self.set_interval(_TICK, self._update_banner)
 
-    def _picture(self, show: Callable[[Frame], None], page: Callable[[], PictureWindow | None], frame: Frame) -> None:
-        """A picture of the phone, on the thread that took it: the app may have ended meanwhile."""
+    def _show_frame(
+        self, show: Callable[[Frame], None], page: Callable[[], PictureWindow | None], frame: Frame
+    ) -> None:
+        """Show a picture of the phone on the thread that took it. The app may have ended meanwhile."""
         show(frame)
         if (window := page()) is not None:
             window.show_frame(frame)
 
     @on(LiveWords.Lacking)
-    def _lacks_engine(self) -> None:
+    def _report_lack(self) -> None:
         lab_of(self).tell_lack()
 
     def on_unmount(self) -> None:
@@ -147,54 +149,54 @@ class RecordScreen(RoomScreen[None]):
     # -- what happens ----------------------------------------------------------------------------------------
 
     @on(Happened)
-    def _happened(self, message: Happened) -> None:
+    def _handle_event(self, message: Happened) -> None:
         event = message.event
         match event:
             case Paused() | Resumed():
                 self._paused = isinstance(event, Paused)
-                self._turned()
+                self._update_turn()
             case Acting():
                 self._acting = event.action
             case Step():
                 self._acting = None
-                self._mark(None)
+                self._mark_target(None)
                 self._steps.add(event)
                 if event.error and not message.stored:
                     self.notify(plain(event.error), title="Not done", severity="error", markup=False)
             case Flagged():
                 self._steps.flag(event.index, event.on)
             case Ended():
-                self._end(event)
-        self._tell()
+                self._finish(event)
+        self._update_banner()
 
-    def _end(self, event: Ended) -> None:
+    def _finish(self, event: Ended) -> None:
         self._ended = event
         self._desk.close()
         self._mirror.interactive = self._mirror.typing = False
         self._mirror.rest()
-        self._told.ended(self.session.store, self.session.trace_id, replays=self._replays)
+        self._result_card.ended(self.session.store, self.session.trace_id, replays=self._may_replay)
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _handle_refusal(self, message: Refused) -> None:
         if message.last:
             self._desk.close()
             self._mirror.rest()
-            self._told.failed(message.error)
+            self._result_card.failed(message.error)
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
-        self._tell()
+        self._update_banner()
 
     @on(Turn)
-    def _turned(self) -> None:
-        """Whether the phone is the person's has changed."""
+    def _update_turn(self) -> None:
+        """Update the panes after the phone became the person's, or stopped being theirs."""
         mine = self.session.turns.waiting is not None and not self._paused and not self.session.over
         self._mirror.interactive = self._mirror.typing = mine
         self._desk.turn(mine, self._paused)
-        self._tell()
+        self._update_banner()
 
-    def _tree(self) -> UiTree:
-        """The newest tree there is of what the phone shows."""
+    def _current_tree(self) -> UiTree:
+        """Return the newest UI tree of the phone."""
         waiting = self.session.turns.waiting
         return self._watch.tree or (waiting.tree if waiting is not None else UiTree())
 
@@ -203,24 +205,24 @@ class RecordScreen(RoomScreen[None]):
     @on(Mirror.Tapped)
     @on(Mirror.Dragged)
     @on(Mirror.Wheeled)
-    def _touched(self, message: Touch) -> None:
+    def _hold_touch(self, message: Touch) -> None:
         if self._desk.ready:
             self._desk.hold(touched(message))
 
     @on(Mirror.Typed)
-    def _typed(self, message: Mirror.Typed) -> None:
+    def _hold_typed(self, message: Mirror.Typed) -> None:
         self._desk.type(message.text)
 
     @on(Mirror.Key)
-    def _key(self, message: Mirror.Key) -> None:
+    def _press_key(self, message: Mirror.Key) -> None:
         self._desk.key(message.name)
 
     @on(NextAct.Aimed)
-    def _aimed(self, message: NextAct.Aimed) -> None:
-        self._mark(message.action)
+    def _mark_aim(self, message: NextAct.Aimed) -> None:
+        self._mark_target(message.action)
 
-    def _mark(self, action: Action | None) -> None:
-        """Draws where an act would go, beside the terminal too."""
+    def _mark_target(self, action: Action | None) -> None:
+        """Mark the target of an action on the mirror and on the page of pictures."""
         marks = marks_of(action)
         self._mirror.mark(marks)
         window = window_of(self)
@@ -228,7 +230,7 @@ class RecordScreen(RoomScreen[None]):
             window.mark(marks)
 
     @on(NextAct.Done)
-    def _done(self, message: NextAct.Done) -> None:
+    def _perform(self, message: NextAct.Done) -> None:
         screen = self.session.turns.waiting
         if self._paused or screen is None or not self.session.turns.answer(screen, message.proposed):
             self.notify("The phone is not yours yet; what you hold is kept.", severity="warning", markup=False)
@@ -256,6 +258,7 @@ class RecordScreen(RoomScreen[None]):
 
     def action_pause(self) -> None:
         self._slip.begin()
+        # At once for the agent's side. Writing the event may take longer and is done off the UI thread.
         self.session.control.pause()
         self._watch.do(self.session.pause)
 
@@ -263,16 +266,17 @@ class RecordScreen(RoomScreen[None]):
         self._watch.do(self.session.go_on)
 
     def action_end(self) -> None:
-        """Ends the recording; not by the pausing key that is held; who has no way back into it is asked."""
+        """End the recording. Ask first if this seat could not reopen it."""
+        # The key that paused is bound to `end` now, and it may still be held down.
         if self._slip.lasts:
             return
         if may_replay(self.session.spec.seat):
             self._watch.do(self.session.stop)
             return
         says = "What was recorded is kept, and no step is added any more."
-        self.app.push_screen(AskScreen("End it unfinished?", says, "End it"), self._stop)
+        self.app.push_screen(AskScreen("End it unfinished?", says, "End it"), self._stop_if_sure)
 
-    def _stop(self, sure: bool | None) -> None:
+    def _stop_if_sure(self, sure: bool | None) -> None:
         if sure and not self.session.over:
             self._watch.do(self.session.stop)
 
@@ -280,31 +284,31 @@ class RecordScreen(RoomScreen[None]):
         self._desk.list_nodes()
 
     def action_next_pane(self) -> None:
-        """From the phone, where a text was typed, to its instruction; else the next pane."""
+        """Go from the phone, after typing there, to the instruction; else to the next pane."""
         if not (self.focused is self._mirror and self._desk.focus_line()):
             self.focus_next()
 
     def action_slip(self) -> None:
-        """Says that a step was a slip, or takes that back."""
+        """Flag a step as a slip, or remove the flag."""
         step = self._steps.current
         if step is not None:
             on = step.index not in self._steps.slips
             self._watch.do(lambda: self.session.flag(step.index, on))
 
     @property
-    def _replays(self) -> bool:
+    def _may_replay(self) -> bool:
         return may_replay(self.session.spec.seat)
 
     def action_next(self) -> None:
-        """After the end to the replay, or for a participant back."""
+        """Go on after the end: to the replay, or for a participant back to their room."""
         app = lab_of(self)
-        if self._replays and self.session.failure is None:
+        if self._may_replay and self.session.failure is None:
             app.open_replay(self.session.trace_id)
         else:
             app.open_home()
 
     def action_back(self) -> None:
-        """Out of what was opened last; from the phone to its keys; from there to Home, with the recording open."""
+        """Close what was opened last; else leave the phone for its keys; else go Home with the recording open."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self._desk.back():
@@ -320,20 +324,20 @@ class RecordScreen(RoomScreen[None]):
 
     # -- what stands above -----------------------------------------------------------------------------------
 
-    def _tell(self) -> None:
-        """The banner, and which keys there are."""
+    def _update_banner(self) -> None:
+        """Update the banner, and the footer if the available keys changed."""
         self._banner.set_class(self._paused and not self.session.over, "-paused")
         steps = self._steps.count
-        self._banner.left = self._state()
+        self._banner.left = self._state_words()
         now = self._clock.seconds()
         elapsed = span(self.session.spent / 1000 + now - self._began)
         self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {elapsed}"
         footer = (self._paused, self.session.over, self._desk.ready, steps > 0)
-        if footer != self._bound:  # the footer is built anew each time
-            self._bound = footer
+        if footer != self._footer_state:  # the footer is built anew each time
+            self._footer_state = footer
             self.refresh_bindings()
 
-    def _state(self) -> str:
+    def _state_words(self) -> str:
         if self.session.failure is not None:
             return "■ stopped: nothing more can be kept"
         if self._ended is not None:

@@ -1,4 +1,4 @@
-"""What a recording came to, in place of the desk: counted, and what can be done with it now."""
+"""The card that replaces the desk after a recording: its counts and the next step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from store.store import Store
 
 
 class RecordingResult(Card, can_focus=True):
-    """Stands in place of the desk once nothing more will happen; a score is nobody's here."""
+    """Replaces the desk after the end. A demonstration has no score."""
 
     HELP = """
     The recording is over; every step of it is in the file. **{run.next}** goes on from here, **{run.back}** goes to
@@ -39,19 +39,19 @@ class RecordingResult(Card, can_focus=True):
 
     @work(thread=True, exclusive=True, group="told")
     def ended(self, store: Store, trace_id: str, *, replays: bool) -> None:
-        """Says how it ended and what it holds; `replays` is whether this seat may look at it again."""
+        """Show how the recording ended and what it holds. `replays` is True if this seat may replay it."""
         recording = demonstration(store.runs.trace(trace_id))
         sentence = outcome(recording, trace_id, partial(with_keys, self), replays=replays)
-        self.app.call_from_thread(self._open, "The recording is over", sentence)
+        self.app.call_from_thread(self._show_text, "The recording is over", sentence)
 
     def failed(self, error: LabError) -> None:
-        """Says why nothing more could be kept."""
+        """Show why nothing more could be stored."""
         self.add_class("-failed")
         text = Text(plain(error.sentence))
         text.append("\nWhat was shown before is in the file; `hitlab record --resume` goes on with it.")
-        self._open("The recording was stopped", text)
+        self._show_text("The recording was stopped", text)
 
-    def _open(self, title: str, text: Text) -> None:
+    def _show_text(self, title: str, text: Text) -> None:
         if not self.is_attached:
             return
         write_title(self, title)
@@ -61,14 +61,14 @@ class RecordingResult(Card, can_focus=True):
 
 
 def outcome(recording: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
-    """How a demonstration ended, what it holds, and what comes next; `keyed` names the keys in a sentence."""
+    """Format a demonstration's outcome, contents and next step. `keyed` fills the keys into a sentence."""
     if recording is None:
         return Text("")
     text = Text(outcome_words(recording).capitalize(), style="bold")
     text.append("\n" + demonstration_words(recording), style="not bold")
     if replays:
-        then = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
+        next_words = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
     else:
-        then = "Thank you. {run.next} goes back."
-    text.append("\n" + keyed(then), style="not bold dim")
+        next_words = "Thank you. {run.next} goes back."
+    text.append("\n" + keyed(next_words), style="not bold dim")
     return text

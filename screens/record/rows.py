@@ -1,4 +1,4 @@
-"""What a person who demonstrates can choose from: the phone's keys, how it ends, why it is impossible."""
+"""Choices of a person who demonstrates: the phone's keys, how it ends, why it is impossible."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ COMPLETE, ANSWER, IMPOSSIBLE = "complete", "answer", "impossible"
 
 
 class ChoiceGrid(Choices):
-    """Choices in as few rows as they fit, in columns of one width."""
+    """Choices in as few rows as possible, in columns of equal width."""
 
     def _places(self, width: int) -> list[tuple[int, int, int]]:
         sizes = [cell.cell_len for cell in self._cells()]
         column = max(sizes) + 2
-        across = self._across(width)
+        across = self._column_count(width)
         return [(n % across * column, n // across, size) for n, size in enumerate(sizes)]
 
-    def _across(self, width: int) -> int:
-        """How many stand side by side; as even as their rows allow."""
+    def _column_count(self, width: int) -> int:
+        """Return the number of columns, with the choices spread evenly over the rows."""
         count = len(self.CHOICES)
         most = max(1, (width + 2) // (max(cell.cell_len for cell in self._cells()) + 2))
         return -(-count // -(-count // most))
 
     def action_line(self, by: int) -> None:
-        across = self._across(self.size.width)
+        across = self._column_count(self.size.width)
         if self.cursor >= 0 and 0 <= self.cursor + by * across < len(self.CHOICES):
             self.cursor += by * across
         else:
@@ -44,7 +44,7 @@ class ChoiceGrid(Choices):
 
 
 class PhoneKeys(ChoiceGrid):
-    """What is done beside touching the phone."""
+    """Actions other than touching the phone."""
 
     HELP = """
     Your turn: tap, hold, drag and scroll on the phone with the mouse, or take one of these by its digit or its
@@ -67,7 +67,7 @@ class PhoneKeys(ChoiceGrid):
 
 
 class FinishRow(Choices):
-    """How a demonstration ends."""
+    """Ways in which a demonstration ends."""
 
     HELP = """
     How it ends: the intent is fulfilled, or its question answered, or it cannot be done as asked. **{run.back}** goes
@@ -83,7 +83,7 @@ class FinishRow(Choices):
 
 
 class ReasonRow(Choices):
-    """Why it is impossible; the choices' names are the codes that are stored."""
+    """Reasons why it is impossible. The choices' names are the stored codes."""
 
     HELP = """
     Why it is impossible. It violates a convention: no app is used that way. It cannot be completed: something that it

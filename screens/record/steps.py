@@ -1,4 +1,4 @@
-"""The steps of a demonstration so far: what each carried out, and which were slips."""
+"""The steps of a demonstration so far: their instructions, and which were slips."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from screens.theme import LOUD_ERROR, LOUD_WARNING, MUTED, WARNING
 from screens.widgets.table import RowList
 
 _ROOMY = 56
-"""Columns from which the action is named beside its instruction."""
+"""Columns from which a line also names the action beside its instruction."""
 
 
 class StepList(RowList[Step]):
-    """One line a step, the newest in sight."""
+    """One line per step. The newest is in sight."""
 
     HELP = """\
 # Steps
@@ -31,18 +31,18 @@ know. **!** failed.
         self.border_title = "Steps"
 
     def add(self, step: Step) -> None:
-        """One more step was made; it is the one under the cursor."""
+        """Append a step and move the cursor to it."""
         self.rows.append(step)
         self.changed()
         self.go(self.count - 1)
 
     def flag(self, index: int, on: bool) -> None:
-        """The step with this index (from 0) was a slip, or was none."""
+        """Set or clear the slip flag of the step with this index (from 0)."""
         (self.slips.add if on else self.slips.discard)(index)
         self.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is nothing more to open."""
+        """Disable Enter, because a step here cannot be opened."""
         return action != "choose"
 
     def paint(self, index: int, width: int) -> Content:

@@ -1,4 +1,4 @@
-"""What the desk says above and below the line that is written in: what waits, and which key does what with it."""
+"""Texts of the desk above and below its field: the current request and its keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASKS: dict[Wanted, str] = {
 
 
 class RecordState(NamedTuple):
-    """Where the desk stands: its stage, the act that is held, the text that is asked for, whether it may act."""
+    """State of the desk: its stage, the held action, the kind of text it asks for, and if it may act."""
 
     stage: Stage
     held: Action | None
@@ -31,13 +31,13 @@ class RecordState(NamedTuple):
     ready: bool
     quick: bool
     moved: bool = False
-    """Whether the phone went on by itself under the act that is held."""
+    """True if the phone's screen changed under the held action."""
     still: bool = False
-    """Whether the recording stands still."""
+    """True while the recording is paused."""
 
 
 def what(state: RecordState, tree: UiTree) -> str:
-    """What waits for the person, in a line or two."""
+    """Return the request to the person, in a line or two."""
     match state.stage:
         case "line" if state.held is not None:
             hold_line = f"Held: {held_words(state.held, tree)}"
@@ -61,10 +61,10 @@ def what(state: RecordState, tree: UiTree) -> str:
 
 
 def hint(state: RecordState, *, nodes: str, other: str) -> str:
-    """Which keys there are; `nodes` and `other` are those that list what can be tapped, and make another of a touch."""
+    """Return the keys of a stage. `nodes` lists what can be tapped, and `other` varies a touch."""
     match state.stage:
         case "line":
-            return f"Enter does it and records this line; {{run.back}} drops it.{_other(state.held, other)}"
+            return f"Enter does it and records this line; {{run.back}} drops it.{_variant_hint(state.held, other)}"
         case "text":
             return "{reply.enter} takes it; {run.back} goes back."
         case "secret":
@@ -76,8 +76,8 @@ def hint(state: RecordState, *, nodes: str, other: str) -> str:
     return f"{nodes} lists what can be tapped." if state.ready else ""
 
 
-def _other(action: Action | None, key: str) -> str:
-    """What else the same touch could be."""
+def _variant_hint(action: Action | None, key: str) -> str:
+    """Return the key's hint for the next variant of the same touch; empty if there is none."""
     other = otherwise(action) if action is not None else None
     if other is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a step draws on the phone: where it touched, and where the gate moved it."""
+"""Marks of a step on the phone: its touch, and where the gate moved it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from lab.runs.descriptions import one_line
 from screens.mirror.marks import MarkKind, PhoneMark
 
 _REACH = 4
-"""A scroll without a vector is drawn over this part of the screen: a quarter."""
+"""Divisor of the screen for the length of a scroll without a vector: a quarter."""
 _WAY = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _RINGS: dict[str, MarkKind] = {"double_tap": "double", "long_press": "long"}
 
 
 def marks_of(event: Step | Asked, size: Point) -> list[PhoneMark]:
-    """The proposed action's mark and, where the gate amended it, that of what was done."""
+    """Return the marks of the proposed action and, if the gate amended it, those of the performed one."""
     proposed, decision = event.proposed.action, event.decision
     if decision is None or decision.verdict != "amend" or decision.action is None:
         return action_marks(proposed, size)
@@ -24,22 +24,22 @@ def marks_of(event: Step | Asked, size: Point) -> list[PhoneMark]:
 
 
 def action_marks(action: Action, size: Point) -> list[PhoneMark]:
-    """Where an action touches; nothing for one that has no place on the screen."""
+    """Return the marks of an action, or none if it has no place on the screen."""
     boxes = [PhoneMark("box", (left, top), (right, bottom)) for left, top, right, bottom in action.boxes]
     at = action.at
     if action.kind in ("scroll", "swipe", "drag"):
         at = at or (size[0] // 2, size[1] // 2)
         return [
             *boxes,
-            PhoneMark("drag" if action.kind == "drag" else "scroll", at, action.to or _end(action, at, size)),
+            PhoneMark("drag" if action.kind == "drag" else "scroll", at, action.to or _end_point(action, at, size)),
         ]
     if action.kind == "input_text":
         return [PhoneMark("type", at, None, one_line(action.text or "", 40))]
     return boxes if at is None else [*boxes, PhoneMark(_RINGS.get(action.kind, "tap"), at)]
 
 
-def _end(action: Action, at: Point, size: Point) -> Point:
-    """Where the finger ends; a scroll's direction is the content's, and the finger goes against it."""
+def _end_point(action: Action, at: Point, size: Point) -> Point:
+    """Return the end of a finger's path. A scroll's direction is the content's, so the finger moves against it."""
     if action.vector is not None:
         return at[0] + action.vector[0], at[1] + action.vector[1]
     x, y = _WAY[action.direction or "up"]

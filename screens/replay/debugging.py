@@ -1,4 +1,4 @@
-"""What a developer does in a replay: forks the run at the step shown, and sees the family it belongs to."""
+"""A developer's actions in a replay: fork the run at the current step, and show its family."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from screens.replay.run_player import RunPlayer
 
 
 class Forking:
-    """Goes on from the step of a replay as a new run; `panel` is where a person says what is to be other."""
+    """Forks a replayed run at a step. `panel` is where a person writes the change."""
 
     def __init__(self, room: Screen[None], footage: RunPlayer, panel: ForkPanel) -> None:
         self._room = room
@@ -33,7 +33,7 @@ class Forking:
         return self._panel.is_open
 
     async def open(self) -> None:
-        """Asks what is to be other at the step shown, on the screen on which it was done."""
+        """Open the panel for the current step, with the screen on which it was done."""
         footage = self._footage
         await footage.arrived()
         if footage.head is None or footage.view is None:
@@ -51,7 +51,7 @@ class Forking:
         self._panel.open(event, started)
 
     def close(self) -> None:
-        """Takes the panel away, where it is there."""
+        """Close the panel if it is open."""
         if self.is_open:
             self._room.remove_class("-forking")
             self._footage.stage.mirror.interactive = False
@@ -59,7 +59,7 @@ class Forking:
             self._footage.timeline.focus()
 
     def back(self) -> bool:
-        """One step back in the panel, or out of it; False where it is not there."""
+        """Go one step back in the panel, or close it. Return False if it is not open."""
         if not self.is_open:
             return False
         if not self._panel.back():
@@ -68,38 +68,38 @@ class Forking:
         return True
 
     def leave_step(self) -> None:
-        """Where another step is looked at, what was written was not for it."""
+        """Close the panel if another step is current, because its text was not meant for that."""
         if self.is_open and self._footage.number != self._place:
             self.close()
 
     def aim(self, at: Point) -> None:
-        """The phone was tapped."""
+        """Pass a tap on the phone to the open panel."""
         if self.is_open:
             self._panel.aim(at)
 
     def mark(self, action: Action) -> None:
-        """Draws where the action would now go."""
+        """Mark the new target of the action."""
         self._footage.stage.mirror.mark(marks_of(action))
 
     def go_on(self, index: int, change: ForkChange) -> None:
-        """Goes to Live on the new run; where it cannot be made, the panel says why and keeps what was written."""
+        """Build the new run and show it in Live. If that fails, the panel shows the error and keeps its text."""
         run = self._footage.run
         if run is not None:
             lab_of(self._room).check_no_run()
             self._panel.begin()
-            make = partial(self._make, run, index, change)
+            make = partial(self._build_run, run, index, change)
             self._room.run_worker(make, thread=True, exclusive=True, group="fork")
 
-    def _make(self, run: str, index: int, change: ForkChange) -> None:
+    def _build_run(self, run: str, index: int, change: ForkChange) -> None:
         app = self._room.app
         try:
             session = lab_of(self._room).forked(run, index, change)
         except LabError as error:
             app.call_from_thread(self._panel.refuse, error)
         else:
-            app.call_from_thread(self._enter, session)
+            app.call_from_thread(self._enter_run, session)
 
-    def _enter(self, session: Session) -> None:
+    def _enter_run(self, session: Session) -> None:
         app = lab_of(self._room)
         app.check_no_run()
         self.close()
@@ -107,7 +107,7 @@ class Forking:
 
 
 def show_family(screen: Screen[None], trace_id: str) -> None:
-    """Lists a run's family; the run chosen there is opened where it left its parent."""
+    """Show a run's family. Open the chosen run at the step where it left its parent."""
 
     def chosen(place: tuple[str, int] | None) -> None:
         if place is not None:

@@ -1,4 +1,4 @@
-"""The runs that were forked from one another, as a tree to open them from."""
+"""The tree of runs that were forked from one another."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _SHORT = 13
-"""Characters of an id that tell runs apart: a uuid7's whole millisecond."""
+"""Characters of an id that distinguish runs: all milliseconds of a uuid7."""
 _WIDE = 84
-"""Columns of the list from which the agent stands in it."""
+"""Columns of the list from which it shows the agent."""
 
 
 class FamilyTree(RowList[Limb]):
@@ -47,39 +47,43 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
     heading_rows = 1
     empty = "Reading the family ..."
     agents: Mapping[str, str] = {}
-    """The agents' shortest names, by identity."""
+    """Shortest distinct names of the agents, by identity."""
 
     def heading(self, width: int) -> Content:
-        return Content.assemble(self._cells(width, "run", "step", "what is other", "agent", "steps", "status", "score"))
+        return Content.assemble(
+            self._format_cells(width, "run", "step", "what is other", "agent", "steps", "status", "score")
+        )
 
     def paint(self, index: int, width: int) -> Content:
         limb = self.rows[index]
         kin = limb.kin
-        at = f"@{kin.forked.index + 1}" if kin.forked else ""
+        step = f"@{kin.forked.index + 1}" if kin.forked else ""
         agent = one_line(self.agents.get(kin.agent, kin.agent))
         words = one_line(change_words(kin.forked)) or "(the first)"
         run = f"{limb.stem}{one_line(kin.id[:_SHORT])}"
-        cells = self._cells(
-            width, run, at, words, agent, str(kin.steps), status_words(kin.status), score_words(kin.score)
+        cells = self._format_cells(
+            width, run, step, words, agent, str(kin.steps), status_words(kin.status), score_words(kin.score)
         )
         return Content.assemble((cells, "" if kin.status != "open" else "bold"))
 
-    def _cells(self, width: int, run: str, at: str, words: str, agent: str, steps: str, status: str, score: str) -> str:
-        """One row; what is other gets the room that the rest leaves."""
+    def _format_cells(
+        self, width: int, run: str, at: str, words: str, agent: str, steps: str, status: str, score: str
+    ) -> str:
+        """Format a row. The change gets the room that the other columns leave."""
         deepest = max((len(limb.stem) for limb in self.rows), default=0)
         more = [(agent, 14), (steps, 5)] if width >= _WIDE else []
         parts = [(run, _SHORT + deepest), (at, 4), (words, 0), *more, (status, 11), (score, 5)]
         room = max(8, width - sum(size + 2 for _, size in parts if size))
-        return "  ".join(_cut(text, size or room) for text, size in parts)
+        return "  ".join(_fit_cell(text, size or room) for text, size in parts)
 
 
-def _cut(text: str, width: int) -> str:
+def _fit_cell(text: str, width: int) -> str:
     content = Content(text).truncate(width, ellipsis=True)
     return content.plain + " " * max(0, width - content.cell_length)
 
 
 class FamilyScreen(RoomScreen[tuple[str, int]]):
-    """Leaves with the run, and the step (from 1), that are to be opened."""
+    """The family of a run. Returns the run and the step (from 1) to open."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Family"
@@ -90,13 +94,13 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
 
     @dataclass
     class Read(Message):
-        """The family was read."""
+        """Message: the family was read."""
 
         limbs: list[Limb]
 
     @dataclass
     class Refused(Message):
-        """It cannot be read."""
+        """Message: the family cannot be read."""
 
         error: LabError
 
@@ -116,17 +120,17 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     def on_mount(self) -> None:
         self.query_one(FamilyTree).border_title = "Runs"
         self.query_one(FamilyTree).focus()
-        self._read()
+        self._read_family()
 
     @work(thread=True)
-    def _read(self) -> None:
+    def _read_family(self) -> None:
         try:
             self.post_message(self.Read(tree(self.store.runs.family(self.run))))
         except LabError as error:
             self.post_message(self.Refused(error))
 
     @on(Read)
-    def _shown(self, message: Read) -> None:
+    def _show_family(self, message: Read) -> None:
         limbs = self.query_one(FamilyTree)
         limbs.rows = message.limbs
         limbs.agents = shortest_names(limb.kin.actor for limb in limbs.rows if limb.kin.actor is not None)
@@ -137,17 +141,17 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
         limbs.go(next((i for i, limb in enumerate(limbs.rows) if limb.kin.id == self.run), 0))
 
     @on(LineList.Highlighted)
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _show_change(self, message: LineList.Highlighted) -> None:
         fork = self.query_one(FamilyTree).rows[message.index].kin.forked
         self.query_one("#family-words", Notice).show(Content(plain(change_words(fork))))
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _show_error(self, message: Refused) -> None:
         self.query_one(FamilyTree).empty = plain(message.error.sentence)
         self.query_one(FamilyTree).refresh()
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         kin = self.query_one(FamilyTree).rows[message.index].kin
         self.dismiss((kin.id, kin.forked.index + 1 if kin.forked else 1))
 

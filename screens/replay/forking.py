@@ -1,4 +1,4 @@
-"""Going on from the step shown in another way: what is to be other there, written or tapped."""
+"""The fork panel: continue from the current step with a change that the person writes or taps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ACTION = "another action: tap the screen, / finds a place, or JSON"
 
 
 class ForkRow(Choices):
-    """What a proposal is answered with in the fork."""
+    """Decision on a proposal in a fork."""
 
     HELP = """
     A new run, the same up to this step, goes on from here: the proposal accepted or refused, or put to you again.
@@ -55,7 +55,7 @@ class ForkRow(Choices):
 
     @dataclass
     class Entered(Message):
-        """Enter was pressed."""
+        """Message: Enter was pressed."""
 
     def action_fork(self) -> None:
         self.post_message(self.Entered())
@@ -67,7 +67,7 @@ class ForkRow(Choices):
 
 
 class ForkPanel(Card):
-    """Another reply, action, agent or user for the step shown; Enter anywhere forks."""
+    """Another reply, action, agent or user for the current step. Enter in any field forks."""
 
     DEFAULT_CSS = """
     ForkPanel { height: auto; display: none; }
@@ -77,14 +77,14 @@ class ForkPanel(Card):
 
     @dataclass
     class Wanted(Message):
-        """The run is to go on from step `index` (from 0) in this way."""
+        """Message: continue the run from step `index` (from 0) with this change."""
 
         index: int
         change: ForkChange
 
     @dataclass
     class Aimed(Message):
-        """Where the action would now go."""
+        """Message: the new target of the action."""
 
         action: Action
 
@@ -92,12 +92,12 @@ class ForkPanel(Card):
         super().__init__(id="fork", classes="pane")
         self._event: Step | Asked | None = None
         self._tree: UiTree | None = None
-        self._mine = False
-        self._before = ""
-        self._begun = False
-        self._what = CardText(id="fork-what")
+        self._user_is_human = False
+        self._user_before = ""
+        self._building = False
+        self._what_text = CardText(id="fork-what")
         self._row = ForkRow(clock, id="fork-row")
-        self._say = TextLine(id="fork-say", compact=True, select_on_focus=False)
+        self._reply_line = TextLine(id="fork-say", compact=True, select_on_focus=False)
         self._action = TextLine(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
         self._near = NearList(id="fork-near")
         self._picker = NodePicker()
@@ -105,9 +105,9 @@ class ForkPanel(Card):
         self._user = TextLine(id="fork-user", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        yield self._what
+        yield self._what_text
         yield self._row
-        yield self._say
+        yield self._reply_line
         yield self._near
         yield self._action
         yield self._picker
@@ -122,47 +122,47 @@ class ForkPanel(Card):
         return self._event is not None
 
     def open(self, event: Step | Asked, started: Started) -> None:
-        """Shows what happened at this step, and asks what is to happen instead."""
-        self._event, self._tree, self._begun = event, event.before.tree, False
-        self._mine = started.user is not None and started.user.kind == "human"
+        """Show what happened at this step, and ask for the change."""
+        self._event, self._tree, self._building = event, event.before.tree, False
+        self._user_is_human = started.user is not None and started.user.kind == "human"
         question = event.question
         proposal = question is not None and question.kind == "propose"
         write_title(self, f"Fork at step {event.index + 1} (screen before it)")
         text = plain(question.text) if question is not None else whole_action(event.proposed.action, self._tree)
-        self._what.show(Text(f"Here: {text}", style="bold"))
-        self._row.display, self._say.display = proposal, question is not None
+        self._what_text.show(Text(f"Here: {text}", style="bold"))
+        self._row.display, self._reply_line.display = proposal, question is not None
         self._row.cursor = -1
-        self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
-        self._agent.placeholder = f"agent: {_who(started.agent)}"
-        self._before = _who(started.user)
-        for field in (self._say, self._action, self._agent, self._user):
+        self._reply_line.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
+        self._agent.placeholder = f"agent: {_actor_words(started.agent)}"
+        self._user_before = _actor_words(started.user)
+        for field in (self._reply_line, self._action, self._agent, self._user):
             field.clear()
         self._near.close()
         self._picker.close()
         self.display = True
-        give_keys(self._row if proposal else self._say if question is not None else self._action)
+        give_keys(self._row if proposal else self._reply_line if question is not None else self._action)
         self._row.appear()
-        self._tell()
+        self._update_hint()
 
     def begin(self) -> None:
-        """The new run is being made."""
-        self._begun = True
-        self._tell("Starting the phone ...")
+        """Show that the new run is being built."""
+        self._building = True
+        self._update_hint("Starting the phone ...")
 
     def refuse(self, error: LabError) -> None:
-        """The new run cannot be made; what was written stays, to be written otherwise."""
-        self._begun = False
-        self._tell(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
+        """Show why the new run cannot be built. The fields keep their text."""
+        self._building = False
+        self._update_hint(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
 
     def close(self) -> None:
-        """Takes the panel away."""
+        """Hide the panel."""
         self._event = None
         self.display = False
 
     # -- what is to be other ---------------------------------------------------------------------------------
 
     def back(self) -> bool:
-        """One step back: from a list to the line of the action; False where none is open."""
+        """Go back from a list to the line of the action. Return False if none is open."""
         if not (self._picker.display or self._near.has_focus):
             return False
         self._picker.close()
@@ -171,47 +171,47 @@ class ForkPanel(Card):
         return True
 
     @on(Input.Changed, "#fork-action")
-    def _finding(self, message: Input.Changed) -> None:
-        """No action begins with a slash: it lists what can be tapped, as elsewhere."""
+    def _open_picker(self, message: Input.Changed) -> None:
+        """List what can be tapped after a slash, as elsewhere. No action begins with one."""
         if message.value == "/" and self._tree is not None:
             self._action.clear()
             self._picker.open(self._tree)
 
     @on(NodePicker.Aimed)
-    def _looked_at(self, message: NodePicker.Aimed) -> None:
+    def _aim_at_node(self, message: NodePicker.Aimed) -> None:
         message.stop()
         if self._picker.display and self._event is not None and message.node is not None:
             self.post_message(self.Aimed(moved(self._event.proposed.action, message.node.bounds.center)))
 
     @on(NodePicker.Taken)
-    def _taken(self, message: NodePicker.Taken) -> None:
+    def _take_node(self, message: NodePicker.Taken) -> None:
         message.stop()
         self._picker.close()
         self.aim(message.node.bounds.center)
 
     def aim(self, at: Point) -> None:
-        """The stored phone was tapped: the action goes there, or to what is near."""
+        """Set the action's target from a tap on the recorded phone, or a node near it."""
         self._picker.close()
         self._near.look(self._tree, at)
         give_keys(self._near)
-        self._aim()
+        self._aim_near()
 
-    def _aim(self) -> None:
+    def _aim_near(self) -> None:
         if self._event is not None:
             action = moved(self._event.proposed.action, self._near.at)
             self._action.value = encode(action).decode()
             self.post_message(self.Aimed(action))
 
     @on(NearList.Highlighted, "#fork-near")
-    def _chosen(self, message: NearList.Highlighted) -> None:
+    def _aim_chosen(self, message: NearList.Highlighted) -> None:
         message.stop()
         if self._near.display:
-            self._aim()
+            self._aim_near()
 
     @property
     def change(self) -> ForkChange:
-        """All that was written; a `LabError` where an action is none."""
-        action_text, text = self._action.value.strip(), self._say.value.strip()
+        """The change as written. Raises `LabError` if the action is invalid."""
+        action_text, text = self._action.value.strip(), self._reply_line.value.strip()
         size = self._event.before.size if self._event is not None else None
         action = read_action(action_text, self._tree, size, "the action") if action_text else None
         change = ForkChange(
@@ -223,41 +223,41 @@ class ForkPanel(Card):
         )
         asks = self._event is not None and self._event.question is not None
         # A question that nobody has answered here is put to the person who looks, whoever answered it then.
-        return change._replace(user="human") if asks and change == ForkChange() and not self._mine else change
+        return change._replace(user="human") if asks and change == ForkChange() and not self._user_is_human else change
 
     @on(ForkRow.Picked)
-    def _picked(self, message: ForkRow.Picked) -> None:
+    def _take_decision(self, message: ForkRow.Picked) -> None:
         message.stop()
-        give_keys(self._say)
-        self._tell()
+        give_keys(self._reply_line)
+        self._update_hint()
 
     @on(Input.Changed)
-    def _typed(self, message: Input.Changed) -> None:
+    def _take_typed(self, message: Input.Changed) -> None:
         message.stop()
-        self._tell()
+        self._update_hint()
 
     @on(ForkRow.Early)
-    def _early(self, message: ForkRow.Early) -> None:
+    def _ignore_early(self, message: ForkRow.Early) -> None:
         message.stop()
 
     @on(Input.Submitted)
     @on(ForkRow.Entered)
     @on(NearList.Meant)
-    def _submitted(self, message: Message) -> None:
+    def _submit(self, message: Message) -> None:
         message.stop()
-        if self._event is None or self._begun:
+        if self._event is None or self._building:
             return
         try:
             self.post_message(self.Wanted(self._event.index, self.change))
         except LabError as error:
-            self._tell(f"! {plain(error.message, lines=False)}")
+            self._update_hint(f"! {plain(error.message, lines=False)}")
 
-    def _tell(self, problem: str = "") -> None:
-        """What Enter does from here."""
+    def _update_hint(self, problem: str = "") -> None:
+        """Show what Enter does, or a problem."""
         other = [
             name
             for name, field in (
-                ("reply", self._say.value or (self._row.decision if self._row.display else None)),
+                ("reply", self._reply_line.value or (self._row.decision if self._row.display else None)),
                 ("action", self._action.value),
                 ("agent", self._agent.value),
                 ("user", self._user.value),
@@ -267,12 +267,12 @@ class ForkPanel(Card):
         puts = self._event is not None and self._event.question is not None
         line = "the question is put to you" if puts else "once more from here"
         line = f"with another {', '.join(other)}" if other else line
-        self._user.placeholder = f"answers: {'you' if puts and not other else self._before}"
+        self._user.placeholder = f"answers: {'you' if puts and not other else self._user_before}"
         does = with_keys(self, "{fork.enter}: a new run, ") + line + with_keys(self, ". {replay.back} closes.")
         self.query_one("#fork-hint", Static).update(Text(problem or does, "dim"))
 
 
-def _who(actor: Actor | None) -> str:
+def _actor_words(actor: Actor | None) -> str:
     if actor is None:
         return "as before"
     return f"{one_line(actor.id, 20)} as before" if actor.kind != "human" else "you"

@@ -1,4 +1,4 @@
-"""The pane of a replayed phone: as wide as its shape asks, the step's action drawn on it."""
+"""The pane of a replayed phone, as wide as its shape requires, with the step's action drawn on it."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from lab.ocr.reader import TextReader
 
 PHONE: Point = (1080, 2400)
-"""The shape of a phone whose size nobody recorded."""
+"""Shape of a phone whose size was not recorded."""
 _BARE = 0.6
-"""The part of its width that a phone without a picture gets; the words beside it get the rest."""
+"""Fraction of its width that a phone without a picture gets. The words beside it get the rest."""
 _BORDER = 2
 _PAUSE = 0.15
-"""Seconds that a picture is looked at before its words are read: steps that are passed by are not."""
+"""Seconds that a picture is shown before its words are read, so that skipped steps are not read."""
 _READING, _UNREAD = "reading its words ...", "its words could not be read"
 _BESIDE = 65
-"""Columns that the other panes need before the phone may be wider than its shape asks."""
+"""Columns that the other panes need before the phone may be wider than its shape requires."""
 
 
 class StillPhone(Vertical):
-    """A mirror of a recorded screen; nobody taps it unless `interactive`.
+    """A mirror of a recorded screen. It accepts taps only if `interactive`.
 
-    `beside` is how many columns the other panes need, by the class that the screen has of the terminal's width;
-    `pictures` is whether the terminal's own graphics show the picture itself here, where it has some.
+    `beside` maps the screen's width classes to the columns that the other panes need. `pictures` shows the picture
+    itself if the terminal has graphics for it.
     """
 
     class WordsRead(Message):
-        """The words in the picture that is shown were read, or could not be."""
+        """Message: the words of the current picture were read, or could not be."""
 
     def __init__(
         self,
@@ -62,34 +62,34 @@ class StillPhone(Vertical):
         beside: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__(id=id)
-        self._beside = beside or {}
+        self._columns_beside = beside or {}
         self._pictures = pictures
         self.picture: TerminalPicture | None = None
-        """The picture itself, by the terminal's graphics; None where it has none."""
+        """The picture itself, drawn by the terminal's graphics; None if it has none."""
         self._wants_picture = True
-        self._gave_way = self._was_enlarged = False
-        """Whether the picture itself is away because the phone is enlarged, and whether it was a moment ago."""
+        self._picture_hidden = self._was_enlarged = False
+        """True while the enlarged phone replaces the picture itself; True if it was enlarged before the last zoom."""
         self._last: tuple[PlaceView, bool] | None = None
-        self._more: tuple[PhoneMark, ...] = ()
+        self._extra_marks: tuple[PhoneMark, ...] = ()
         self._marks: tuple[PhoneMark, ...] = ()
-        """All that is drawn on the screen that is shown."""
+        """All marks on the current screen."""
         self.mirror = Mirror(classes="pane", notice="")
         self.mirror.interactive = interactive
         self.mirror.overlay = overlay
         self.phone = PHONE
-        """The recorded phone's size in pixels, where a step says nothing else."""
+        """Size of the recorded phone in pixels, for steps without a size."""
         self.leads = True
-        """Whether the page of pictures follows this one, where there are several."""
+        """True if the page of pictures follows this phone, in a room with several."""
         self.moment = ""
-        """Which screen is shown: the one before the step, after it, or the last."""
+        """Title of the current screen: before the step, after it, or the last."""
         self._shape = PHONE
         self._bare = False
         self._unread: set[str] = set()
         """Pictures (by sha256) that could not be read."""
         self.words: ReadText | None = None
-        """What was read from the picture that is shown; None where the phone itself said it, and before."""
+        """Words read from the current picture; None before that, and if the phone gave a tree."""
         self.following: Callable[[int], PlaceView | None] | None = None
-        """Gives the place of a number, whose picture is read ahead; called on a thread of its own."""
+        """Return the place of a number, whose picture is read ahead. Called on a thread."""
 
     def compose(self) -> ComposeResult:
         yield self.mirror
@@ -97,45 +97,45 @@ class StillPhone(Vertical):
         if self._pictures and graphics.kind != "cells":
             self.picture = TerminalPicture(graphics, classes="pane")
             self.picture.display = False
-            self.watch(self.mirror, "zoom", self._zoomed, init=False)
+            self.watch(self.mirror, "zoom", self._follow_zoom, init=False)
             yield self.picture
 
     @property
     def shows_picture(self) -> bool:
-        """Whether the picture itself is shown, and not characters."""
+        """True if the picture itself is shown, not characters."""
         return self.picture is not None and self.picture.display
 
     def show_picture(self, on: bool) -> None:
-        """The picture itself, where the terminal can show it, or characters."""
+        """Show the picture itself if the terminal can, or characters."""
         self._wants_picture = on
         self.show_again()
 
     def show_again(self) -> None:
-        """Shows what is shown, for whoever has come to look."""
+        """Draw the current screen again, for a page of pictures that has just opened."""
         if self._last is not None:
             self.show(self._last[0], after=self._last[1])
 
     def turn_words(self) -> None:
-        """The screen's words as characters, or its picture: the terminal's own, or of half-blocks where it has none."""
+        """Toggle the screen's words as characters and its picture: the terminal's own, or one of half-blocks."""
         if self.picture is not None:
             self.show_picture(not self._wants_picture)
         else:
             self.mirror.overlay = not self.mirror.overlay
 
     def draw_also(self, marks: Sequence[PhoneMark]) -> None:
-        """Draws these beside the action of whatever step is shown, instead of those before."""
-        if tuple(marks) != self._more:
-            self._more = tuple(marks)
+        """Draw these marks beside the action of any step, instead of the previous ones."""
+        if tuple(marks) != self._extra_marks:
+            self._extra_marks = tuple(marks)
             self.show_again()
 
     def draw_found(self, marks: Sequence[PhoneMark]) -> None:
-        """As `draw_also`; of an enlarged phone the first of them is brought in sight."""
+        """Like `draw_also`. On an enlarged phone scroll the first mark into sight."""
         self.draw_also(marks)
         if marks and self.mirror.enlarged:
-            self.mirror.center(_center(marks[0]))
+            self.mirror.center(_mark_center(marks[0]))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
-        """Draws the screen before the step with its action, or the one after it."""
+        """Draw the screen before the step with its action, or the one after it."""
         after = after and view.after is not None
         observation = view.after if after and view.after is not None else view.before
         shape, bare = observation.size or self.phone, view.image is None and observation.tree is None
@@ -143,21 +143,21 @@ class StillPhone(Vertical):
             self._shape, self._bare = shape, bare
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
-        marks += self._more
+        marks += self._extra_marks
         self.mirror.show_still(view.image, shape, self._tree_of(observation, view.image))
         self.mirror.mark(marks)
         self._marks, self._last = tuple(marks), (view, after)
-        self._show_itself(view.image, shape, marks)
+        self._show_own_picture(view.image, shape, marks)
         window = window_of(self)
         if window is not None and self.leads:
-            window.show(view.image, shape, _caption(view, after=after), marks)
+            window.show(view.image, shape, _caption_words(view, after=after), marks)
         moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
         if moment != self.moment:
             self.moment = moment
             self.entitle()
 
-    def _show_itself(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
-        """The picture in the mirror's place, where the terminal can show it and there is one."""
+    def _show_own_picture(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
+        """Show the picture in the mirror's place if the terminal can and there is one."""
         if self.picture is None:
             return
         itself = self._wants_picture and image is not None
@@ -167,11 +167,11 @@ class StillPhone(Vertical):
             self.picture.show(image, shape, marks)
 
     def entitle(self) -> None:
-        """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
+        """Write on the border which screen this is. Only if it changed, because that repaints the whole phone."""
         self.title(self.moment)
 
     def title(self, words: str) -> None:
-        """Writes on the upper border."""
+        """Write on the upper border."""
         write_title(self.mirror, words)
         if self.picture is not None:
             write_title(self.picture, words)
@@ -179,9 +179,9 @@ class StillPhone(Vertical):
     # -- words that no tree says -----------------------------------------------------------------------------
 
     def _tree_of(self, observation: Observation, image: bytes | None) -> UiTree | None:
-        """The screen's own tree; where that says nothing, the lines that were read from the picture, once they are.
+        """Return the screen's UI tree. If it has no words, return the lines read from the picture once they are known.
 
-        What became of the words in the picture is said on the border.
+        The border shows the state of the reading.
         """
         self.words = None
         if image is None or not says_nothing(observation.tree) or (reader := lab_of(self).text_reader) is None:
@@ -189,7 +189,7 @@ class StillPhone(Vertical):
             return observation.tree
         sha256 = hashlib.sha256(image).hexdigest()
         self.words = reader.stored_text(sha256)
-        self._read(reader, sha256, image)
+        self._read_words(reader, sha256, image)
         if self.words is None:
             self.mirror.remark = _UNREAD if sha256 in self._unread else _READING
             return observation.tree
@@ -197,11 +197,11 @@ class StillPhone(Vertical):
         return self.words.tree
 
     @work(exclusive=True, group="words")
-    async def _read(self, reader: TextReader, sha256: str, image: bytes) -> None:
-        """Reads the words of the picture that is shown, then those of the next, unless another is shown by then."""
+    async def _read_words(self, reader: TextReader, sha256: str, image: bytes) -> None:
+        """Read the words of the current picture, then those of the next, unless another is shown by then."""
         if self.words is None and sha256 not in self._unread:
             await asyncio.sleep(_PAUSE)
-            if not await self._tried(reader, sha256, image):
+            if not await self._try_read(reader, sha256, image):
                 self._unread.add(sha256)
             if self._last is not None:
                 self.show(self._last[0], after=self._last[1])
@@ -209,9 +209,9 @@ class StillPhone(Vertical):
         elif self.following is not None and self._last is not None:
             following = await asyncio.to_thread(self.following, self._last[0].number + 1)
             if following is not None and following.image is not None and says_nothing(following.before.tree):
-                await self._tried(reader, hashlib.sha256(following.image).hexdigest(), following.image)
+                await self._try_read(reader, hashlib.sha256(following.image).hexdigest(), following.image)
 
-    async def _tried(self, reader: TextReader, sha256: str, image: bytes) -> bool:
+    async def _try_read(self, reader: TextReader, sha256: str, image: bytes) -> bool:
         try:
             await asyncio.to_thread(reader.read, sha256, image)
         except LabError:
@@ -221,33 +221,36 @@ class StillPhone(Vertical):
     # -- looking closer --------------------------------------------------------------------------------------
 
     def closer(self) -> None:
-        """Enlarges the phone; what the step touches, or its answer rests on, stays in its place.
+        """Enlarge the phone around the step's touch, or the region that an answer rests on.
 
-        It is characters that are enlarged: the picture itself gives way to them until all of the phone is seen again.
+        Only characters can be enlarged. They replace the picture itself until the whole phone is shown again.
         """
         if self.shows_picture:
-            self._gave_way = True
+            self._picture_hidden = True
             self.show_picture(False)
+            # The mirror gets its size with the next layout.
             self.call_after_refresh(self.closer)
         else:
-            self.mirror.closer(None if self.mirror.enlarged else self._middle())
+            self.mirror.closer(None if self.mirror.enlarged else self._marked_middle())
 
-    def _zoomed(self, zoom: Zoom) -> None:
-        if self._gave_way and self._was_enlarged and not self.mirror.enlarged:
-            self._gave_way = False
+    def _follow_zoom(self, zoom: Zoom) -> None:
+        if self._picture_hidden and self._was_enlarged and not self.mirror.enlarged:
+            self._picture_hidden = False
             self.show_picture(True)
         self._was_enlarged = self.mirror.enlarged
 
-    def _middle(self) -> Point | None:
-        """The middle of what was drawn last on the screen; None where nothing was."""
+    def _marked_middle(self) -> Point | None:
+        """Return the middle of the last mark on the screen; None if there is none."""
         marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
-        return None if marked is None else _center(marked)
+        return None if marked is None else _mark_center(marked)
 
     def take_room(self) -> None:
-        """Sets the width from the terminal's size; laid out anew only where that makes another."""
+        """Set the width from the terminal's size. Cause a layout only if it changes."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
-        beside = next((least for name, least in self._beside.items() if self.screen.has_class(name)), _BESIDE)
-        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - beside)
+        columns_needed = next(
+            (least for name, least in self._columns_beside.items() if self.screen.has_class(name)), _BESIDE
+        )
+        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - columns_needed)
         if self._bare:
             columns = max(12, round(columns * _BARE))
         self.mirror.look_whole(zoom)
@@ -256,16 +259,16 @@ class StillPhone(Vertical):
             self.styles.width = outer_width
 
 
-def _center(mark: PhoneMark) -> Point:
-    """The middle of a frame, or where another mark begins."""
+def _mark_center(mark: PhoneMark) -> Point:
+    """Return the middle of a frame, or the start of another mark."""
     x, y = mark.at or (0, 0)
     if mark.kind in ("box", "evidence") and mark.to is not None:
         return (x + mark.to[0]) // 2, (y + mark.to[1]) // 2
     return x, y
 
 
-def _caption(view: PlaceView, *, after: bool) -> str:
-    """What the page of pictures says of a step."""
+def _caption_words(view: PlaceView, *, after: bool) -> str:
+    """Return the caption of a step for the page of pictures."""
     if isinstance(view.event, Ended):
         return "the last screen"
     return f"step {view.number + 1}, {'after' if after else 'before'}: {action_words(view.event.proposed.action)}"

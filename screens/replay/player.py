@@ -1,4 +1,4 @@
-"""At which pace a run plays: as it was recorded, or evenly."""
+"""Playback pace of a run: as recorded, or even."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from lab.runs.descriptions import seconds_between
 from lab.runs.recorded_run import RunPlace
 
 EVEN = 1.0
-"""Seconds a step at even pace, and where no times were recorded."""
+"""Seconds per step at even pace, and without recorded times."""
 LONGEST, SHORTEST = 3.0, 0.15
-"""Seconds that a step takes at most and at least at recorded pace."""
+"""Maximum and minimum seconds per step at recorded pace."""
 
 
 class Player:
-    """Calls `on_step` when it is time for the next line; `owner` lends its timers."""
+    """Calls `on_step` at the time of the next line. `owner` provides the timers."""
 
     def __init__(self, owner: Widget, on_step: Callable[[], None]) -> None:
         self._owner = owner
         self._on_step = on_step
         self._timer: Timer | None = None
         self.recorded = True
-        """Whether the recorded pace is kept, where there is one."""
+        """True to use the recorded pace if there is one."""
 
         self.timed = True
-        """Whether times were recorded."""
+        """True if times were recorded."""
 
     @property
     def playing(self) -> bool:
@@ -35,23 +35,23 @@ class Player:
 
     @property
     def words(self) -> str:
-        """How it plays, and the key that changes it."""
+        """State and pace, and the key that changes the pace."""
         pace = "1 s a step (. for recorded pace)"
         if self.recorded:
             pace = "recorded pace (. for 1 s a step)" if self.timed else "1 s a step: no times were recorded"
         return f"{'▶ playing' if self.playing else '‖ standing still'}, {pace}"
 
     def wait(self, here: RunPlace, following: RunPlace) -> None:
-        """Waits as long as `here` took."""
+        """Start a timer for as long as `here` took."""
         self._timer = self._owner.set_timer(self.seconds(here, following), self._on_step)
 
     def stop(self) -> None:
-        """Stands still."""
+        """Stop playing."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
 
     def seconds(self, here: RunPlace, following: RunPlace) -> float:
-        """How long a step is shown: from its start to the next one's start, or to its own end."""
+        """Return how long to show a step: from its start to the next one's start, or to its own end."""
         took = seconds_between(here.started, following.started) or seconds_between(here.started, here.ended)
         return EVEN if took is None or not self.recorded else min(max(took, SHORTEST), LONGEST)

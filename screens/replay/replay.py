@@ -1,4 +1,4 @@
-"""Replay: a stored run step by step, the phone beside what was thought, done and said."""
+"""Replay: a stored run step by step, with the phone beside the thoughts, actions and dialogue."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ Shown = Literal["sheet", "tree"]
 
 
 class StepWords(GivingColumn):
-    """The goal above what was said at the step, and the fork beneath, which is never cut."""
+    """The goal above the step's words, and the fork panel beneath, which is never cut."""
 
     GIVES = ((("fork", 0),), (("sheet", 0), ("fork", 0)))
 
 
 class ReplayScreen(RoomScreen[None]):
-    """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
+    """One stored run. Steps count from 1, as in `hitlab replay ID@7`. Each is read when it is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Replay"
@@ -65,8 +65,8 @@ class ReplayScreen(RoomScreen[None]):
         self.store = store
         self.outcomes = sees_outcomes(settings.seat)
         self.overlay = settings.overlay
-        self._wanted: tuple[RecordedRun, int] | None = None
-        self._shown: Shown = "sheet"
+        self._requested: tuple[RecordedRun, int] | None = None
+        self._view: Shown = "sheet"
         fork = ForkPanel(Clock())
         words = StepWords(TextPage(id="goal", classes="pane"), TextPage(id="sheet", classes="pane"), fork, id="words")
         still = StillPhone("phone", overlay=self.overlay, pictures=True)
@@ -87,10 +87,12 @@ class ReplayScreen(RoomScreen[None]):
         self.query_one("#goal").border_title = "Goal"
         self.footage.timeline.border_title = "Steps"
         self.footage.timeline.focus()
-        if self._wanted is not None:
-            self._open(*self._wanted)
+        if self._requested is not None:
+            self._open(*self._requested)
         else:
-            self._say(Content(with_keys(self, "No run is open. {list.open} on a run in Home ({app.home}) opens it.")))
+            self._show_sheet(
+                Content(with_keys(self, "No run is open. {list.open} on a run in Home ({app.home}) opens it."))
+            )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.footage.stage.take_room)
@@ -98,12 +100,12 @@ class ReplayScreen(RoomScreen[None]):
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, trace_id: str, step: int = 1) -> None:
-        """Shows a run at a step, counted from 1; a step past the end shows the end."""
-        self._wanted = RecordedRun(self.store.runs, trace_id), max(1, step) - 1
+        """Show a run at a step, counted from 1. A step past the end shows the end."""
+        self._requested = RecordedRun(self.store.runs, trace_id), max(1, step) - 1
         if self.is_mounted:
             self._leave_search()
             self.forking.close()
-            self._open(*self._wanted)
+            self._open(*self._requested)
 
     def _open(self, reel: RecordedRun, number: int) -> None:
         self.words.open(reel.id)
@@ -111,44 +113,46 @@ class ReplayScreen(RoomScreen[None]):
         self.footage.after = recall(self).after
 
     @on(RunPlayer.Opened)
-    def _opened(self) -> None:
+    def _show_head(self) -> None:
         if self.footage.head is None:
             return  # another run is opened meanwhile
         started = self.footage.head.started
         agent = f"   {started.agent.shown}" if self.outcomes else ""
-        self._title(f"{started.task.title or started.task.id}{agent}   {started.trace}", step_pane.goal_of(started))
+        self._show_title(
+            f"{started.task.title or started.task.id}{agent}   {started.trace}", step_pane.goal_of(started)
+        )
         self.footage.stage.display = True
 
-    def _title(self, run: str, goal: str) -> None:
+    def _show_title(self, run: str, goal: str) -> None:
         self.query_one("#replay-title", Static).update(one_line(f"Replay   {run}", 400))
         page = self.query_one("#goal", TextPage)
         page.show(Content(goal))
         page.refresh(layout=True)  # it is as high as its words
 
     @on(RunPlayer.Listed)
-    def _listed(self) -> None:
+    def _follow_listed(self) -> None:
         if self.query_one(SearchRow).is_open:
             self.words.look()
         head = self.footage.head
         if self.footage.whole and not self.footage.timeline.count and head is not None:
-            self._say(step_pane.open_sheet(head.started, head.verdicts, outcomes=self.outcomes))
-        self._tell()
+            self._show_sheet(step_pane.open_sheet(head.started, head.verdicts, outcomes=self.outcomes))
+        self._update_titles()
 
     @on(RunPlayer.Found)
-    def _found(self, message: RunPlayer.Found) -> None:
-        """Says so where the step that was asked for is not in the run."""
+    def _check_found(self, message: RunPlayer.Found) -> None:
+        """Warn if the requested step does not exist."""
         timeline, place = self.footage.timeline, message.asked
         if place > timeline.count or (place == timeline.count and timeline.rows[-1].kind != "end"):
             self.notify(f"There is no step {place + 1}; this is the last.", severity="warning", markup=False)
 
     @on(RunPlayer.Refused)
-    def _refused(self, message: RunPlayer.Refused) -> None:
+    def _show_error(self, message: RunPlayer.Refused) -> None:
         if self.footage.head is None:
             self.footage.stage.display = False
-            self._title("", "")
+            self._show_title("", "")
         self.footage.timeline.empty = "Nothing to replay."
         self.footage.timeline.refresh()
-        self._say(
+        self._show_sheet(
             Content.assemble(
                 (plain(message.error.sentence), LOUD_ERROR), with_keys(self, "\n\n{app.home} goes to Home.")
             )
@@ -157,50 +161,50 @@ class ReplayScreen(RoomScreen[None]):
     # -- looking at a step -----------------------------------------------------------------------------------
 
     @on(RunPlayer.Moved)
-    def _moved(self) -> None:
+    def _leave_step(self) -> None:
         self.forking.leave_step()
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _show_view(self) -> None:
         if self.footage.view is not None:
             self._mark_found()
-            self._write(self.footage.view)
-            self._tell()
+            self._show_words(self.footage.view)
+            self._update_titles()
 
     @on(StillPhone.WordsRead)
-    def _words_read(self) -> None:
+    def _show_read_words(self) -> None:
         if self.query_one(SearchRow).is_open:
             self.words.look()
             self._mark_found()
-        if self._shown == "tree" and self.footage.view is not None:
-            self._write(self.footage.view)
+        if self._view == "tree" and self.footage.view is not None:
+            self._show_words(self.footage.view)
 
-    def _write(self, view: PlaceView) -> None:
+    def _show_words(self, view: PlaceView) -> None:
         event, head = view.event, self.footage.head
         phone = self.footage.timeline.rows[view.number].phone
-        if self._shown == "tree":
+        if self._view == "tree":
             assert self.footage.seen is not None
-            self._say(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
+            self._show_sheet(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
         elif isinstance(event, Ended):
             assert head is not None
-            self._say(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))
+            self._show_sheet(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))
         else:
             recording = head.made if head is not None else None
             slip = recording is not None and event.index in recording.slips
-            self._say(step_pane.step_sheet(event, slip=slip, phone=phone, errors=self.outcomes))
+            self._show_sheet(step_pane.step_sheet(event, slip=slip, phone=phone, errors=self.outcomes))
 
-    def _say(self, content: Content) -> None:
+    def _show_sheet(self, content: Content) -> None:
         needle = self.footage.timeline.needle
         self.query_one("#sheet", TextPage).show(marked(content, needle), at=needle)
 
     def _mark_found(self) -> None:
-        """Frames on the phone what holds the words that are looked for."""
+        """Frame the nodes on the phone that match the search."""
         observation = self.footage.legible
         if observation is not None:
             self.footage.stage.draw_found(nodes_holding(observation.tree, self.footage.timeline.needle))
 
-    def _tell(self) -> None:
-        """Titles and the line above the keys: where this is, what is shown, how it plays."""
+    def _update_titles(self) -> None:
+        """Update the titles and the line above the footer: position, content and pace."""
         timeline, view, steps = self.footage.timeline, self.footage.view, self.footage.steps
         more = "" if self.footage.whole else "+"
         write_title(timeline, f"Steps  {min(timeline.cursor + 1, steps)}/{steps}{more}")
@@ -209,7 +213,7 @@ class ReplayScreen(RoomScreen[None]):
             ended = isinstance(view.event, Ended)
             place = "the end" if ended else f"step {view.number + 1}"
             words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}"}
-            write_title(self.query_one("#sheet"), words[self._shown])
+            write_title(self.query_one("#sheet"), words[self._view])
             state += f"   {view.lost}" if view.lost else ""
         if self.words.is_reading or self.query_one(SearchRow).is_open:
             state = self.words.state or state
@@ -218,7 +222,7 @@ class ReplayScreen(RoomScreen[None]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What the model was sent is for those who may see outcomes; forking is a developer's."""
+        """Reserve the model's request for seats that see outcomes, and forks for developers."""
         match action:
             case "pan" | "further":
                 return self.footage.stage.mirror.enlarged
@@ -235,25 +239,25 @@ class ReplayScreen(RoomScreen[None]):
         return True
 
     def action_step(self, by: int) -> None:
-        """One step on or back."""
+        """Go one step forward or back."""
         self.footage.move(by)
 
     def action_edge(self, which: int) -> None:
-        """The first step or the end."""
+        """Go to the first step or the end."""
         self.footage.timeline.action_edge(which)
 
     def action_question(self, by: int) -> None:
-        """The next or previous step with a question."""
+        """Go to the next or the previous step with a question."""
         if not self.footage.question(by):
             self.notify("No further question." if by > 0 else "No question before this.", markup=False)
 
     def action_after(self) -> None:
-        """The screen before the step, or after it."""
+        """Toggle the screens before and after the step."""
         self.footage.turn()
         remember(self, after=self.footage.after)
 
     def action_sent(self) -> None:
-        """A page with exactly what the model was sent and said; back from it, the step that was looked at there."""
+        """Open the page of the model's request and reply. On return go to the step shown there last."""
         head, reel, timeline = self.footage.head, self.footage.reel, self.footage.timeline
         if head is None or reel is None:
             return
@@ -261,43 +265,43 @@ class ReplayScreen(RoomScreen[None]):
         self.app.push_screen(page, lambda place: timeline.go(timeline.cursor if place is None else place))
 
     def action_read(self, what: Shown) -> None:
-        """The words beside the phone: the UI tree, or again the step."""
-        self._shown = "sheet" if self._shown == what else what
+        """Toggle the words beside the phone between the UI tree and the step."""
+        self._view = "sheet" if self._view == what else what
         if self.footage.view is not None:
-            self._write(self.footage.view)
-        self._tell()
+            self._show_words(self.footage.view)
+        self._update_titles()
 
     def action_close_up(self) -> None:
-        """The picture itself, by the terminal's own graphics, or characters again."""
+        """Toggle the picture itself, drawn by the terminal's graphics, and characters."""
         self.footage.stage.turn_words()
 
     def action_overlay(self) -> None:
-        """The screen's words as characters over the phone, or its pixels alone."""
+        """Toggle the screen's words as characters over the phone."""
         self.footage.stage.turn_words()
 
     def action_closer(self) -> None:
-        """The phone larger, a part of it at a time."""
+        """Enlarge the phone, and show a part of it."""
         self.footage.stage.closer()
         self.refresh_bindings()
 
     def action_further(self) -> None:
-        """The phone less large."""
+        """Reduce the enlarged phone."""
         self.footage.stage.mirror.further()
         self.refresh_bindings()
 
     def action_pan(self, across: int, down: int) -> None:
-        """Another part of the enlarged phone."""
+        """Show another part of the enlarged phone."""
         self.footage.stage.mirror.action_pan(across, down)
 
     def action_copy(self) -> None:
-        """Copies ID@STEP, as `hitlab replay` takes it."""
+        """Copy ID@STEP, the form that `hitlab replay` accepts."""
         if self.footage.run is not None:
             link = f"{self.footage.run}@{self.footage.timeline.cursor + 1}"
             self.app.copy_to_clipboard(link)
             self.notify(f"Copied {link}", markup=False)
 
     def action_back(self) -> None:
-        """Out of what was opened last; with nothing open, to Home."""
+        """Close what was opened last. With nothing open, go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.query_one(SearchRow).is_open:
@@ -308,51 +312,51 @@ class ReplayScreen(RoomScreen[None]):
             self.footage.stage.mirror.whole()
         elif self.footage.player.playing:
             self.action_play()
-        elif self._shown != "sheet":
-            self.action_read(self._shown)
+        elif self._view != "sheet":
+            self.action_read(self._view)
         else:
             raise SkipAction  # the app's own: to Home
 
     # -- playing and searching -------------------------------------------------------------------------------
 
     def action_play(self) -> None:
-        """Plays on from here, or stands still."""
+        """Play from here, or pause."""
         self.footage.play()
-        self._tell()
+        self._update_titles()
 
     def action_pace(self) -> None:
-        """The recorded pace, each step at most three seconds, or one step a second."""
+        """Toggle the recorded pace (at most three seconds a step) and one step a second."""
         self.footage.player.recorded = not self.footage.player.recorded
-        self._tell()
+        self._update_titles()
 
     def on_screen_suspend(self) -> None:
-        """Nobody looks: nothing plays."""
+        """Stop playing while another screen is shown."""
         self.footage.player.stop()
 
     def on_unmount(self) -> None:
         self.words.close()
 
     def action_search(self) -> None:
-        """Opens the search."""
+        """Open the search."""
         self.query_one(SearchRow).open()
         self.words.look()
-        self._tell()
+        self._update_titles()
 
     def _leave_search(self) -> None:
-        """Closes the search, where it is open."""
+        """Close the search if it is open."""
         row = self.query_one(SearchRow)
         if row.is_open:
             row.close()
             self.footage.timeline.focus()
 
     @on(SearchRow.Sought)
-    def _sought(self, message: SearchRow.Sought) -> None:
+    def _search(self, message: SearchRow.Sought) -> None:
         timeline, row = self.footage.timeline, self.query_one(SearchRow)
         timeline.seek(message.needle)
         if self.footage.view is not None:
             self._mark_found()
-            self._write(self.footage.view)
-        self._tell()
+            self._show_words(self.footage.view)
+        self._update_titles()
         if not message.needle:
             return
         step = timeline.next_holding(message.needle, here=not message.on)
@@ -363,7 +367,7 @@ class ReplayScreen(RoomScreen[None]):
             timeline.go(step)
 
     def _say_found(self, needle: str) -> None:
-        """How many steps hold what is looked for, and how many of them as words that were read from the picture."""
+        """Show how many steps match, and how many of them only by words read from the picture."""
         timeline = self.footage.timeline
         read_count = timeline.holding_read(needle)
         of_them = f", {read_count} as read" if read_count else ""
@@ -371,40 +375,40 @@ class ReplayScreen(RoomScreen[None]):
         self.query_one(SearchRow).say(with_keys(self, words))
 
     @on(RunWords.Changed)
-    def _more_read(self, message: RunWords.Changed) -> None:
+    def _take_read_words(self, message: RunWords.Changed) -> None:
         self.words.take(message)
         needle = self.footage.timeline.needle
         if needle and self.footage.timeline.held_by(needle):
             self._say_found(needle)
-        self._tell()
+        self._update_titles()
 
     def action_read_words(self) -> None:
-        """Reads the words of all pictures of this run whose phone told none, or stops that."""
+        """Read the words of all pictures of this run without a UI tree, or stop reading."""
         if not self.words.read():
             self.notify("There is no picture here whose words are still to be read.", markup=False)
-        self._tell()
+        self._update_titles()
 
     # -- debugging -------------------------------------------------------------------------------------------
 
     async def action_fork(self) -> None:
-        """Asks what is to be other at the step shown."""
+        """Open the fork panel for the current step."""
         await self.forking.open()
 
     def action_family(self) -> None:
-        """The tree of the runs that belong together."""
+        """Show the tree of runs that were forked from one another."""
         if self.footage.run is not None:
             show_family(self, self.footage.run)
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _aim_fork(self, message: Mirror.Tapped) -> None:
         self.forking.aim(message.at)
 
     @on(ForkPanel.Aimed)
-    def _aimed(self, message: ForkPanel.Aimed) -> None:
+    def _mark_fork(self, message: ForkPanel.Aimed) -> None:
         message.stop()
         self.forking.mark(message.action)
 
     @on(ForkPanel.Wanted)
-    def _go_on(self, message: ForkPanel.Wanted) -> None:
+    def _fork(self, message: ForkPanel.Wanted) -> None:
         message.stop()
         self.forking.go_on(message.index, message.change)

@@ -1,4 +1,4 @@
-"""A recorded run as rooms show it: its steps in a list and the phone at one of them; sought, looked at, played on."""
+"""A recorded run in a room: its list of steps and the phone at one of them, to search, step through and play."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from screens.widgets.lines import LineList
 from screens.widgets.text_page import TextPage
 
 _PATIENCE = 2.0
-"""Seconds for which a key waits for the step that it is about to be read."""
+"""Seconds for which a key waits for a step that is being read."""
 
 
 class StepPage(TextPage):
-    """What was thought, done and said in a step, in the phone's place."""
+    """A step's thought, action and dialogue in the phone's place."""
 
     def __init__(self) -> None:
         super().__init__(id="step-words", classes="pane")
         self.border_title = "Step"
 
     def tell(self, view: PlaceView) -> None:
-        """Shows a place of the run in words."""
+        """Show a place of the run in words."""
         if isinstance(view.event, Ended):
             words = Content(f"The run ended here: {view.event.status}.")
         else:
@@ -49,10 +49,10 @@ class StepPage(TextPage):
 
 
 class RunPlayer(TellsRefusals, Horizontal):
-    """One run, scrubbed by keys of whoever holds it. What it says by messages is then to be read from it.
+    """One run, moved by the keys of the room that contains it. After its messages the room reads its properties.
 
-    `steps_page` stands in the phone's place where a step has no picture, and where it is asked for; `others` are laid
-    beside them. Without a run it has the class `-none`.
+    `steps_page` replaces the phone if a step has no picture, or on request. `others` are placed beside them. Without a
+    run it has the class `-none`.
     """
 
     DEFAULT_CSS = """
@@ -65,38 +65,38 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @dataclass
     class Opened(Message):
-        """The run's beginning is read: `head`."""
+        """Message: the run's beginning was read (`head`)."""
 
         footage: RunPlayer
 
     @dataclass
     class Listed(Message):
-        """More of its steps are listed; all of them where it is `whole`."""
+        """Message: more steps are listed, or all if `whole`."""
 
         footage: RunPlayer
 
     @dataclass
     class Found(Message):
-        """The step that was asked for (from 0) is the current one, or the last is where there is no such step."""
+        """Message: the requested step (from 0) is current, or the last one if it does not exist."""
 
         footage: RunPlayer
         asked: int
 
     @dataclass
     class Moved(Message):
-        """Another place, or another screen of it, is the current one: `number`. It may still be read."""
+        """Message: another place or screen is current (`number`). It may still be loading."""
 
         footage: RunPlayer
 
     @dataclass
     class Looked(Message):
-        """The current place is read and shown: `view`."""
+        """Message: the current place was read and shown (`view`)."""
 
         footage: RunPlayer
 
     @dataclass
     class Refused(Message):
-        """The run, or a place in it, cannot be read."""
+        """Message: the run or a place in it cannot be read."""
 
         footage: RunPlayer
         error: LabError
@@ -115,34 +115,35 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.stage = stage
         self.head: Head | None = None
         self.view: PlaceView | None = None
-        """What is shown; None until a place is read."""
+        """The place shown; None until one is read."""
         self.whole = False
-        """Whether every step is listed."""
+        """True if every step is listed."""
         self.after = False
-        """Whether the screen after a step is looked at, where it has one."""
-        self.player = Player(self, self._play_on)
+        """True if the screen after a step is shown, provided it has one."""
+        self.player = Player(self, self._play_next)
         self._steps_page = steps_page
         self._projector = Projector(self)
-        self._seek: int | None = None
-        """The place that is gone to once it is listed."""
-        stage.following = self._place
+        self._target_place: int | None = None
+        """Place to go to once it is listed; None if none."""
+        stage.following = self._view_at
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, reel: RecordedRun | None, at: int = 0) -> None:
-        """Shows another run from a step (from 0), or that there is none."""
+        """Show another run from a step (from 0), or none."""
         self.player.stop()
         self.head = self.view = None
         self.after = self.whole = False
         self.set_class(reel is None, "-none")
-        self._seek = at if reel is not None else None
+        self._target_place = at if reel is not None else None
         self.timeline.rows, self.timeline.empty = reel.lines if reel is not None else [], "Reading the steps ..."
+        # Without its watcher, which would request a place before the run is read.
         self.timeline.set_reactive(LineList.cursor, 0)
         self.timeline.changed()
         self._projector.open(reel)
 
     @on(Projector.Opened)
-    def _opened(self, message: Projector.Opened) -> None:
+    def _take_head(self, message: Projector.Opened) -> None:
         message.stop()
         if message.reel is self._projector.reel:
             self.head = message.head
@@ -150,7 +151,7 @@ class RunPlayer(TellsRefusals, Horizontal):
             self.post_message(self.Opened(self))
 
     @on(Projector.Listed)
-    def _listed(self, message: Projector.Listed) -> None:
+    def _take_lines(self, message: Projector.Listed) -> None:
         message.stop()
         if message.reel is not self._projector.reel:
             return
@@ -158,24 +159,25 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.timeline.empty = "This run has no steps."
         self.timeline.changed()
         self.whole, count = message.whole, self.timeline.count
+        # The first step stands for all.
         self.player.timed = any(line.started for line in self.timeline.rows[:1])
-        if self._seek is not None and (self._seek < count or (message.whole and count)):
-            index, self._seek = self._seek, None
+        if self._target_place is not None and (self._target_place < count or (message.whole and count)):
+            index, self._target_place = self._target_place, None
             self.timeline.go(index)
             self.post_message(self.Found(self, index))
             self.look()
         if message.whole:
-            self._seek = None
+            self._target_place = None
         self.post_message(self.Listed(self))
 
     @on(Projector.Refused)
-    def _refused(self, message: Projector.Refused) -> None:
+    def _take_error(self, message: Projector.Refused) -> None:
         message.stop()
         if message.reel is not self._projector.reel:
             return
         self._projector.done(message)
         if self.view is None:
-            self._seek, self.whole = None, True
+            self._target_place, self.whole = None, True
         self.timeline.empty = plain(message.error.sentence)
         self.timeline.refresh()
         self.post_message(self.Refused(self, message.error))
@@ -183,19 +185,19 @@ class RunPlayer(TellsRefusals, Horizontal):
     # -- looking ---------------------------------------------------------------------------------------------
 
     @on(LineList.Highlighted)
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         if message.lines is self.timeline:
             message.stop()
-            if self._seek is None:
+            if self._target_place is None:
                 self.look()
 
     def look(self) -> None:
-        """Has the current place read, and says at once which it is: a key never waits for a picture."""
+        """Request the current place and post `Moved` at once, so that a key never waits for a picture."""
         self._projector.look(self.timeline.cursor, after=self.after)
         self.post_message(self.Moved(self))
 
     @on(Projector.Looked)
-    def _looked(self, message: Projector.Looked) -> None:
+    def _take_view(self, message: Projector.Looked) -> None:
         message.stop()
         if message.reel is not self._projector.reel:
             return
@@ -208,12 +210,12 @@ class RunPlayer(TellsRefusals, Horizontal):
             self.set_class(bare or self.has_class("-asked-words"), "-words")
         self.post_message(self.Looked(self))
 
-    def _place(self, number: int) -> PlaceView | None:
+    def _view_at(self, number: int) -> PlaceView | None:
         reel = self.reel
         return reel.view(number) if reel is not None and number < len(reel.lines) else None
 
     async def arrived(self) -> None:
-        """Waits until the step that the cursor is on is the one that is shown: keys may come quicker than pictures."""
+        """Wait until the step under the cursor is shown, because keys may be faster than pictures."""
         until = monotonic() + _PATIENCE
         while self.view is not None and self.view.number != self.timeline.cursor and monotonic() < until:
             await asyncio.sleep(0.01)
@@ -222,7 +224,7 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def reel(self) -> RecordedRun | None:
-        """What reads the run that is open."""
+        """Reader of the open run; None without one."""
         return None if self.has_class("-none") else self._projector.reel
 
     @property
@@ -231,18 +233,18 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def steps(self) -> int:
-        """How many steps are listed; the end is none."""
+        """Number of listed steps without the end."""
         return self.timeline.count - sum(line.kind == "end" for line in self.timeline.rows[-1:])
 
     @property
     def seeking(self) -> bool:
-        """Whether the step that was asked for is still to be listed."""
-        return self._seek is not None
+        """True while the requested step is not listed yet."""
+        return self._target_place is not None
 
     @property
     def number(self) -> int:
-        """The place that is the current one, from 0: the one to be shown first, while the run is still read."""
-        return self.timeline.cursor if self._seek is None else self._seek
+        """Index of the current place. While the run is still being read, that of the requested one."""
+        return self.timeline.cursor if self._target_place is None else self._target_place
 
     @property
     def at_end(self) -> bool:
@@ -250,42 +252,42 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     @property
     def step(self) -> Step | None:
-        """The step that is shown; None at the end, at an open question, and without a run."""
+        """The step shown; None at the end, at an open question, and without a run."""
         event = self.view.event if self.view is not None else None
         return event if isinstance(event, Step) else None
 
     @property
     def seen(self) -> Observation | None:
-        """What stands on the phone: before the step, or after it where that is shown."""
+        """The screen shown: before the step, or after it."""
         if self.view is None:
             return None
         return self.view.after if self.after and self.view.after is not None else self.view.before
 
     @property
     def legible(self) -> Observation | None:
-        """What stands on the phone; where it said no word, with the lines that were read from its picture."""
+        """The screen shown, with the lines read from its picture if it has no words of its own."""
         observation, words = self.seen, self.stage.words
         return observation if observation is None or words is None else structs.replace(observation, tree=words.tree)
 
     @property
     def link(self) -> str:
-        """The place that is shown, as evidence names it; empty without a run."""
+        """The place shown in the form of evidence, ID@STEP; empty without a run."""
         return f"{self.run}@{self.view.number + 1}" if self.run is not None and self.view is not None else ""
 
     # -- scrubbing -------------------------------------------------------------------------------------------
 
     def cover(self, links: Sequence[str]) -> None:
-        """Marks the steps of this run that evidence names."""
+        """Mark the steps of this run that the evidence names."""
         ours = [step for run, _, step in (link.rpartition("@") for link in links) if run == self.run]
         self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdecimal()))
 
     def go_to(self, link: str) -> bool:
-        """Goes to a step named as evidence names it; False where it is of another run, or there is no such step."""
+        """Go to a step named ID@STEP. Return False if it belongs to another run or does not exist."""
         run, _, step = link.rpartition("@")
         if run != self.run or not step.isdecimal() or int(step) < 1:
             return False
-        if self._seek is not None or (not self.whole and int(step) > self.timeline.count):
-            self._seek = int(step) - 1  # it is gone to when it is listed
+        if self._target_place is not None or (not self.whole and int(step) > self.timeline.count):
+            self._target_place = int(step) - 1  # it is gone to when it is listed
             self.post_message(self.Moved(self))
         elif int(step) > self.timeline.count:
             return False
@@ -294,45 +296,45 @@ class RunPlayer(TellsRefusals, Horizontal):
         return True
 
     def move(self, by: int) -> None:
-        """One step on or back; while the one to be shown is not listed yet, from that one."""
-        if self._seek is None:
+        """Move by steps. If the requested step is not listed yet, move from that one."""
+        if self._target_place is None:
             self.timeline.go(self.timeline.cursor + by)
         else:
-            self._seek = max(0, self._seek + by)
+            self._target_place = max(0, self._target_place + by)
 
     def question(self, by: int) -> bool:
-        """The next or the previous step with a question; False where there is none."""
+        """Go to the next or previous step with a question. Return False if there is none."""
         step_at = self.timeline.next_marked("?", by)
         if step_at is not None:
             self.timeline.go(step_at)
         return step_at is not None
 
     def turn(self) -> None:
-        """The screen after the step instead of before it, or back."""
+        """Toggle the screens before and after the step."""
         self.after = not self.after
         self.look()
 
     def turn_words(self) -> None:
-        """What was thought, done and said instead of the phone, or back."""
+        """Toggle the step's words in the phone's place."""
         self.toggle_class("-asked-words")
         self.look()
 
     # -- playing ---------------------------------------------------------------------------------------------
 
     def play(self) -> None:
-        """Plays on from here, or stands still."""
+        """Play from here, or pause."""
         if self.player.playing:
             self.player.stop()
         else:
-            self._wait()
+            self._wait_for_next()
 
-    def _wait(self) -> None:
+    def _wait_for_next(self) -> None:
         ahead = self.timeline.rows[self.timeline.cursor : self.timeline.cursor + 2]
         if len(ahead) == 2:
             self.player.wait(*ahead)
         else:
             self.player.stop()
 
-    def _play_on(self) -> None:
+    def _play_next(self) -> None:
         self.move(1)
-        self._wait()
+        self._wait_for_next()

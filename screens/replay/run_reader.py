@@ -1,4 +1,4 @@
-"""Reads a run for a screen, off the UI thread: its beginning, its lines, and each place that is looked at."""
+"""Reads a run off the UI thread: its beginning, its lines, and each place that is shown."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from lab.runs.recorded_run import Head, PlaceView, RecordedRun, RunPlace
 
 
 class Projector:
-    """Posts to `owner` what was read of the run that is open; what belongs to one before is not posted on.
+    """Posts to `owner` what it reads of the open run.
 
-    While a place is being read, only the newest wish for another waits.
+    Messages name their run, so that the owner can drop those of an earlier one. While a place is being read, only the
+    newest request waits.
     """
 
     @dataclass
     class Opened(Message):
-        """The run's beginning was read."""
+        """Message: the run's beginning was read."""
 
         reel: RecordedRun
         head: Head
 
     @dataclass
     class Listed(Message):
-        """More of the run's steps were read; `whole` with the last."""
+        """Message: more of the run's steps were read. `whole` with the last of them."""
 
         reel: RecordedRun
         lines: list[RunPlace]
@@ -36,7 +37,7 @@ class Projector:
 
     @dataclass
     class Looked(Message):
-        """A place was read whole."""
+        """Message: a place was read."""
 
         reel: RecordedRun
         view: PlaceView
@@ -44,7 +45,7 @@ class Projector:
 
     @dataclass
     class Refused(Message):
-        """The run, or a place in it, cannot be read."""
+        """Message: the run or a place in it cannot be read."""
 
         reel: RecordedRun
         error: LabError
@@ -52,37 +53,37 @@ class Projector:
     def __init__(self, owner: Widget) -> None:
         self._owner = owner
         self._busy = False
-        self._wish: tuple[int, bool] | None = None
+        self._waiting: tuple[int, bool] | None = None
         self.reel: RecordedRun | None = None
-        """The run that is open."""
+        """The open run; None if none."""
 
     def open(self, reel: RecordedRun | None) -> None:
-        """Reads another run from its beginning; none from now on, where there is none."""
-        self.reel, self._busy, self._wish = reel, False, None
+        """Read another run from its beginning. None opens no run."""
+        self.reel, self._busy, self._waiting = reel, False, None
         if reel is not None:
-            self._work(partial(self._list, reel))
+            self._run_in_thread(partial(self._read_lines, reel))
 
     def look(self, number: int, *, after: bool) -> None:
-        """Reads one place, with the picture before it or after it."""
+        """Read one place, with the picture before or after it."""
         if self.reel is None or not self.reel.lines:
             return
         if self._busy:
-            self._wish = number, after
+            self._waiting = number, after
         else:
             self._busy = True
-            self._work(partial(self._look, self.reel, number, after))
+            self._run_in_thread(partial(self._read_place, self.reel, number, after))
 
     def done(self, message: Looked | Refused) -> None:
-        """To be called with what came of a look: the wish that waited is read next."""
+        """Finish a request after its result arrived, and start the one that waits."""
         self._busy = False
-        wish, self._wish = self._wish, None
+        wish, self._waiting = self._waiting, None
         if wish is not None:
             self.look(wish[0], after=wish[1])
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
-    def _list(self, reel: RecordedRun) -> None:
+    def _read_lines(self, reel: RecordedRun) -> None:
         try:
             self._owner.post_message(self.Opened(reel, reel.head()))
             for lines in reel.read():
@@ -93,7 +94,7 @@ class Projector:
         except LabError as error:
             self._owner.post_message(self.Refused(reel, error))
 
-    def _look(self, reel: RecordedRun, number: int, after: bool) -> None:
+    def _read_place(self, reel: RecordedRun, number: int, after: bool) -> None:
         try:
             self._owner.post_message(self.Looked(reel, reel.view(number, after=after), after))
         except LabError as error:

@@ -1,4 +1,4 @@
-"""The words that were read from a run's pictures, for its search: what is known of them, and reading the rest."""
+"""Words read from a run's pictures, for its search: stored ones, and reading the rest."""
 
 from __future__ import annotations
 
@@ -23,44 +23,44 @@ if TYPE_CHECKING:
 
 
 class RunWords:
-    """Gives a timeline the read words of the run that is open; `owner` hears of more by `Changed`, and hands it back.
+    """Gives a timeline the read words of the open run. Posts `Changed` to `owner`, which passes it back to `take`.
 
-    What is known is looked up, and the rest is read where a person asks for it, each on a thread of its own.
+    Stored words are looked up, and the rest is read on request, each on a thread.
     """
 
     @dataclass
     class Changed(Message):
-        """More is known of a run's pictures: by sha256 what a search looks in; `failed` could not be read."""
+        """Message: more words of a run's pictures, as a search text by sha256. `failed` could not be read."""
 
         run: str
         texts: dict[str, str]
         failed: frozenset[str] = frozenset()
         over: bool = False
-        """Whether reading is over."""
+        """True at the end of the reading."""
 
     def __init__(self, owner: Widget, timeline: Timeline, store: Store) -> None:
         self._owner, self._timeline, self._store = owner, timeline, store
         self._run = ""
         self._failed: set[str] = set()
         self._stop: threading.Event | None = None
-        """Ends the reading that is under way; None where none is."""
+        """Event that stops the current reading; None if none."""
 
     def open(self, run: str) -> None:
-        """Another run is shown; what is read of the one before is given up."""
+        """Switch to another run and stop reading the previous one."""
         self.close()
         self._run = run
         self._failed.clear()
         self._timeline.read = {}
 
     def close(self) -> None:
-        """Ends the reading that is under way, if any."""
+        """Stop the current reading, if any."""
         if self._stop is not None:
             self._stop.set()
             self._stop = None
 
     @property
     def unread(self) -> list[str]:
-        """The pictures (by sha256) whose words are not known and may be read, each once, in the run's order."""
+        """Pictures (by sha256) with unknown words that may be read, each once, in the run's order."""
         read_or_failed = self._timeline.read.keys() | self._failed
         return list(
             dict.fromkeys(row.image for row in self._timeline.rows if row.image and row.image not in read_or_failed)
@@ -72,7 +72,7 @@ class RunWords:
 
     @property
     def state(self) -> str:
-        """How many screens are not read, and what reads them; empty where all are, or nothing is to be read."""
+        """Number of unread screens and the key that reads them; empty if there are none or reading is off."""
         many = len(self.unread)
         if not lab_of(self._owner).reads_words:
             return ""
@@ -86,14 +86,14 @@ class RunWords:
         return with_keys(self._owner, "; ".join(part for part in (words, failures) if part))
 
     def look(self) -> None:
-        """Looks up what is known of the pictures that are listed."""
+        """Look up the stored words of the listed pictures."""
         pictures = self.unread
         reader = lab_of(self._owner).text_reader if pictures else None
         if reader is not None:
-            self._owner.run_worker(partial(self._look, self._run, pictures, reader), thread=True, group="run-words")
+            self._owner.run_worker(partial(self._look_up, self._run, pictures, reader), thread=True, group="run-words")
 
     def read(self) -> bool:
-        """Has all pictures read that are not, or stops that; False where there is none."""
+        """Read all unread pictures, or stop. Return False if there are none."""
         if self.is_reading:
             self.close()
             return True
@@ -102,12 +102,12 @@ class RunWords:
         if reader is None:
             return False
         self._stop = threading.Event()
-        work = partial(self._read, self._run, pictures, reader, self._stop)
+        work = partial(self._read_pictures, self._run, pictures, reader, self._stop)
         self._owner.run_worker(work, thread=True, group="run-words")
         return True
 
     def take(self, message: Changed) -> None:
-        """Takes in what was found out, on the UI's thread."""
+        """Add the words of a `Changed` message. Call on the UI thread."""
         if message.run != self._run:
             return
         self._failed |= message.failed
@@ -116,14 +116,15 @@ class RunWords:
         if message.over:
             self._stop = None
 
-    def _look(self, run: str, pictures: Sequence[str], reader: TextReader) -> None:
+    def _look_up(self, run: str, pictures: Sequence[str], reader: TextReader) -> None:
         texts = {sha256: text.searched for sha256 in pictures if (text := reader.stored_text(sha256)) is not None}
         self._owner.post_message(self.Changed(run, texts))
 
-    def _read(self, run: str, pictures: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
+    def _read_pictures(self, run: str, pictures: Sequence[str], reader: TextReader, stop: threading.Event) -> None:
         for sha256 in pictures:
             if stop.is_set():
                 break
+            # One at a time, so that each result shows at once and a stop takes effect soon.
             read_pictures(self._store, [WordlessPicture(run, 0, sha256)], reader, lambda: None)
             text = reader.stored_text(sha256)
             texts = {sha256: text.searched} if text is not None else {}

@@ -1,4 +1,4 @@
-"""One step as text to read: thought, action, dialogue with its timings, what the gate said, how the run ended."""
+"""One step as text: thought, action, dialogue with its timings, the gate's decision, and the run's end."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from lab.runs.family import change_words
 from screens.theme import HEADING, LOUD_ERROR, LOUD_WARNING, MUTED
 
 _SURE = 0.9
-"""How sure an engine is of a line that it read, from where on that is not said."""
+"""Confidence of a read line from which it is not mentioned."""
 
 Part = tuple[str, str]
 
 
 def goal_of(started: Started) -> str:
-    """What the run was for, in one paragraph."""
+    """Return the run's instruction, in one paragraph."""
     task = started.task
     goal = task.instruction.strip()
     if goal:
@@ -57,10 +57,10 @@ def step_sheet(
     phone: Sequence[str] = (),
     errors: bool = False,
 ) -> Content:
-    """All that was thought, done and said in one step, or up to the question that a run stands at.
+    """Format all of one step, or a step up to its open question.
 
-    With `thought_last` what was done and said stands above what was thought, which may be long. `phone` is what the
-    phone told of itself meanwhile. With `errors` what its program wrote on standard error stands below all.
+    With `thought_last` the action and dialogue come before the thought, which may be long. `phone` are the phone's
+    notices in the meantime. With `errors` the standard error of the agent's program follows at the end.
     """
     parts: list[Part] = []
     action = step.proposed.action
@@ -73,31 +73,32 @@ def step_sheet(
     thoughts = _section("Thought", [(thought, "")]) if thought else []
     if not thought_last:
         parts += thoughts
-    who = _by(step.proposed.by, "  by ")
+    who = _actor_words(step.proposed.by, "  by ")
     if action.kind != "ask_user" or step.question is None:
-        parts += _section(f"Action{who}", _action(action, step.before.tree))
+        parts += _section(f"Action{who}", _action_parts(action, step.before.tree))
+    # A blinded reader gets no section for an approval, which changed nothing.
     if step.decision is not None and not (step.decision.verdict == "approve" and step.decision.by == NOBODY):
-        parts += _section("Gate", _decision(step.decision, step.before.tree))
+        parts += _section("Gate", _decision_parts(step.decision, step.before.tree))
     if step.question is not None:
-        parts += _section(f"Question{who}", _question(step.question))
+        parts += _section(f"Question{who}", _question_parts(step.question))
     if isinstance(step, Asked):
         parts += _section("Reply", [("none yet: the run stands here", MUTED)])
         return Content.assemble(*parts, *(thoughts if thought_last else []))
     if step.reply is not None:
-        parts += _section(f"Reply{_by(step.reply.by, ' of ')}", _reply(step.reply))
+        parts += _section(f"Reply{_actor_words(step.reply.by, ' of ')}", _reply_parts(step.reply))
     elif step.question is not None:
         parts += _section("Reply", [("none was recorded", MUTED)])
     if step.error:
         parts += _section("Failed", [(plain(step.error), LOUD_ERROR)])
     if thought_last:
         parts += thoughts
-    parts += _facts(step)
+    parts += _fact_parts(step)
     if errors:
-        parts += _errors(step.proposed.stderr)
+        parts += _error_parts(step.proposed.stderr)
     return Content.assemble(*parts)
 
 
-def _errors(text: str) -> list[Part]:
+def _error_parts(text: str) -> list[Part]:
     return _section("Standard error", [(f"{plain(text)}\n", MUTED)]) if text else []
 
 
@@ -110,7 +111,7 @@ def end_sheet(
     outcomes: bool,
     phone: Sequence[str] = (),
 ) -> Content:
-    """How the run ended; score, checks and the source's verdicts only for who may see outcomes."""
+    """Format the run's end. Score, checks and imported verdicts need `outcomes`."""
     parts = _section("Ended", [(status_words(ended.status), "bold")])
     parts += phone_parts(phone)
     if recording is not None:
@@ -125,13 +126,13 @@ def end_sheet(
             parts += _section(
                 f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", check_parts(ended, started.task)
             )
-        parts += verdict_parts(verdicts) + _errors(ended.stderr)
-    parts += _section("Run", _run_facts(started, outcomes=outcomes))
+        parts += verdict_parts(verdicts) + _error_parts(ended.stderr)
+    parts += _section("Run", _run_parts(started, outcomes=outcomes))
     return Content.assemble(*parts)
 
 
 def check_parts(ended: Ended, task: Task) -> list[Part]:
-    """Each rule with whether it held and its weight, and how the score follows from them."""
+    """Return each check with its result and weight, and the formula of the score."""
     parts: list[Part] = []
     for name, held, weight in weighed(task, ended.checks):
         weighs = "" if weight is None else f" (weight {weight:g})"
@@ -141,7 +142,7 @@ def check_parts(ended: Ended, task: Task) -> list[Part]:
 
 
 def phone_parts(phone: Sequence[str]) -> list[Part]:
-    """What the phone told of itself: asleep, locked, turned, well again."""
+    """Return the phone's notices: asleep, locked, rotated, recovered."""
     return (
         _section("Phone", [(f"{plain(words, lines=False)}\n", "bold $text-warning") for words in phone])
         if phone
@@ -150,26 +151,26 @@ def phone_parts(phone: Sequence[str]) -> list[Part]:
 
 
 def verdict_parts(verdicts: Iterable[Verdict]) -> list[Part]:
-    """The source's own judgements, in its words."""
+    """Return the verdicts that came with an imported run, in its source's words."""
     parts: list[Part] = []
     for verdict in verdicts:
-        parts.append((f"{plain(verdict.name)}: {plain(_json(verdict.value))}\n", "bold"))
+        parts.append((f"{plain(verdict.name)}: {plain(_json_text(verdict.value))}\n", "bold"))
         if verdict.reason:
             parts.append((f"{plain(verdict.reason)}\n", ""))
-        parts += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in verdict.extra.items()]
+        parts += [(f"{plain(key)}: {plain(_json_text(value))}\n", MUTED) for key, value in verdict.extra.items()]
     return _section("Verdicts that came with it", parts) if parts else []
 
 
 def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
-    """A run without a step."""
-    parts = _section("Run", _run_facts(started, outcomes=outcomes))
+    """Format a run without a step."""
+    parts = _section("Run", _run_parts(started, outcomes=outcomes))
     return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
 
 
 def tree_sheet(observation: Observation, words: ReadText | None) -> Content:
-    """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels.
+    """Format the screen's nodes as an indented tree, which is what an agent reads instead of pixels.
 
-    `words` are those that were read from the picture: they stand by themselves, for no phone has said them.
+    `words` were read from the picture. They have a section of their own, because no phone reported them.
     """
     read_lines = _read_lines(words) if words is not None else []
     if observation.tree is None or (observation.tree_missing and not observation.tree.roots):
@@ -181,25 +182,26 @@ def tree_sheet(observation: Observation, words: ReadText | None) -> Content:
     stack = [(root, 0) for root in reversed(observation.tree.roots)]
     while stack:
         node, depth = stack.pop()
-        parts += _node(node, depth)
+        parts += _node_parts(node, depth)
         stack += [(child, depth + 1) for child in reversed(node.children)]
     return Content.assemble(*parts, *([("\n", ""), *read_lines] if read_lines else []))
 
 
 def _read_lines(words: ReadText) -> list[Part]:
-    """What was read from a picture, line by line, each with its box; a line of which the engine is unsure says so."""
+    """Return the lines read from a picture, each with its box, and its confidence if that is low."""
     lines: list[Part] = []
     for line in words.lines:
         unsure = "" if line.sure >= _SURE else f"{line.sure:.0%} sure "
-        lines += [(f"{plain(line.text, lines=False)} ", "bold"), (f"{unsure}{_box(line.box)}\n", MUTED)]
+        lines += [(f"{plain(line.text, lines=False)} ", "bold"), (f"{unsure}{_box_words(line.box)}\n", MUTED)]
     return _section(f"Read from the picture by {plain(words.engine, lines=False)}", lines or [("nothing\n", MUTED)])
 
 
-def _box(bounds: Bounds) -> str:
+def _box_words(bounds: Bounds) -> str:
     return "[{},{}][{},{}]".format(*bounds)
 
 
-def _node(node: Node, depth: int) -> list[Part]:
+def _node_parts(node: Node, depth: int) -> list[Part]:
+    # Deep nodes keep room for their text.
     indent = "  " * min(depth, 12)
     label = plain(node.label, lines=False)
     name = plain(node.cls.rpartition(".")[2], lines=False)
@@ -209,17 +211,17 @@ def _node(node: Node, depth: int) -> list[Part]:
         for flag in ("clickable", "checked", "focused", "scrollable", "selected", "password")
         if getattr(node, flag)
     ]
-    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, _box(node.bounds)])
+    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, _box_words(node.bounds)])
     return [(f"{indent}{name} ", MUTED), (f'"{label}" ' if label else "", "bold"), (f"{tail}\n", MUTED)]
 
 
 def _section(title: str, body: list[Part]) -> list[Part]:
-    """A heading, what stands under it, and a blank line."""
+    """Return a heading, its body, and a blank line."""
     end = "\n" if body and body[-1][0].endswith("\n") else "\n\n"
     return [(f"{title}\n", HEADING), *body, (end, "")]
 
 
-def _action(action: Action, tree: UiTree | None) -> list[Part]:
+def _action_parts(action: Action, tree: UiTree | None) -> list[Part]:
     parts: list[Part] = []
     if action.kind in ("ask_user", "answer", "input_text"):
         parts.append((f"{action.kind.replace('_', ' ')}\n", "bold"))
@@ -229,6 +231,7 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
     text_above = "".join(text for text, _ in parts)
     places = [f"at {point_words(action.at)}"] if action.at is not None else []
     places += [f"to {point_words(action.to)}"] if action.to is not None else []
+    # The words above may already contain the point.
     places = [place for place in places if point_words(action.at) not in text_above]
     places += [f"direction {action.direction}"] if action.direction and action.direction not in text_above else []
     places += [f"finger moves {point_words(action.vector)}"] if action.vector is not None else []
@@ -244,11 +247,11 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
     return parts
 
 
-def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
+def _decision_parts(decision: Decision, tree: UiTree | None) -> list[Part]:
     words = {"approve": "approved", "amend": "amended", "reject": "rejected"}[decision.verdict]
     took = f" after {seconds_words(decision.seconds)}" if decision.seconds else ""
     style = LOUD_ERROR if decision.verdict == "reject" else "bold"
-    parts: list[Part] = [(f"{words}{_by(decision.by, ' by ')}{took}\n", style)]
+    parts: list[Part] = [(f"{words}{_actor_words(decision.by, ' by ')}{took}\n", style)]
     if decision.verdict == "amend" and decision.action is not None:
         parts.append((f"done instead: {whole_action(decision.action, tree)}\n", ""))
     if decision.note:
@@ -256,14 +259,14 @@ def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
     return parts
 
 
-def _question(question: Question) -> list[Part]:
+def _question_parts(question: Question) -> list[Part]:
     parts: list[Part] = [(f"{plain(question.text)}\n", "")]
     if question.kind == "propose":
         parts.append(("of its own accord: accept, reject, or answer in words\n", MUTED))
     return parts + [(f"  {i}  {plain(option)}\n", "") for i, option in enumerate(question.options, 1)]
 
 
-def _reply(reply: Reply) -> list[Part]:
+def _reply_parts(reply: Reply) -> list[Part]:
     parts: list[Part] = []
     if reply.decision is not None:
         words, style = {"accept": ("✓ accepted\n", "bold"), "reject": ("✗ rejected\n", LOUD_ERROR)}[reply.decision]
@@ -271,8 +274,8 @@ def _reply(reply: Reply) -> list[Part]:
     if reply.text:
         parts.append((f"{plain(reply.text)}\n", ""))
     facts = [
-        _took("first key after", reply.shown_at, reply.first_key_at),
-        _took("sent after", reply.shown_at, reply.sent_at),
+        _duration_words("first key after", reply.shown_at, reply.first_key_at),
+        _duration_words("sent after", reply.shown_at, reply.sent_at),
         f"{reply.edits} deletions" if reply.edits else "",
     ]
     facts_line = ", ".join(fact for fact in facts if fact)
@@ -283,8 +286,8 @@ def _reply(reply: Reply) -> list[Part]:
     return parts
 
 
-def _facts(step: Step) -> list[Part]:
-    """What else is known of a step: when, how long, which other acts were right, the source's own fields."""
+def _fact_parts(step: Step) -> list[Part]:
+    """Return a step's other facts: time, duration, other correct actions, the source's own fields."""
     body: list[Part] = []
     took = seconds_words(seconds_between(step.started, step.ended))
     if step.started:
@@ -297,11 +300,11 @@ def _facts(step: Step) -> list[Part]:
     if usage is not None:
         body.append((f"{usage_words(usage)}\n", MUTED))
     body += [(f"also right: {whole_action(other, step.before.tree)}\n", MUTED) for other in step.accepted]
-    body += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in step.extra.items()]
+    body += [(f"{plain(key)}: {plain(_json_text(value))}\n", MUTED) for key, value in step.extra.items()]
     return _section("Also", body) if body else []
 
 
-def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
+def _run_parts(started: Started, *, outcomes: bool) -> list[Part]:
     task, source = started.task, started.source
     facts = {
         "task": f"{task.id} ({task.kind})",
@@ -315,25 +318,25 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
         "words": f"read by {started.conditions.reads} where the phone told none"
         if outcomes and started.conditions.reads
         else "",
-        "forked": _forked(started) if outcomes else "",
+        "forked": _fork_words(started) if outcomes else "",
     }
     return [(f"{name:<8} {plain(value, lines=False)}\n", "") for name, value in facts.items() if value]
 
 
-def _forked(started: Started) -> str:
+def _fork_words(started: Started) -> str:
     fork = started.forked
     return f"{started.parent}@{fork.index + 1}: {change_words(fork)}" if fork is not None else ""
 
 
-def _took(words: str, earlier: str | None, later: str | None) -> str:
+def _duration_words(words: str, earlier: str | None, later: str | None) -> str:
     seconds = seconds_words(seconds_between(earlier, later))
     return f"{words} {seconds}" if seconds else ""
 
 
-def _by(actor: Actor | None, joint: str) -> str:
-    """Who it was; nothing where nobody was told or who it was is hidden."""
+def _actor_words(actor: Actor | None, joint: str) -> str:
+    """Return the actor's name after `joint`; empty if unknown or blinded."""
     return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
 
 
-def _json(value: object) -> str:
+def _json_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A run's steps as a list that is scrubbed."""
+"""A run's steps as a list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOUD = {"x": ERROR, "!": ERROR, "~": WARNING, "s": WARNING, "?": ACCENT}
 
 
 class Timeline(LineList):
-    """Step number, what stands out in it, and its action in words; the run's end is the last line."""
+    """Step number, marks and action in words. The last line is the run's end."""
 
     HELP = """\
 # Steps
@@ -32,35 +32,35 @@ were read from its picture alone.
         super().__init__(id=id, classes="pane")
         self.rows: list[RunPlace] = []
         self.needle = ""
-        """What is looked for, its case folded: steps that hold it are marked; empty where nothing is."""
+        """Search text with its case folded, whose matches are marked; empty for none."""
         self.read: dict[str, str] = {}
-        """What was read from pictures (by sha256) of which no phone told a word, as a search looks in it."""
+        """Search texts of pictures (by sha256) without words of the phone."""
         self.covered: frozenset[int] = frozenset()
-        """The steps, from 0, that evidence names: each is marked."""
+        """Steps, from 0, that evidence names. Each is marked."""
 
     @property
     def count(self) -> int:
         return len(self.rows)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A step is shown as soon as the cursor is on it; there is nothing more to open."""
+        """Disable Enter, because the step under the cursor is shown already."""
         return action != "choose"
 
     def paint(self, index: int, width: int) -> Content:
         line = self.rows[index]
         digits = len(str(len(self.rows)))
-        content = self._paint(index, line, digits)
+        content = self._paint_line(index, line, digits)
         if index not in self.covered:
             return content
         return Content.assemble(content[:digits], ("◆", "bold $text-success"), content[digits + 1 :])
 
-    def _paint(self, index: int, line: RunPlace, digits: int) -> Content:
+    def _paint_line(self, index: int, line: RunPlace, digits: int) -> Content:
         if line.kind == "end":
             words = f"end: {status_words(line.words)}" if line.words else "the end"
             sign = "▸" if self.holds(line) else " "
             return Content.assemble((f"{'':>{digits}}{sign}   ", LOUD_WARNING), (words, "bold"))
         is_match = self.holds(line)
-        sign = " " if not is_match else "▸" if _holds(line, self.needle) else "▹"
+        sign = " " if not is_match else "▸" if _matches_recorded(line, self.needle) else "▹"
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
         return Content.assemble(
@@ -70,51 +70,51 @@ were read from its picture alone.
         )
 
     def next_marked(self, mark: str, by: int = 1) -> int | None:
-        """The nearest line after (or before) the cursor that carries a mark."""
-        way = range(self.cursor + 1, self.count) if by > 0 else range(self.cursor - 1, -1, -1)
-        return next((i for i in way if mark in self.rows[i].marks), None)
+        """Return the nearest line after (or before) the cursor with a mark; None if there is none."""
+        indices = range(self.cursor + 1, self.count) if by > 0 else range(self.cursor - 1, -1, -1)
+        return next((i for i in indices if mark in self.rows[i].marks), None)
 
     def next_holding(self, needle: str, by: int = 1, *, here: bool = False) -> int | None:
-        """The nearest line that holds `needle` in all that a search looks at, from the cursor on and around."""
+        """Return the nearest match of `needle` from the cursor on, wrapping around; None if there is none."""
         start = self.cursor + (0 if here else by)
         for i in range(self.count):
-            at = (start + i * by) % self.count
-            if self._found_in(self.rows[at], needle):
-                return at
+            index = (start + i * by) % self.count
+            if self._matches(self.rows[index], needle):
+                return index
         return None
 
     def held_by(self, needle: str) -> str:
-        """So many steps that hold `needle`, and the end where it does, in words; empty where nothing does."""
-        steps = sum(row.kind != "end" and self._found_in(row, needle) for row in self.rows)
-        ends = any(row.kind == "end" and self._found_in(row, needle) for row in self.rows)
+        """Return the number of steps that match, and the end if it does, in words; empty if nothing matches."""
+        steps = sum(row.kind != "end" and self._matches(row, needle) for row in self.rows)
+        ends = any(row.kind == "end" and self._matches(row, needle) for row in self.rows)
         return " and ".join([count(steps, "step")] * bool(steps) + ["the end"] * ends)
 
     def holding_read(self, needle: str) -> int:
-        """How many lines hold `needle` only in what was read from their picture."""
-        return sum(not _holds(row, needle) and self._holds_read(row, needle) for row in self.rows)
+        """Return how many lines match only by words read from their picture."""
+        return sum(not _matches_recorded(row, needle) and self._matches_read(row, needle) for row in self.rows)
 
     def cover(self, steps: frozenset[int]) -> None:
-        """Marks other steps, counted from 0."""
+        """Mark other steps as named by evidence, counted from 0."""
         others, self.covered = steps ^ self.covered, steps
         self.changed_at(*others)
 
     def seek(self, needle: str) -> None:
-        """Marks the lines that hold `needle`; none where it is empty."""
+        """Mark the lines that hold `needle`. An empty needle marks none."""
         if needle != self.needle:
             self.needle = needle
             self.refresh()
 
     def holds(self, line: RunPlace) -> bool:
-        """Whether a line holds what is looked for."""
-        return bool(self.needle) and self._found_in(line, self.needle)
+        """Return True if a line matches the search."""
+        return bool(self.needle) and self._matches(line, self.needle)
 
-    def _found_in(self, line: RunPlace, needle: str) -> bool:
-        return _holds(line, needle) or self._holds_read(line, needle)
+    def _matches(self, line: RunPlace, needle: str) -> bool:
+        return _matches_recorded(line, needle) or self._matches_read(line, needle)
 
-    def _holds_read(self, line: RunPlace, needle: str) -> bool:
-        """Whether what was read from a line's picture holds `needle`; blanks do not count."""
+    def _matches_read(self, line: RunPlace, needle: str) -> bool:
+        """Return True if the words read from a line's picture hold `needle`, ignoring blanks."""
         return without_blanks(needle) in self.read.get(line.image, "")
 
 
-def _holds(line: RunPlace, needle: str) -> bool:
+def _matches_recorded(line: RunPlace, needle: str) -> bool:
     return needle in line.text or needle in line.words.casefold()

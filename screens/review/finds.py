@@ -1,4 +1,4 @@
-"""The list of what is, or may be, covered."""
+"""The list of what is or may be covered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WHAT = {"words": "whole run", "box": "box", "typed": "typed", "text": ""}
 
 
 class FindList(RowList[RedactionLine]):
-    """What is covered (■) and what may be (□): what looks private, what was typed here, and the screen's texts."""
+    """Texts that are covered (■) or may be (□): what looks private, what was typed here, and the screen's texts."""
 
     HELP = """\
 # What is private

@@ -1,4 +1,4 @@
-"""The fields of a demonstration as lines that are typed, and what was typed as values."""
+"""The fields of a demonstration as lines of a form, and the parsing of their texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACTION = ("kind", "at", "to", "box", "text", "app", "direction", "status")
 
 
 def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]:
-    """The form of a step, or of the whole (None)."""
+    """Return the form of a step, or of the whole demonstration (None)."""
     if step is None:
         return [
             FormField("intent", "intent", str(session.value(ProofreadPlace(None, "intent")) or ""), "one sentence"),
@@ -33,7 +33,7 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
         ]  # fmt: skip
     action = action_of(session.value(ProofreadPlace(step, "action")))
     kinds, ways = get_args(ActionKind), get_args(Direction)
-    values = {name: _shown(action, name) for name in _ACTION}
+    values = {name: _value_text(action, name) for name in _ACTION}
     rows = [
         FormField(
             "instruction",
@@ -49,12 +49,13 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
         FormField("app", "app", values["app"], "which app is opened"),
         FormField("direction", "way", values["direction"], "up, down, left, right", known=ways, whole=True),
     ]
+    # Fields that only some actions have. A value that was recorded is shown all the same.
     needless = {"to": action.kind not in ("drag", "swipe"), "app": action.kind != "open_app",
                 "direction": action.kind not in ("scroll", "swipe")}  # fmt: skip
     return [row for row in rows if row.value or not needless.get(row.name)]
 
 
-def _shown(action: Action, name: str) -> str:
+def _value_text(action: Action, name: str) -> str:
     value = action.boxes[0] if name == "box" and action.boxes else getattr(action, name, None)
     if value is None:
         return ""
@@ -62,7 +63,7 @@ def _shown(action: Action, name: str) -> str:
 
 
 def write_fields(session: ProofreadingSession, step: int | None, texts: Mapping[str, str]) -> None:
-    """Keeps what was typed; raises `LabError` for what fits no field, and keeps nothing of that field."""
+    """Store the typed texts. Raise `LabError` for a text that does not fit, and store nothing of its field."""
     for name, text in texts.items():
         if name not in _ACTION:
             session.write(ProofreadPlace(step, name), text.strip())  # type: ignore[arg-type]
@@ -70,16 +71,16 @@ def write_fields(session: ProofreadingSession, step: int | None, texts: Mapping[
     if changes and step is not None:
         place = ProofreadPlace(step, "action")
         action = action_of(session.value(place))
-        session.write(place, plain_value(_changed(action, changes)))
+        session.write(place, plain_value(_apply_changes(action, changes)))
 
 
-def _changed(action: Action, texts: Mapping[str, str]) -> Action:
+def _apply_changes(action: Action, texts: Mapping[str, str]) -> Action:
     values: dict[str, Any] = {}
     for name, text in texts.items():
         if name in ("at", "to"):
-            values[name] = _read(_PLACE, text, name)
+            values[name] = _parse_numbers(_PLACE, text, name)
         elif name == "box":
-            box = _read(_BOX, text, name)
+            box = _parse_numbers(_BOX, text, name)
             values["boxes"] = (box,) if box else ()
         else:
             values[name] = text.strip() or None
@@ -91,7 +92,7 @@ def _changed(action: Action, texts: Mapping[str, str]) -> Action:
         raise LabError("action", f"{reason}.", "`hitlab schema action` says what it may hold.") from error
 
 
-def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:
+def _parse_numbers(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:
     if not text.strip():
         return None
     match = pattern.fullmatch(text)
@@ -103,7 +104,7 @@ def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | N
 
 
 def pointed(action: Action, at: tuple[int, int], to: tuple[int, int] | None) -> Action:
-    """An action whose place was chosen anew: a point, a drag's way, or a box of which any point is right."""
+    """Return an action with a new place: a point, a drag's path, or a box in which any point is right."""
     if to is None:
         return msgspec.structs.replace(action, at=at, boxes=())
     if action.kind in ("drag", "swipe"):

@@ -1,4 +1,4 @@
-"""The lists of the proofreading rooms: demonstrations that wait, and what in one of them is looked at."""
+"""Lists of the proofreading rooms: the waiting demonstrations, and the lines of one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLES = {"": MUTED, "accept": SUCCESS, "edit": WARNING, "reject": ERROR}
 
 
 class DemonstrationList(RowList[WaitingDemonstration | UnclearedDemonstration]):
-    """Demonstrations of this file, the newest first; Enter opens one."""
+    """Demonstrations of this file, the newest first. Enter opens one."""
 
     HELP = """\
 # Demonstrations
@@ -36,7 +36,7 @@ the room.
         super().__init__("shelf")
 
     def show(self, rows: Sequence[WaitingDemonstration | UnclearedDemonstration]) -> None:
-        """Lists others."""
+        """List other demonstrations."""
         self.empty = "No demonstration waits here. `hitlab record` makes one."
         self.set_rows(rows)
 
@@ -46,10 +46,10 @@ the room.
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
         head = f"{one_line(row.annotator, 10):<10} {row.steps:>5}  "
-        return Content.assemble(head, (f"{_state(row):<26} ", ACCENT), one_line(row.intent, 300))
+        return Content.assemble(head, (f"{_state_words(row):<26} ", ACCENT), one_line(row.intent, 300))
 
 
-def _state(row: WaitingDemonstration | UnclearedDemonstration) -> str:
+def _state_words(row: WaitingDemonstration | UnclearedDemonstration) -> str:
     if isinstance(row, UnclearedDemonstration):
         return f"{row.suspects} look private" if row.suspects else "nothing suspected"
     yours = {"none": "", "begun": ", yours begun", "handed in": ", yours in"}[row.mine]
@@ -80,13 +80,13 @@ until two have, neither sees what the other said.
         self.standing = ProofreadingState("unreviewed")
 
     def show(self, session: ProofreadingSession) -> None:
-        """Shows how it stands now, for the person of the session."""
+        """Show the current state for the person of the session."""
         self.session, self.sheet, self.standing = session, session.sheet, session.open_standing
         self.changed()
 
     @property
     def step(self) -> int | None:
-        """The step under the cursor, from 0; None for the whole."""
+        """The step under the cursor, from 0; None for the whole demonstration."""
         return self.cursor - 1 if self.cursor > 0 else None
 
     @property

@@ -1,4 +1,4 @@
-"""Privacy: what must not be seen is boxed and named beside the phone, covered for good, and the rest is cleared."""
+"""Privacy: mark private boxes and words of a recording, cover them for good, and clear the rest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class PrivacyScreen(DemoRoom):
-    """The room in which recordings are cleared of what is private."""
+    """The room in which recordings are cleared of private content."""
 
     BINDING_GROUP_TITLE = "Privacy"
     BINDINGS: ClassVar[list[BindingType]] = PRIVACY_KEYS
@@ -47,11 +47,11 @@ class PrivacyScreen(DemoRoom):
     finds: FindList
     covering: RedactionPlan | None = None
     sure = False
-    """Whether R was pressed once."""
+    """True after the first press of R."""
     busy = False
 
     class Done(Message):
-        """A redaction is on the disk."""
+        """Message: a redaction is stored."""
 
         def __init__(self, run: str, redaction: Redacted) -> None:
             super().__init__()
@@ -60,10 +60,10 @@ class PrivacyScreen(DemoRoom):
 
     def list_of(self) -> LineList:
         self.finds = FindList()
-        self._asked: set[int] = set()
+        self._form_serials: set[int] = set()
         self._report: Content | None = None
         self._plans: dict[str, RedactionPlan] = {}
-        """What was chosen in demonstrations that were left before it was covered."""
+        """Plans that were made in demonstrations and not executed yet, by run."""
         return self.finds
 
     def queue(self) -> Rows:
@@ -74,6 +74,7 @@ class PrivacyScreen(DemoRoom):
 
     def begin(self, plan: RedactionPlan) -> None:
         self._plans = {run: one for run, one in self._plans.items() if one.count and self.store.runs.holds(run)}
+        # The person left this demonstration earlier without covering anything: continue with that plan.
         before = self._plans.get(plan.trace.id)
         if before is not None:
             plan.words, plan.boxes, plan.everywhere = before.words, before.boxes, before.everywhere
@@ -85,7 +86,7 @@ class PrivacyScreen(DemoRoom):
 
     @property
     def number(self) -> int:
-        """The step that is shown, from 0; the number of steps is the last screen."""
+        """The step shown, from 0. The number of steps means the last screen."""
         return self.footage.view.number if self.footage.view is not None else 0
 
     def renew(self) -> None:
@@ -97,13 +98,13 @@ class PrivacyScreen(DemoRoom):
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
         title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
-        self.say(one_line(title, 400), self._state(covering))
+        self.say(one_line(title, 400), self._state_words(covering))
         write_title(self.page, "Done" if self._report else "To be covered")
-        self.page.show(self._report or _plan(covering), from_top=False)
-        self._mark()
+        self.page.show(self._report or _plan_words(covering), from_top=False)
+        self._mark_boxes()
         self.refresh_bindings()
 
-    def _state(self, covering: RedactionPlan) -> str:
+    def _state_words(self, covering: RedactionPlan) -> str:
         if self.busy:
             return "Covering, and wiping the file ..."
         if self.form.is_open:
@@ -118,22 +119,28 @@ class PrivacyScreen(DemoRoom):
             return with_keys(self, sure + " {privacy.back}: not yet.")
         if covering.count:
             return with_keys(self, f"{covering.count} to be covered: {{privacy.redact}} covers them for good.")
-        rest = "{privacy.cover} covers a line; {privacy.clear}: nothing private is left."
-        return with_keys(self, "Drag a box on the phone, click a text, or " + rest)
+        hint = "{privacy.cover} covers a line; {privacy.clear}: nothing private is left."
+        return with_keys(self, "Drag a box on the phone, click a text, or " + hint)
 
-    def _mark(self) -> None:
-        """Frames what is to be covered here, and what the cursor is on."""
+    def _mark_boxes(self) -> None:
+        """Frame what is to be covered on this screen, and the line under the cursor."""
         covering, find = self.covering, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
             return
-        there = [*covering.boxes.get(self.number, ()), *(node.bounds for node in covering.going(self.footage.legible))]
-        boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in there]
-        here = find.box if find is not None and find.box not in there else None
-        marks = [*boxes, *([PhoneMark("evidence", here[:2], here[2:])] if here is not None else [])]
+        covered = [
+            *covering.boxes.get(self.number, ()),
+            *(node.bounds for node in covering.going(self.footage.legible)),
+        ]
+        boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in covered]
+        current_box = find.box if find is not None and find.box not in covered else None
+        marks = [
+            *boxes,
+            *([PhoneMark("evidence", current_box[:2], current_box[2:])] if current_box is not None else []),
+        ]
         self.footage.stage.mirror.mark(marks)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While it is being redacted nothing else is done."""
+        """Disable everything else during a redaction."""
         if action in ("back", "overlay"):
             return True
         if self.run_id is None or self.covering is None or self.form.is_open or self.busy:
@@ -147,95 +154,95 @@ class PrivacyScreen(DemoRoom):
     # -- looking ---------------------------------------------------------------------------------------------
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _follow_step(self) -> None:
         self.renew()
 
     @on(LineList.Highlighted, "#items")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
-        self._mark()
+        self._mark_boxes()
 
     @on(LineList.Chosen, "#items")
-    def _entered(self, message: LineList.Chosen) -> None:
+    def _cover_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         if self.check_action("cover", ()):
             self.action_cover()
 
     def action_step(self, by: int) -> None:
-        """One step on or back."""
+        """Go one step forward or back."""
         self.finds.cursor = 0
         self.footage.move(by)
 
     # -- what is to be covered -------------------------------------------------------------------------------
 
     @on(StillPhone.WordsRead)
-    def _words_read(self) -> None:
+    def _show_read_words(self) -> None:
         self.renew()
 
-    def _changed(self) -> None:
+    def _update_plan(self) -> None:
         self.sure, self._report = False, None
         self.renew()
 
     def action_cover(self) -> None:
-        """Covers the line under the cursor, or no longer."""
+        """Cover the line under the cursor, or remove the cover."""
         if self.covering is not None and self.finds.current is not None:
             self.covering.toggle(self.finds.current)
-            self._changed()
+            self._update_plan()
 
     def action_drop(self) -> None:
-        """Takes the last box of this step out."""
+        """Remove the last box of this step."""
         assert self.covering is not None
         self.covering.toggle_box(self.number, self.covering.boxes[self.number][-1])
-        self._changed()
+        self._update_plan()
 
     def action_everywhere(self) -> None:
-        """Other runs that hold the same pictures too, or not."""
+        """Toggle the redaction of other runs with the same pictures."""
         assert self.covering is not None
         self.covering.everywhere = not self.covering.everywhere
-        self._changed()
+        self._update_plan()
 
     async def action_words(self) -> None:
-        """Asks for words to be covered all over the run."""
+        """Ask for words to cover in the whole run."""
         words = FormField(
             "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
         )
         self.sure = False
-        self._asked.add(await self.form.open("Cover words", [words]))
+        self._form_serials.add(await self.form.open("Cover words", [words]))
         self.renew()
 
     @on(ItemForm.Closed)
-    def _said(self, message: ItemForm.Closed) -> None:
+    def _take_words(self, message: ItemForm.Closed) -> None:
         message.stop()
-        if message.serial in self._asked and message.entered and self.covering is not None:
+        if message.serial in self._form_serials and message.entered and self.covering is not None:
             self.covering.toggle_words(self.form.rows[0].kept)
-        self._asked.discard(message.serial)
+        self._form_serials.discard(message.serial)
         self.finds.focus()
-        self._changed()
+        self._update_plan()
 
     @on(Mirror.Dragged)
-    def _dragged(self, message: Mirror.Dragged) -> None:
+    def _cover_dragged(self, message: Mirror.Dragged) -> None:
         message.stop()
         (x0, y0), (x1, y1) = message.at, message.to
-        self._box(Bounds(min(x0, x1), min(y0, y1), max(x0, x1) + 1, max(y0, y1) + 1))
+        self._toggle_box(Bounds(min(x0, x1), min(y0, y1), max(x0, x1) + 1, max(y0, y1) + 1))
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _cover_tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
         observation = self.footage.legible
         tree = observation.tree if observation is not None else None
         under = [node for node in tree.at(*message.at) if node.label.strip()] if tree is not None else []
         if under:
-            self._box(under[0].bounds)
+            self._toggle_box(under[0].bounds)
 
-    def _box(self, box: Bounds) -> None:
+    def _toggle_box(self, box: Bounds) -> None:
         if self.covering is not None and not self.busy and not self.footage.after:
             self.covering.toggle_box(self.number, box)
-            self._changed()
+            self._update_plan()
 
     # -- for good --------------------------------------------------------------------------------------------
 
     def action_redact(self) -> None:
-        """Asks once more, and then covers it all and destroys the originals."""
+        """Ask once more, then cover everything and destroy the originals."""
         if not self.sure:
             self.sure = True
             self.renew()
@@ -266,42 +273,43 @@ class PrivacyScreen(DemoRoom):
             self.post_message(Failed(error))
             return
         finally:
+            # Also after an error: the cache may hold words of pictures that are erased by now.
             (reader.forget if reader is not None else forget)()
         self.post_message(self.Done(redaction.replaced[run], redaction))
 
     @on(Failed)
-    def _refused(self, message: Failed) -> None:
+    def _handle_failure(self, message: Failed) -> None:
         self.busy = False
         if self.run_id is not None and not self.store.runs.holds(self.run_id):
             self.to_shelf()  # it was covered, and only the file could not be wiped yet
         self.renew()
 
     @on(Done)
-    def _done(self, message: Done) -> None:
+    def _show_done(self, message: Done) -> None:
         self._report = _redaction_report(message.done)
         self.open(message.run)
 
     def action_clear(self) -> None:
-        """Asks, says that this run holds nothing private, and goes back to the others."""
+        """Ask, record that this run holds nothing private, and go back to the list."""
         run = self.run_id
 
         def clear(sure: bool | None) -> None:
             if sure and run is not None and run == self.run_id:
-                tried(self, lambda: self._clear(run))
+                tried(self, lambda: self._clear_run(run))
 
         sentence = "Your word that nothing private is left in this demonstration is kept for good."
         self.app.push_screen(AskScreen("Nothing private?", sentence, "Clear it"), clear)
 
-    def _clear(self, run: str) -> None:
+    def _clear_run(self, run: str) -> None:
         self.store.reviews.clear(run, self.person)
         self.notify("Cleared.", markup=False)
         self._report = None
         self.to_shelf()
 
     def action_back(self) -> None:
-        """Not yet, where R was pressed; else as in every room."""
+        """Cancel the redaction after its first press; else go back as in every room."""
         if self.sure:
-            self._changed()
+            self._update_plan()
         elif not self.busy or self.run_id is None:
             self._report = None if not self.form.is_open else self._report
             opened, plan = self.run_id, self.covering
@@ -315,8 +323,8 @@ Nothing yet. What lies under a box goes from the picture, the tree and the words
 that the run holds, and from every picture whose tree shows them."""
 
 
-def _plan(covering: RedactionPlan) -> Content:
-    """What is to be covered, so far."""
+def _plan_words(covering: RedactionPlan) -> Content:
+    """Return the redaction plan as text."""
     parts: list[tuple[str, str]] = []
     if covering.words:
         parts += [("Words, all over the run\n", HEADING)]
@@ -331,14 +339,14 @@ def _plan(covering: RedactionPlan) -> Content:
     return Content.assemble(*parts)
 
 
-def _in_studies(redaction: Redacted) -> list[str]:
-    """The rows of studies that were covered, in words."""
+def _study_words(redaction: Redacted) -> list[str]:
+    """Return the rows of studies that were covered, in words."""
     rows = zip(("item", "answer", "act"), redaction.studies, strict=True)
     return [count(number, what) for what, number in rows if number]
 
 
 def _redaction_report(redaction: Redacted) -> Content:
-    """What a redaction did, and what it cannot reach."""
+    """Return the result of a redaction, and what it could not reach."""
     losses = redaction.destroyed
     lines = [
         f"Replaced by covered ones, the originals destroyed: {count(len(redaction.replaced), 'run')}.",
@@ -349,7 +357,7 @@ def _redaction_report(redaction: Redacted) -> Content:
         f"{count(losses.bytes, 'byte')}; the file is wiped.",
         *([f"Covered too: {count(redaction.designs, 'act')} on designs."] if redaction.designs else []),
         *([f"Covered too: {count(redaction.reviews, 'word')} of reviewers."] if redaction.reviews else []),
-        *([f"Covered too: {', '.join(_in_studies(redaction))} of studies."] if any(redaction.studies) else []),
+        *([f"Covered too: {', '.join(_study_words(redaction))} of studies."] if any(redaction.studies) else []),
         *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.left.sentences),
         *([f"Look yourself at {count(redaction.unseen, 'picture')} without a tree."] if redaction.unseen else []),
         *(

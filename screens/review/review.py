@@ -1,4 +1,4 @@
-"""Review: a demonstration is proofread line by line beside its phone, handed in, and settled by a third person."""
+"""Review: two people proofread a demonstration line by line beside its phone, and a third settles differences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PROOFREADING = frozenset({"accept", "accept_all", "reject", "commit"})
 
 
 class ReviewScreen(DemoRoom):
-    """The room of a proofreader, and of the third who settles."""
+    """The room of the proofreaders and of the third person who settles."""
 
     BINDING_GROUP_TITLE = "Review"
     BINDINGS: ClassVar[list[BindingType]] = REVIEW_KEYS
@@ -43,11 +43,11 @@ class ReviewScreen(DemoRoom):
     items: VerdictList
     session: ProofreadingSession | None = None
     pointing = False
-    """Whether the next click on the phone chooses a place."""
+    """True if the next click on the phone chooses the place of the action."""
 
     def list_of(self) -> LineList:
         self.items = VerdictList()
-        self._typed: dict[int, tuple[str, int | None, dict[str, str]]] = {}
+        self._form_texts: dict[int, tuple[str, int | None, dict[str, str]]] = {}
         return self.items
 
     def queue(self) -> Rows:
@@ -80,11 +80,11 @@ class ReviewScreen(DemoRoom):
         tree = self.footage.seen.tree if self.footage.seen is not None and step is not None else None
         write_title(self.page, "The whole" if step is None else f"Step {step + 1} of {session.demo.steps}")
         self.page.show(item_sheet(session, step, tree, slip=step in session.slips))
-        self.say(title_words(session), self._state(session))
-        self._mark()
+        self.say(title_words(session), self._state_words(session))
+        self._mark_action()
         self.refresh_bindings()
 
-    def _state(self, session: ProofreadingSession) -> str:
+    def _state_words(self, session: ProofreadingSession) -> str:
         if self.pointing:
             return with_keys(self, "Click the place on the phone, or drag a box; {review.back} leaves it.")
         if self.form.is_open:
@@ -92,8 +92,8 @@ class ReviewScreen(DemoRoom):
             return with_keys(self, keeps + "{review.back} drops it.")
         return with_keys(self, state_words(session))
 
-    def _mark(self) -> None:
-        """Draws the action as this person left it, where that is another place than the recorded one."""
+    def _mark_action(self) -> None:
+        """Draw the action as this person left it."""
         view, session, step = self.footage.view, self.session, self.items.step
         if view is None or session is None or step is None or self.footage.after or view.number != step:
             return
@@ -101,7 +101,7 @@ class ReviewScreen(DemoRoom):
         self.footage.stage.mirror.mark(action_marks(action, view.before.size or self.footage.stage.phone))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what this person may do with the demonstration as it stands."""
+        """Enable only what this person may do with the demonstration now."""
         session = self.session
         if action in ("back", "overlay"):
             return True
@@ -116,13 +116,13 @@ class ReviewScreen(DemoRoom):
         if action in ("edit", "point"):
             return (session.writable or session.settling) and (action == "edit" or self.items.step is not None)
         if action == "stand":
-            return session.settling and bool(self._open_here())
+            return session.settling and bool(self._open_differences())
         return True
 
     # -- looking ---------------------------------------------------------------------------------------------
 
     @on(LineList.Highlighted, "#items")
-    def _highlighted(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.pointing = False
         if self.items.step is not None:
@@ -136,21 +136,21 @@ class ReviewScreen(DemoRoom):
             await self.action_edit()
 
     @on(RunPlayer.Looked)
-    def _looked(self) -> None:
+    def _follow_step(self) -> None:
         if self.items.step is not None:
             self.footage.timeline.go(self.items.step)
         self.renew()
 
     def action_move(self, by: int) -> None:
-        """One line on or back."""
+        """Go one line forward or back."""
         self.items.go(self.items.cursor + by)
 
     def action_after(self) -> None:
-        """The screen before the step, or after it."""
+        """Toggle the screens before and after the step."""
         self.footage.turn()
 
     def action_next(self) -> None:
-        """The next line that is still to do, from here on and then from the top."""
+        """Go to the next line to do, wrapping around to the top."""
         session = self.session
         assert session is not None
         differing = [difference.place.step for difference in session.standing.differences]
@@ -164,45 +164,45 @@ class ReviewScreen(DemoRoom):
     # -- what a proofreader does -----------------------------------------------------------------------------
 
     def action_accept(self) -> None:
-        """Accepts this line as it stands and goes on."""
+        """Accept this line and go to the next."""
         step = self.items.step
-        self._do(lambda session: session.accept([step]))
-        self._go_on()
+        self._run_act(lambda session: session.accept([step]))
+        self._go_to_unseen()
 
     def action_accept_all(self) -> None:
-        """Accepts everything that was not looked at."""
-        self._do(lambda session: session.accept(session.sheet.unseen))
+        """Accept everything that was not looked at."""
+        self._run_act(lambda session: session.accept(session.sheet.unseen))
 
     async def action_reject(self) -> None:
-        """Asks why this line is rejected."""
+        """Ask why this line is rejected."""
         session, step = self.session, self.items.step
         assert session is not None
         note = session.sheet.note(verdict_place(step))
         title = "Reject the demonstration" if step is None else f"Reject step {step + 1}"
-        await self._ask(
+        await self._open_form(
             "reject", title, [FormField("reason", "why", note, with_keys(self, "what is wrong; {form.on} rejects"))]
         )
 
     async def action_edit(self) -> None:
-        """The fields of this line, to be typed."""
+        """Open the form of this line's fields."""
         session, step = self.session, self.items.step
         assert session is not None
-        await self._ask("edit", "The whole" if step is None else f"Step {step + 1}", fields_of(session, step))
+        await self._open_form("edit", "The whole" if step is None else f"Step {step + 1}", fields_of(session, step))
 
     def action_point(self) -> None:
-        """The next click or drag on the phone chooses the place anew."""
+        """Toggle the mode in which the next click or drag on the phone chooses the place."""
         self.pointing = not self.pointing
         self.renew()
 
     def action_keep(self) -> None:
-        """Keeps what stands in the form."""
+        """Store the form's texts."""
         self.form.close(entered=True)
 
     def action_undo(self) -> None:
-        """Takes back what was said last, and goes there."""
+        """Undo the last statement and go to its line."""
         assert self.session is not None
         words: list[Review] = []
-        self._do(lambda session: words.extend(session.undo()))
+        self._run_act(lambda session: words.extend(session.undo()))
         step = words[0].step
         self.items.go(0 if step is None else step + 1)
         self.renew()
@@ -210,7 +210,7 @@ class ReviewScreen(DemoRoom):
         self.notify(f"Taken back: {what}.", markup=False)
 
     def action_commit(self) -> None:
-        """Asks, and hands it in."""
+        """Submit the review after a confirmation."""
         session = self.session
         assert session is not None
         steps = count(session.demo.steps, "step")
@@ -223,35 +223,35 @@ class ReviewScreen(DemoRoom):
         self.app.push_screen(AskScreen("Hand it in?", sentence, "Hand it in"), hand_in)
 
     def _hand_in(self) -> None:
-        self._do(lambda session: session.commit())
+        self._run_act(lambda session: session.commit())
         self.notify("Handed in.", markup=False)
 
     def action_stand(self, which: int) -> None:
-        """Where two differ here, the first or the second one's word stands."""
-        difference = self._open_here()[0]
+        """Settle a difference in this line by the first or the second person's value."""
+        difference = self._open_differences()[0]
         note = difference.words[which].note
-        self._do(lambda session: session.settle(difference.place, difference.words[which].value, note))
-        if not self._open_here():
+        self._run_act(lambda session: session.settle(difference.place, difference.words[which].value, note))
+        if not self._open_differences():
             self.action_next()
 
     def action_back(self) -> None:
-        """Out of choosing a place, else as in every room."""
+        """Leave the mode that chooses a place; else go back as in every room."""
         if self.pointing:
             self.action_point()
         else:
             super().action_back()
 
     @on(Mirror.Tapped)
-    def _tapped(self, message: Mirror.Tapped) -> None:
+    def _take_tap(self, message: Mirror.Tapped) -> None:
         message.stop()
-        self._chosen_place(message.at, None)
+        self._write_place(message.at, None)
 
     @on(Mirror.Dragged)
-    def _dragged(self, message: Mirror.Dragged) -> None:
+    def _take_drag(self, message: Mirror.Dragged) -> None:
         message.stop()
-        self._chosen_place(message.at, message.to)
+        self._write_place(message.at, message.to)
 
-    def _chosen_place(self, at: Point, to: Point | None) -> None:
+    def _write_place(self, at: Point, to: Point | None) -> None:
         step = self.items.step
         if not self.pointing or step is None:
             return
@@ -261,44 +261,44 @@ class ReviewScreen(DemoRoom):
         def write(session: ProofreadingSession) -> None:
             session.write(place, plain_value(pointed(action_of(session.value(place)), at, to)))
 
-        tried(self, lambda: self._do(write))
+        tried(self, lambda: self._run_act(write))
         self.items.focus()
 
     # -- the form --------------------------------------------------------------------------------------------
 
-    async def _ask(self, what: str, title: str, fields: list[FormField]) -> None:
+    async def _open_form(self, what: str, title: str, fields: list[FormField]) -> None:
         serial = await self.form.open(title, fields)
-        self._typed[serial] = (what, self.items.step, {})
+        self._form_texts[serial] = (what, self.items.step, {})
         self.query_one("#items-side").add_class("-busy")
         self.renew()
 
     @on(ItemForm.Typed)
-    def _typed_in(self, message: ItemForm.Typed) -> None:
+    def _take_typed(self, message: ItemForm.Typed) -> None:
         message.stop()
-        if message.serial in self._typed:
-            self._typed[message.serial][2][message.name] = message.text
+        if message.serial in self._form_texts:
+            self._form_texts[message.serial][2][message.name] = message.text
 
     @on(ItemForm.Closed)
-    def _form_left(self, message: ItemForm.Closed) -> None:
+    def _finish_form(self, message: ItemForm.Closed) -> None:
         message.stop()
         self.query_one("#items-side").remove_class("-busy")
-        what, step, texts = self._typed.pop(message.serial, ("", None, {}))
+        what, step, texts = self._form_texts.pop(message.serial, ("", None, {}))
         self.items.focus()
         done = message.entered
         if not message.entered and texts:
             self.notify("What you typed was dropped.", markup=False)
         elif what == "edit" and texts:
-            done = tried(self, lambda: self._do(lambda session: write_fields(session, step, texts)))
+            done = tried(self, lambda: self._run_act(lambda session: write_fields(session, step, texts)))
         elif what == "reject" and message.entered:
             reason = texts.get("reason", self.form.rows[0].kept)
-            done = tried(self, lambda: self._do(lambda session: session.reject(step, reason)))
+            done = tried(self, lambda: self._run_act(lambda session: session.reject(step, reason)))
         self.renew()
         if done and self.session is not None and self.session.writable:
-            self._go_on()
+            self._go_to_unseen()
 
     # -- beneath ---------------------------------------------------------------------------------------------
 
-    def _open_here(self) -> list[Difference]:
+    def _open_differences(self) -> list[Difference]:
         session = self.session
         step = self.items.step
         return (
@@ -307,13 +307,13 @@ class ReviewScreen(DemoRoom):
             else [difference for difference in session.standing.differences if difference.place.step == step]
         )
 
-    def _go_on(self) -> None:
-        """To the next line that was not looked at, where there is one."""
+    def _go_to_unseen(self) -> None:
+        """Go to the next line that was not looked at, if any."""
         if self.session is not None and self.session.sheet.unseen:
             self.action_next()
 
-    def _do(self, act: Callable[[ProofreadingSession], None]) -> None:
-        """Does it; where it is refused, what another window did meanwhile is shown from now on."""
+    def _run_act(self, act: Callable[[ProofreadingSession], None]) -> None:
+        """Run an act and paint. If it is refused, first load what another window did meanwhile."""
         assert self.session is not None
         try:
             act(self.session)

@@ -1,4 +1,4 @@
-"""What the two rooms over demonstrations share: a shelf of them, and one of them beside its phone."""
+"""Base class of the two rooms about demonstrations: a list of them, and one of them beside its phone."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
 
 Rows = Sequence[WaitingDemonstration | UnclearedDemonstration]
 _BESIDE = {"-narrow": 50, "-normal": 64, "-wide": 96}
-"""Columns that the words need beside the phone, by the width of the terminal."""
+"""Columns that the words need beside the phone, by the terminal's width class."""
 
 
 class DemoRoom(RoomScreen[None]):
-    """A shelf of demonstrations; the one that is open takes its place. `run` is its id, None at the shelf."""
+    """A list of demonstrations, replaced by the open one. `run_id` is its id, None while the list is shown."""
 
     CSS_PATH = ROOM_STYLES
     NAME: ClassVar[str] = ""
     SHELF: ClassVar[str] = ""
 
     class Shelved(Message):
-        """The shelf was read."""
+        """Message: the list was read."""
 
         def __init__(self, rows: Rows) -> None:
             super().__init__()
             self.rows = rows
 
     class Read(Message):
-        """A demonstration was read."""
+        """Message: a demonstration was read."""
 
         def __init__(self, run: str, content: Any) -> None:
             super().__init__()
@@ -63,7 +63,7 @@ class DemoRoom(RoomScreen[None]):
             self.read = content
 
     class Unread(Message):
-        """A demonstration could not be read."""
+        """Message: a demonstration could not be read."""
 
         def __init__(self, run: str, error: LabError) -> None:
             super().__init__()
@@ -82,37 +82,37 @@ class DemoRoom(RoomScreen[None]):
         self.lines: LineList = self.list_of()
         self.page = TextPage(id="item-page", classes="pane")
         self.form = ItemForm(id="form")
-        self._wanted: str | None = None
+        self._wanted_run: str | None = None
 
     @property
     def person(self) -> Actor:
-        """Who signs what is done here."""
+        """The person who signs the acts done here."""
         return Actor("human", self.settings.person)
 
     # -- for a room ------------------------------------------------------------------------------------------
 
     def list_of(self) -> LineList:
-        """The list beside the phone."""
+        """Return the list beside the phone."""
         raise NotImplementedError
 
     def queue(self) -> Rows:
-        """What stands on the shelf; read off the UI thread."""
+        """Return the rows of the list. Called off the UI thread."""
         raise NotImplementedError
 
     def read(self, run: str) -> Any:
-        """A demonstration as this room needs it, read off the UI thread; raises `LabError` where it cannot be."""
+        """Read a demonstration as this room needs it, off the UI thread. Raise `LabError` if that fails."""
         raise NotImplementedError
 
     def begin(self, content: Any) -> None:
-        """Lays out the `content` that `read` gave."""
+        """Show the `content` that `read` returned."""
         raise NotImplementedError
 
     def reload(self) -> None:
-        """Reads what others may have said of it meanwhile."""
+        """Read what others may have said of it meanwhile."""
         self.renew()
 
     def renew(self) -> None:
-        """Paints everything that hangs on it anew."""
+        """Repaint everything that depends on the demonstration."""
         raise NotImplementedError
 
     # -- layout ----------------------------------------------------------------------------------------------
@@ -131,8 +131,8 @@ class DemoRoom(RoomScreen[None]):
 
     def on_mount(self) -> None:
         write_title(self.shelf, self.SHELF)
-        if self._wanted is not None:
-            self._begin(self._wanted)
+        if self._wanted_run is not None:
+            self._begin(self._wanted_run)
         else:
             self.to_shelf()
 
@@ -140,7 +140,7 @@ class DemoRoom(RoomScreen[None]):
         self.call_after_refresh(self.footage.stage.take_room)
 
     def on_screen_resume(self) -> None:
-        """Another person may have done something while another room was looked at."""
+        """Read again, because another person may have acted meanwhile."""
         if self.run_id is None:
             self.read_shelf()
         elif not self.store.runs.holds(self.run_id):
@@ -151,8 +151,8 @@ class DemoRoom(RoomScreen[None]):
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, run: str | None) -> None:
-        """Shows a demonstration, or the shelf."""
-        self._wanted = run
+        """Show a demonstration, or the list."""
+        self._wanted_run = run
         if self.is_mounted:
             if run is None:
                 self.to_shelf()
@@ -162,25 +162,25 @@ class DemoRoom(RoomScreen[None]):
     def _begin(self, run: str) -> None:
         self.form.close()
         self.query_one("#demo-state", StatusLine).say(Content("Reading the demonstration ..."))
-        self._read_one(run)
+        self._read_demonstration(run)
 
     @work(thread=True, exclusive=True, group="read")
-    def _read_one(self, run: str) -> None:
+    def _read_demonstration(self, run: str) -> None:
         try:
             post_if_newest(self, self.Read(run, self.read(run)))
         except LabError as error:
             post_if_newest(self, self.Unread(run, error))
 
     @on(Unread)
-    def _unread(self, message: Unread) -> None:
-        if message.run == self._wanted:
+    def _report_unread(self, message: Unread) -> None:
+        if message.run == self._wanted_run:
             self.to_shelf()
             lab_of(self).report(message.error)
 
     @on(Read)
-    def _opened(self, message: Read) -> None:
+    def _show_demonstration(self, message: Read) -> None:
         run = message.run
-        if run != self._wanted:
+        if run != self._wanted_run:
             return  # another was opened, or none, while this one was read
         self.begin(message.read)
         self.run_id = run
@@ -192,8 +192,8 @@ class DemoRoom(RoomScreen[None]):
         self.refresh_bindings()
 
     def to_shelf(self) -> None:
-        """Leaves the demonstration that is open."""
-        self.run_id = self._wanted = None
+        """Close the open demonstration."""
+        self.run_id = self._wanted_run = None
         self.remove_class("-open")
         self.query_one("#demo-title", StatusLine).say(Content(f"{self.NAME}   as {self.person.id}"))
         self.query_one("#demo-state", StatusLine).say(Content(with_keys(self, "{list.open} opens a demonstration.")))
@@ -203,40 +203,40 @@ class DemoRoom(RoomScreen[None]):
 
     @work(thread=True, exclusive=True, group="shelf")
     def read_shelf(self) -> None:
-        """Reads what stands on the shelf."""
+        """Read the rows of the list."""
         try:
             post_if_newest(self, self.Shelved(self.queue()))
         except LabError as error:
             self.post_message(Failed(error))
 
     @on(Shelved)
-    def _shelved(self, message: Shelved) -> None:
+    def _show_shelf(self, message: Shelved) -> None:
         self.shelf.show(message.rows)
 
     @on(LineList.Chosen, "#shelf")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         self.open(self.shelf.rows[message.index].id)
 
     # -- what a message does ---------------------------------------------------------------------------------
 
     def say(self, title: str, state: str) -> None:
-        """The line above and the one below."""
+        """Write the line above and the one below."""
         self.query_one("#demo-title", StatusLine).say(Content(title))
         self.query_one("#demo-state", StatusLine).say(Content(state))
 
     def action_overlay(self) -> None:
-        """The screen's words as characters over the phone, or its pixels alone."""
+        """Toggle the screen's words as characters over the phone."""
         self.footage.stage.mirror.overlay = not self.footage.stage.mirror.overlay
 
     def action_copy(self) -> None:
-        """Copies the step that is shown, as `hitlab replay` takes it."""
+        """Copy the current step, in the form that `hitlab replay` accepts."""
         if self.footage.link:
             self.app.copy_to_clipboard(self.footage.link)
             self.notify(f"Copied {self.footage.link}", markup=False)
 
     def action_back(self) -> None:
-        """Out of what was opened last; from the shelf to Home."""
+        """Close what was opened last. From the list go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.form.is_open:

@@ -1,4 +1,4 @@
-"""What is said of a demonstration under review: one line's fields, and what may be done next."""
+"""Texts about a demonstration under review: one line's fields, and what may be done next."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TITLES = {"intent": "Intent", "place": "Place", "impossible": "Impossible", "in
 
 
 def item_sheet(session: ProofreadingSession, step: int | None, tree: UiTree | None, *, slip: bool) -> Content:
-    """One line's fields as this person left them, what was recorded where that is other, and what two differ in."""
+    """Format a line's fields as this person left them, recorded values that differ, and open differences."""
     sheet = session.sheet
     parts: list[Part] = []
     for field in WHOLE_FIELDS if step is None else STEP_FIELDS:
@@ -41,10 +41,10 @@ def item_sheet(session: ProofreadingSession, step: int | None, tree: UiTree | No
     if verdict == "reject":
         note = sheet.note(ProofreadPlace(step, "whole" if step is None else "step"))
         parts += [("You reject it: ", LOUD_ERROR), (f"{plain(note)}\n\n", "")]
-    return Content.assemble(*parts, *_differences(session.open_standing, step, tree))
+    return Content.assemble(*parts, *_difference_parts(session.open_standing, step, tree))
 
 
-def _differences(proofreading: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
+def _difference_parts(proofreading: ProofreadingState, step: int | None, tree: UiTree | None) -> list[Part]:
     parts: list[Part] = []
     for difference in proofreading.differences:
         if difference.place.step != step:
@@ -61,20 +61,22 @@ def _differences(proofreading: ProofreadingState, step: int | None, tree: UiTree
 
 
 def value_words(field: str, value: Any, tree: UiTree | None) -> str:
-    """A field's value as people read it."""
+    """Return a field's value as text for people."""
     if field == "action":
         action = action_of(value)
         words = whole_action(action, tree)
-        at = f"  at {point_words(action.at)}" if action.at is not None and point_words(action.at) not in words else ""
+        point = (
+            f"  at {point_words(action.at)}" if action.at is not None and point_words(action.at) not in words else ""
+        )
         boxes = "".join(f"  box {','.join(map(str, box))}" for box in action.boxes)
-        return f"{words}{at}{boxes}"
+        return f"{words}{point}{boxes}"
     if field == "impossible" and value:
         return f"{plain(str(value))}: {plain(reason_words(str(value)))}"
     return plain(str(value))
 
 
 def state_words(session: ProofreadingSession) -> str:
-    """What may be done next, in a sentence; its keys are named by their bindings."""
+    """Return what may be done next, in a sentence with named key bindings."""
     proofreading, sheet = session.standing, session.sheet
     if session.person.id == session.demo.annotator.id:
         return f"You ({session.person.id}) recorded this; others proofread it."
@@ -98,7 +100,7 @@ def state_words(session: ProofreadingSession) -> str:
 
 
 def title_words(session: ProofreadingSession) -> str:
-    """The demonstration in a line."""
+    """Return the demonstration in one line."""
     sheet = session.sheet
     seen_count = session.demo.steps + 1 - len(sheet.unseen)
     parts = [f"Review   recorded by {session.demo.annotator.id}", count(session.demo.steps, "step")]

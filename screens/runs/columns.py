@@ -1,4 +1,4 @@
-"""What stands in each column of a table of runs, and from which width on it is shown."""
+"""Columns of the table of runs: their contents, and the widths from which they are shown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.runs.run_rows import Cost, RunEntry
 from screens.widgets.table import TableColumn, cell, titled
 
 UNREAD = "…"
-"""Stands where what a run cost is still being read."""
+"""Text of a cost that is still being read."""
 
 
 COLUMNS: dict[str, TableColumn] = {
@@ -27,7 +27,7 @@ COLUMNS: dict[str, TableColumn] = {
     "started": TableColumn("started", 16, 172),
 }
 _LEAST_TASK = 10
-"""Columns that a task keeps."""
+"""Minimum columns of a task."""
 COSTS = ("tokens", "cost", "seconds")
 _GROUP = {
     "runs": TableColumn("runs", 6, 0, right=True, gap=1),
@@ -50,7 +50,7 @@ _VALUES: dict[str, Callable[[RunEntry], str]] = {
 
 
 def shown(width: int, by: str = "") -> dict[str, TableColumn]:
-    """The columns of runs in a table of that width; that which they are sorted `by` also where it is narrower."""
+    """Return the columns for a table of that width. The column sorted `by` is also in a narrower one if it fits."""
     columns = {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least or name == by}
     used_width = sum(column.width + column.gap for column in columns.values())
     if by in columns and width < COLUMNS[by].least and width - used_width < _LEAST_TASK:
@@ -59,28 +59,31 @@ def shown(width: int, by: str = "") -> dict[str, TableColumn]:
 
 
 def heading(width: int, order: Order) -> list[tuple[str, str]]:
-    """The titles of the columns by name, the one that is sorted by with the way it goes."""
+    """Return the titles by name. The column that the table is sorted by has an arrow."""
     if order.group:
         columns = {name: column for name, column in _GROUP.items() if width >= column.least}
         return _row(width, columns, order.group, {name: column.title for name, column in columns.items()})
     columns = shown(width, order.by)
-    way = "▼" if order.down else "▲"
-    titles = {name: column.title + (way if name == order.by else "") for name, column in columns.items()}
-    return _row(width, columns, "task" + (way if order.by == "task" else ""), titles)
+    arrow = "▼" if order.down else "▲"
+    titles = {name: column.title + (arrow if name == order.by else "") for name, column in columns.items()}
+    return _row(width, columns, "task" + (arrow if order.by == "task" else ""), titles)
 
 
 def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
-    """A run's cells by name, as wide together as the table, which is sorted `by` a column."""
+    """Return a run's cells by name, as wide together as the table, which is sorted `by` a column."""
     columns = shown(width, by)
-    values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
+    values = {name: _cost_words(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     tags = [one_line(tag) for tag in it.run.tags]
-    first = titled(one_line(it.name), one_line(it.title), _rest(width, columns), tags)
+    first = titled(one_line(it.name), one_line(it.title), _task_width(width, columns), tags)
     marks = [("tags", first.tags)] if first.tags else []
-    return [("task", first.text), *marks, *_cells(columns, values)]
+    return [("task", first.text), *marks, *_format_cells(columns, values)]
 
 
 def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
-    """A run among groups by `by`: its cells under the headings of what they go into, its name a little further in."""
+    """Return a run's cells in a table grouped `by` a column.
+
+    Its values are under the headings of the groups, its name is indented.
+    """
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     status = _VALUES["status"](it)
     words = {"agent": one_line(it.agent), "task": one_line(it.words), "status": status}
@@ -98,7 +101,7 @@ def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
 
 
 def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
-    """A group's cells by name."""
+    """Return a group's cells by name."""
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     values = {
         "runs": f"{group.runs:,}",
@@ -111,30 +114,30 @@ def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
     return _row(width, columns, one_line(group.name) or "(empty)", values)
 
 
-def _cost(name: str, cost: Cost | None) -> str:
+def _cost_words(name: str, cost: Cost | None) -> str:
     if cost is None:
         return UNREAD
     if name == "tokens":
         return "-" if cost.tokens is None else f"{cost.tokens:,}"
     if name == "cost":
         return money(cost.dollars)
-    return _time(cost.seconds)
+    return _time_words(cost.seconds)
 
 
-def _time(seconds: float | None) -> str:
+def _time_words(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60):,} min {int(seconds % 60):02d} s"
 
 
 def _row(width: int, columns: dict[str, TableColumn], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
-    return [("task", cell(first, TableColumn("", _rest(width, columns), 0))), *_cells(columns, values)]
+    return [("task", cell(first, TableColumn("", _task_width(width, columns), 0))), *_format_cells(columns, values)]
 
 
-def _rest(width: int, columns: dict[str, TableColumn]) -> int:
-    """Columns that the others leave to the first."""
+def _task_width(width: int, columns: dict[str, TableColumn]) -> int:
+    """Return the width that the other columns leave to the first."""
     return max(8, width - sum(column.width + column.gap for column in columns.values()))
 
 
-def _cells(columns: dict[str, TableColumn], values: dict[str, str]) -> list[tuple[str, str]]:
+def _format_cells(columns: dict[str, TableColumn], values: dict[str, str]) -> list[tuple[str, str]]:
     return [(name, " " * column.gap + cell(values[name], column)) for name, column in columns.items()]

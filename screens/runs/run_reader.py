@@ -1,4 +1,4 @@
-"""Reads a file's runs for their table, off the UI thread: rows by pages, and what runs cost a few at a time."""
+"""Reads a file's runs for their table off the UI thread: rows by pages, costs a few at a time."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from store.store import Store
 
 Stamp = tuple[int, int, int, int]
-"""What a file's rows are known by: another one where any run came, grew or was archived (`Runs.rows_stamp`)."""
+"""Stamp of a file's rows. It changes if any run arrived, grew or was archived (`Runs.rows_stamp`)."""
 FIRST, PAGE = 200, 2000
-"""Rows read at once: few to begin with, so that something stands there at once."""
+"""Rows of the first and of each further page. The first is small, so that the table is not empty for long."""
 FEW = 40
-"""Runs whose steps are read at once."""
+"""Runs per reading of costs, because all of their steps are read."""
 
 
 class RunsReader:
-    """Posts to `owner` what was read; what was begun before the last `renew` is not posted on."""
+    """Posts to `owner` what it reads. Pages of a reading before the last `renew` are not accepted (`takes`)."""
 
     @dataclass
     class Paged(Message):
-        """More rows were read, from the newest on where `first`; `whole` with the last of them.
+        """Message: more rows were read, starting with the newest if `first`. `whole` with the last of them.
 
-        `stamp` is what the file's rows were known by when their reading began.
+        `stamp` is the file's stamp when the reading began.
         """
 
         serial: int
@@ -42,13 +42,13 @@ class RunsReader:
 
     @dataclass
     class Costed(Message):
-        """What these runs cost is known now."""
+        """Message: costs of these runs."""
 
         costs: dict[str, Cost]
 
     @dataclass
     class Refused(Message):
-        """The file cannot be read."""
+        """Message: the file cannot be read."""
 
         error: LabError
 
@@ -56,18 +56,18 @@ class RunsReader:
         self._owner = owner
         self._store = store
         self._stamp: Stamp | None = None
-        """Of the rows that were taken last."""
+        """Stamp of the rows that were read last; None before."""
         self._serial = 0
         self.costing = False
-        """Whether costs are being read."""
+        """True while costs are being read."""
 
     def renew(self) -> None:
-        """Reads every row anew where the file is another than when they were read last."""
+        """Read all rows again if the file has changed since the last reading."""
         self._serial += 1
-        self._work(partial(self._rows, self._serial))
+        self._run_in_thread(partial(self._read_rows, self._serial))
 
     def takes(self, page: Paged) -> bool:
-        """Whether a page is of the newest reading; once the last of them is taken, the same rows are not read again."""
+        """Return True if a page belongs to the newest reading. After its last page the same rows are not read again."""
         if page.serial != self._serial:
             return False
         if page.whole:
@@ -75,16 +75,16 @@ class RunsReader:
         return True
 
     def cost(self, ids: Iterable[str]) -> None:
-        """Reads what the first few of these runs cost."""
+        """Read the costs of the first few of these runs."""
         few = [id for id, _ in zip(ids, range(FEW), strict=False)]
         if few and not self.costing:
             self.costing = True
-            self._work(partial(self._costs, few))
+            self._run_in_thread(partial(self._read_costs, few))
 
-    def _work(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         self._owner.run_worker(work, thread=True)
 
-    def _rows(self, serial: int) -> None:
+    def _read_rows(self, serial: int) -> None:
         try:
             stamp = self._store.runs.rows_stamp()
             if stamp == self._stamp:
@@ -101,10 +101,10 @@ class RunsReader:
         except LabError as error:
             self._owner.post_message(self.Refused(error))
 
-    def _costs(self, ids: list[str]) -> None:
-        self._owner.post_message(self.Costed({id: self._cost(id) for id in ids}))
+    def _read_costs(self, ids: list[str]) -> None:
+        self._owner.post_message(self.Costed({id: self._read_cost(id) for id in ids}))
 
-    def _cost(self, id: str) -> Cost:
+    def _read_cost(self, id: str) -> Cost:
         try:
             return cost_of(next(iter(self._store.runs.measured([id]))))
         except LabError:

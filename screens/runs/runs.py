@@ -1,4 +1,4 @@
-"""Runs: every run of the file as a table, filtered, sorted and grouped; Enter replays, two are compared."""
+"""Runs: every run of the file as a table to filter, sort and group. Enter replays a run, and two can be compared."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _NONE_YET = (
     "`hitlab import PATH` brings yours."
 )
 _AGAIN = 400
-"""Costs that are read before a table that is sorted by them is laid out again."""
+"""Number of newly read costs after which a table sorted by them is laid out again."""
 
 
 class RunsScreen(RoomScreen[None]):
-    """All runs. What is filtered, sorted and grouped stays as it is while another room is seen."""
+    """All runs. Filter, order and grouping stay while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Runs"
@@ -62,23 +62,23 @@ class RunsScreen(RoomScreen[None]):
         self.store = store
         self.settings = settings
         self.entries: list[RunEntry] = []
-        """The runs that are listed: those that are archived, or all others."""
+        """The listed runs: the archived ones, or all others."""
         self.archived = False
-        """Whether what is archived is listed."""
+        """True if the archived runs are listed."""
         self.history: list[list[RunAct]] = []
-        """What was tagged, archived and brought back here, to be undone."""
+        """Acts of tagging, archiving and restoring done here, to be undone."""
         self.costs: dict[str, Cost] = {}
         self.sought = RunFilter()
         self.order = Order()
         self.table = RunTableView("table", self.costs)
         self.marked: RunEntry | None = None
         self.reading = RunsReader(self, store)
-        self._read: list[RunEntry] = []
-        self._coming: list[RunEntry] = []
-        self._opened: frozenset[str] = frozenset()
-        self._seen: list[str] = []
+        self._all_entries: list[RunEntry] = []
+        self._new_entries: list[RunEntry] = []
+        self._open_groups: frozenset[str] = frozenset()
+        self._visible_ids: list[str] = []
         self._whole = False
-        self._fresh = 0
+        self._costs_since_layout = 0
 
     def compose(self) -> ComposeResult:
         yield Static(f"Runs   {one_line(str(self.store.path), 500)}", id="runs-title", markup=False)
@@ -103,48 +103,49 @@ class RunsScreen(RoomScreen[None]):
         self.table.focus()
 
     def on_screen_resume(self) -> None:
-        """Runs may have come, grown or gone while another room was looked at."""
+        """Read again if the file changed while another room was shown."""
         self.reading.renew()
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     @on(RunsReader.Paged)
-    def _paged(self, message: RunsReader.Paged) -> None:
+    def _take_page(self, message: RunsReader.Paged) -> None:
         if not self.reading.takes(message):
             return
-        self._coming = [*([] if message.first else self._coming), *message.entries]
+        self._new_entries = [*([] if message.first else self._new_entries), *message.entries]
         if self._whole and not message.whole:
             return  # what stands there stays until all of what takes its place is read
-        self._read, self._whole = self._coming, message.whole
-        for run_entry in self._read if message.whole else ():
+        self._all_entries, self._whole = self._new_entries, message.whole
+        for run_entry in self._all_entries if message.whole else ():
             if run_entry.run.status == "open":
+                # An open run may have grown since its costs were read.
                 self.costs.pop(run_entry.run.id, None)
-        self._list()
+        self._list_entries()
 
     @on(RunsReader.Refused)
-    def _refused(self, message: RunsReader.Refused) -> None:
+    def _show_error(self, message: RunsReader.Refused) -> None:
         self.table.empty = plain(message.error.sentence)
         self.table.refresh()
 
     @on(RunTableView.InSight)
-    def _in_sight(self, message: RunTableView.InSight) -> None:
-        self._seen = message.runs
+    def _take_visible(self, message: RunTableView.InSight) -> None:
+        self._visible_ids = message.runs
         self._read_costs()
 
     def _read_costs(self) -> None:
-        """What runs in sight cost first; then that of all, where they are sorted or filtered by it."""
-        run_ids = (id for id in self._seen if id not in self.costs)
+        """Read the costs of the runs in sight first, then of all if the table is sorted or filtered by them."""
+        run_ids = (id for id in self._visible_ids if id not in self.costs)
         if self.costly:
-            run_ids = (id for ids in (self._seen, (run_entry.run.id for run_entry in self.entries)) for id in ids
+            run_ids = (id for ids in (self._visible_ids, (run_entry.run.id for run_entry in self.entries)) for id in ids
                       if id not in self.costs)  # fmt: skip
         self.reading.cost(run_ids)
 
     @on(RunsReader.Costed)
-    def _costed(self, message: RunsReader.Costed) -> None:
+    def _take_costs(self, message: RunsReader.Costed) -> None:
         self.reading.costing = False
         self.costs.update(message.costs)
-        self._fresh += len(message.costs)
-        if self.costly and (self._fresh >= _AGAIN or not self.unread):
+        self._costs_since_layout += len(message.costs)
+        if self.costly and (self._costs_since_layout >= _AGAIN or not self.unread):
             self.lay_out()
         else:
             self.table.refresh()
@@ -153,60 +154,60 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def costly(self) -> bool:
-        """Whether what stands here hangs on what runs cost."""
+        """True if the table is sorted or filtered by costs."""
         return self.order.costly or self.sought.costly
 
     @property
     def unread(self) -> int:
-        """Of how many runs it is not known yet what they cost."""
+        """Number of runs with unread costs."""
         return sum(run_entry.run.id not in self.costs for run_entry in self.entries)
 
     # -- laying out ------------------------------------------------------------------------------------------
 
-    def _list(self, *, near: bool = False) -> None:
-        """Lists, of what was read, what is archived or what is not; what is gone is selected no longer."""
-        listed = [run_entry for run_entry in self._read if run_entry.run.archived is self.archived]
+    def _list_entries(self, *, near: bool = False) -> None:
+        """List the archived or the other runs of those that were read. Deselect runs that are gone."""
+        listed = [run_entry for run_entry in self._all_entries if run_entry.run.archived is self.archived]
         self.entries = with_agent_names(listed)
         self.table.selection &= {run_entry.run.id for run_entry in self.entries}
         self.lay_out(near=near)
 
     def lay_out(self, *, near: bool = False) -> None:
-        """Lays the table out as it is filtered, sorted and grouped now."""
-        self._fresh = 0
-        runs = arrange(self.entries, self.sought, self.order, self.costs, self._opened)
-        self.table.empty = self._nothing()
+        """Lay the table out with the current filter, order and grouping."""
+        self._costs_since_layout = 0
+        runs = arrange(self.entries, self.sought, self.order, self.costs, self._open_groups)
+        self.table.empty = self._empty_words()
         self.table.show(runs, self.order, near=near)
-        self._title(runs)
+        self._update_title(runs)
         self.tell()
         if self.costly:
             self._read_costs()
 
-    def _nothing(self) -> str:
+    def _empty_words(self) -> str:
         if self.entries:
             return with_keys(self, "Nothing fits this filter. {runs.back} shows all runs.")
         if self.archived and self._whole:
             return with_keys(self, "Nothing is archived. {runs.archived} lists the other runs.")
-        if self._read and self._whole:
+        if self._all_entries and self._whole:
             return with_keys(self, "Every run is archived. {runs.archived} lists them.")
         return with_keys(self, _NONE_YET) if self._whole else "Reading the runs ..."
 
-    def _title(self, arranged: ArrangedRuns) -> None:
+    def _update_title(self, arranged: ArrangedRuns) -> None:
         all_of = f"{len(self.entries):,}{'' if self._whole else '+'}"
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
         groups = f"   in {count(arranged.groups, 'group')} by {self.order.group}" if self.order.group else ""
         write_title(self.table, f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}")
-        way = "" if not self.order.turned else ", the other way round"
-        by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
+        direction = "" if not self.order.turned else ", the other way round"
+        by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{direction}"
         if self.order.group and self.order.by not in MEANS:
-            by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{way}"
+            by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{direction}"
         write_subtitle(self.table, by)
 
     @on(LineList.Highlighted)
-    def _moved(self) -> None:
+    def _follow_cursor(self) -> None:
         self.tell()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is done with a run is there where the cursor is on one, and not on a group's line."""
+        """Enable the actions on a run only if the cursor is on a run, not on a group."""
         return self.table.run is not None if action in ("replay", "copy") else super().check_action(action, parameters)
 
     def on_descendant_focus(self) -> None:
@@ -216,7 +217,7 @@ class RunsScreen(RoomScreen[None]):
         self.call_after_refresh(self.tell)
 
     def tell(self) -> None:
-        """The line above the keys: what Enter does, what is marked, what is still read."""
+        """Update the line above the footer: what Enter does, the marked run, the costs still to read."""
         self.refresh_bindings()
         name, full_name = self.query_one("#run-name", Notice), self.table.cut
         if full_name != name.content.plain:
@@ -229,7 +230,7 @@ class RunsScreen(RoomScreen[None]):
     def _next_words(self) -> str:
         if isinstance(self.focused, Input):
             if self.focused.id == "tag":
-                return with_keys(self, f"Enter: tag {self._of_what()}   {{runs.back}}: leave them as they are")
+                return with_keys(self, f"Enter: tag {self._subject()}   {{runs.back}}: leave them as they are")
             return with_keys(self, "Enter: keep this filter   {runs.back}: show all")
         line = self.table.current
         if line is None:
@@ -238,72 +239,72 @@ class RunsScreen(RoomScreen[None]):
             verb = "bring back" if self.archived else "archive"
             return with_keys(
                 self,
-                f"{self._of_what()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}   {{runs.new_study}}: new study",
+                f"{self._subject()}   {{runs.tag}}: tag   {{runs.archive}}: {verb}   {{runs.new_study}}: new study",
             )
         enter = "{list.open}: "
         enter += "replay this run" if line.entry is not None else "close this group" if line.open else "open this group"
         if self.marked is None:
             return with_keys(self, enter)
-        here = self.table.run is not None and self.table.run.run.id == self.marked.run.id
-        second = "unmark" if here else "compare with it"
+        is_marked = self.table.run is not None and self.table.run.run.id == self.marked.run.id
+        second = "unmark" if is_marked else "compare with it"
         second = "{runs.compare}: " + second if line.entry is not None else "{runs.compare} on a run: compare"
-        return with_keys(self, f"{enter}   {second}") + f"   ◆ {_named(self.marked)}"
+        return with_keys(self, f"{enter}   {second}") + f"   ◆ {_run_words(self.marked)}"
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen)
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         line = self.table.arranged.lines[message.index]
         if line.group is not None:
-            self._opened = self._opened ^ {line.group.name}
+            self._open_groups = self._open_groups ^ {line.group.name}
             self.lay_out()
         else:
             self.call_later(self.run_action, "replay")
 
     def action_replay(self) -> None:
-        """Plays the run under the cursor back; Esc comes back here from there."""
+        """Replay the run under the cursor. Esc returns from there."""
         if self.table.run is not None:
             lab_of(self).open_replay(self.table.run.run.id, back="runs")
 
     def action_sort(self, by: int) -> None:
-        """Sorts by the next column, or by the one before."""
+        """Sort by the next or the previous column."""
         names = list(SORTS)
-        self._sort(names[(names.index(self.order.by) + by) % len(names)])
+        self._sort_by(names[(names.index(self.order.by) + by) % len(names)])
 
-    def _sort(self, name: str) -> None:
+    def _sort_by(self, name: str) -> None:
         turned = not self.order.turned if name == self.order.by else False
-        self._order(self.order._replace(by=name, turned=turned))
+        self._set_order(self.order._replace(by=name, turned=turned))
 
-    def _order(self, order: Order) -> None:
-        """Lays the table out in another order, which is the one to begin with next time."""
+    def _set_order(self, order: Order) -> None:
+        """Lay the table out in another order and remember it for the next start."""
         self.order = order
         remember(self, sort=order.by, turned=order.turned, group=order.group)
         self.lay_out()
 
     @on(RunTableView.Headed)
-    def _headed(self, message: RunTableView.Headed) -> None:
+    def _sort_by_heading(self, message: RunTableView.Headed) -> None:
         if message.column in SORTS:
-            self._sort(message.column)
+            self._sort_by(message.column)
 
     def action_turn(self) -> None:
-        """What came last comes first."""
-        self._order(self.order._replace(turned=not self.order.turned))
+        """Reverse the order."""
+        self._set_order(self.order._replace(turned=not self.order.turned))
 
     def action_group(self) -> None:
-        """Groups by the next column, at last by none."""
+        """Group by the next column, and after the last by none."""
         names = ["", *GROUPS]
-        self._opened = frozenset()
-        self._order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
+        self._open_groups = frozenset()
+        self._set_order(self.order._replace(group=names[(names.index(self.order.group) + 1) % len(names)]))
 
     def action_open_all(self) -> None:
-        """Opens every group, or closes them all."""
+        """Open every group, or close them all."""
         if self.order.group:
             names = frozenset(GROUPS[self.order.group](run_entry) for run_entry in self.entries)
-            self._opened = frozenset() if names <= self._opened else names
+            self._open_groups = frozenset() if names <= self._open_groups else names
             self.lay_out()
 
     def action_compare(self) -> None:
-        """Marks the run under the cursor, or lays the marked one and this side by side."""
+        """Mark the run under the cursor, or compare it with the marked one."""
         run_entry = self.table.run
         if self.table.current is None:
             return
@@ -311,17 +312,17 @@ class RunsScreen(RoomScreen[None]):
             hint = with_keys(self, "{list.open} opens it; {runs.compare} is for a run.")
             raise LabError("Compare", "this line is a group.", hint)
         if self.marked is None or self.marked.run.id == run_entry.run.id:
-            self._mark(run_entry if self.marked is None else None)
+            self._set_marked(run_entry if self.marked is None else None)
             return
         first = self.marked.run.id
-        self._mark(None)
+        self._set_marked(None)
         lab_of(self).open_compare(first, run_entry.run.id)
 
     def action_last(self) -> None:
-        """The two runs that were compared last."""
+        """Show the two runs that were compared last."""
         lab_of(self).action_show("compare")
 
-    def _mark(self, it: RunEntry | None) -> None:
+    def _set_marked(self, it: RunEntry | None) -> None:
         self.marked = it
         self.table.marked = it.run.id if it is not None else None
         self.table.refresh()
@@ -331,7 +332,7 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def _selection(self) -> list[str]:
-        """The selected runs among those that fit the filter, in the order of the file."""
+        """Ids of the selected runs that match the filter, in the order of the file."""
         if not self.table.selection:
             return []
         fits = self.sought.fits
@@ -343,18 +344,18 @@ class RunsScreen(RoomScreen[None]):
 
     @property
     def _targets(self) -> list[str]:
-        """What is selected, else the run under the cursor; a `LabError` where there is neither."""
+        """Ids of the selected runs; else of the run under the cursor. Raises `LabError` without either."""
         run = self.table.run
         runs = self._selection or ([run.run.id] if run is not None else [])
         if not runs:
             raise LabError("Runs", "no run is here.", with_keys(self, "{runs.select} selects a group's runs."))
         return runs
 
-    def _of_what(self) -> str:
+    def _subject(self) -> str:
         return f"{count(len(self._selection), 'run')} selected" if self._selection else "this run"
 
     def action_select(self) -> None:
-        """Selects the run under the cursor, or all of the group; or selects them no longer."""
+        """Toggle the selection of the run under the cursor, or of all runs of the group."""
         line = self.table.current
         if line is None:
             return
@@ -372,28 +373,28 @@ class RunsScreen(RoomScreen[None]):
         self.tell()
 
     def action_archived(self) -> None:
-        """Lists what is archived, or the others again."""
+        """List the archived runs, or the others again."""
         self.archived = not self.archived
         self.table.selection = set()
-        self._list()
+        self._list_entries()
 
     def action_archive(self) -> None:
-        """Archives what is selected, or brings it back where archived runs are listed."""
+        """Archive the selected runs, or restore them if archived runs are listed."""
         runs = self._targets
         acts = archive_runs(self.store, runs, self.settings.person, archived=not self.archived)
-        self._did(acts)
+        self._remember_acts(acts)
         words = "back in the lists" if self.archived else "archived"
         self.notify(with_keys(self, f"{count(len(acts), 'run')} {words}; {{runs.undo}} undoes it"), markup=False)
 
     def action_tag(self) -> None:
-        """Opens the row in which tags are typed."""
+        """Open the row for tags."""
         if self._targets:
             self.add_class("-tagging")
             self.query_one("#tag", Input).focus()
 
     @on(Input.Submitted, "#tag")
-    def _tag(self, message: Input.Submitted) -> None:
-        """Puts tags on and takes them off; what is none is said in its place."""
+    def _apply_tags(self, message: Input.Submitted) -> None:
+        """Add and remove tags. Show an error for an invalid tag."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
             change = tag_change(message.value.split())
@@ -403,7 +404,7 @@ class RunsScreen(RoomScreen[None]):
             wrong.display = True
             return
         self._leave_tags()
-        self._did(acts)
+        self._remember_acts(acts)
 
     def _leave_tags(self) -> None:
         self.query_one("#tag", Input).value = ""
@@ -412,7 +413,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.focus()
 
     def action_new_study(self) -> None:
-        """Makes a study of what is selected, else of what the filter finds, else of all runs that are listed."""
+        """Make a study of the selected runs; else of those that the filter finds; else of all listed ones."""
         from screens.runs.study_form import StudyForm
 
         selected, fits = self._selection, self.sought.fits
@@ -432,51 +433,51 @@ class RunsScreen(RoomScreen[None]):
         self.app.push_screen(StudyForm(self.store, runs, about, self.settings), end)
 
     def action_undo(self) -> None:
-        """Takes back what was tagged, archived or brought back last."""
+        """Undo the last tagging, archiving or restoring."""
         if not self.history:
             raise LabError("Undo", "nothing is left here to undo.")
         acts = self.history.pop()
         take_back(self.store, acts, self.settings.person)
-        self._renew({act.trace for act in acts})
+        self._update_runs({act.trace for act in acts})
 
-    def _did(self, acts: list[RunAct]) -> None:
-        """Shows what was done, and remembers it to be undone; nothing is selected any more."""
+    def _remember_acts(self, acts: list[RunAct]) -> None:
+        """Show the result of these acts, remember them for undo, and clear the selection."""
         if acts:
             self.history.append(acts)
         self.table.selection = set()
-        self._renew({act.trace for act in acts})
+        self._update_runs({act.trace for act in acts})
 
-    def _renew(self, ids: set[str]) -> None:
-        """Lists these runs as they stand in the file now."""
+    def _update_runs(self, ids: set[str]) -> None:
+        """Update these runs from the file."""
         if not self._whole:  # what is still coming was read before
             self.reading.renew()
         states = self.store.runs.acts.states(ids)
-        self._read = [
-            _stands(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
-            for run_entry in self._read
+        self._all_entries = [
+            _with_state(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
+            for run_entry in self._all_entries
         ]
-        self._list(near=True)
+        self._list_entries(near=True)
 
     def action_copy(self) -> None:
-        """Copies the id of the run under the cursor."""
+        """Copy the id of the run under the cursor."""
         if self.table.run is not None:
             self.app.copy_to_clipboard(self.table.run.run.id)
             self.notify(f"Copied {self.table.run.run.id}", markup=False)
 
     def action_move(self, by: int) -> None:
-        """The next or the previous line."""
+        """Go to the next or the previous line."""
         self.table.action_move(by)
 
     # -- filter ----------------------------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Opens the filter."""
+        """Open the filter."""
         self.add_class("-filtering")
         self.query_one("#filter", Input).focus()
 
     @on(Input.Changed, "#filter")
-    def _filter(self, message: Input.Changed) -> None:
-        """What cannot be read is said in its place, and what stood there stands."""
+    def _apply_filter(self, message: Input.Changed) -> None:
+        """Apply the filter. Show an error for an invalid one and keep the previous result."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
             self.sought = read(message.value)
@@ -488,13 +489,13 @@ class RunsScreen(RoomScreen[None]):
         self.lay_out()
 
     @on(Input.Submitted, "#filter")
-    def _keep_filter(self) -> None:
+    def _leave_filter(self) -> None:
         self.table.focus()
         if not self.query_one("#filter", Input).value.strip():
             self.remove_class("-filtering")
 
     def action_back(self) -> None:
-        """All runs again, then nothing marked or selected, then Home."""
+        """Close what was opened last: filter, mark, selection, archive. At last go Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         elif self.has_class("-tagging"):
@@ -505,7 +506,7 @@ class RunsScreen(RoomScreen[None]):
             self.remove_class("-filtering")
             self.table.focus()
         elif self.marked is not None:
-            self._mark(None)
+            self._set_marked(None)
         elif self.table.selection:
             self.table.selection = set()
             self.table.refresh()
@@ -516,18 +517,18 @@ class RunsScreen(RoomScreen[None]):
             raise SkipAction  # the app's own: to Home
 
 
-def _stands(it: RunEntry, state: RunState) -> RunEntry:
-    """A run as it is listed with other tags."""
+def _with_state(it: RunEntry, state: RunState) -> RunEntry:
+    """Return a run's row with its current tags."""
     return entry(it.run._replace(tags=state.tags, archived=state.archived))
 
 
 def _frozen_words(study: StudyFrozen) -> str:
-    """What was frozen, as a toast says it."""
+    """Return the words of a toast about a frozen study."""
     if not study.new:
         return f"{study.study} v{study.version} is frozen as exactly this already; nothing was done"
     raters = ", ".join(study.raters)
     return plain("\n".join((f"{study.study} v{study.version}: {count(study.units, 'item')} for {raters}", *study.told)))
 
 
-def _named(it: RunEntry) -> str:
+def _run_words(it: RunEntry) -> str:
     return one_line(f"{it.agent} on {it.name}", 80)

@@ -1,4 +1,4 @@
-"""The form that makes a study of runs: by what, its name, its raters; Enter freezes it as `hitlab study new` does."""
+"""The form that makes a study of runs: preset, name and raters. Enter freezes it as `hitlab study new` does."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ does, which takes many more settings.
 
 
 class StudyForm(ChoiceForm[StudiesFrozen]):
-    """Gives what was frozen, or None where the form was left."""
+    """Returns the frozen studies, or None if the person left the form."""
 
     BINDING_GROUP_TITLE = "New study"
     ENTER = "freeze the study"
 
     @dataclass
     class Frozen(Message):
-        """The studies are in the file, or why none is."""
+        """Message: the frozen studies, or the error if none was stored."""
 
         result: StudiesFrozen | LabError
 
@@ -59,7 +59,7 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
         self._freezing = False
 
     def finish(self) -> None:
-        """Freeze the study, off the UI thread."""
+        """Freeze the study off the UI thread."""
         if not self._freezing:
             self._freezing = True
             self.say("Making the items ...")
@@ -78,7 +78,7 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
         self.post_message(self.Frozen(result))
 
     def on_study_form_frozen(self, message: Frozen) -> None:
-        """Leave with the studies; what is wrong stands in the form, and nothing was frozen."""
+        """Close with the studies. Show an error in the form if nothing was frozen."""
         self._freezing = False
         if isinstance(message.result, LabError):
             self.say(message.result.sentence)

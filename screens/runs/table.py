@@ -1,4 +1,4 @@
-"""The table of runs itself: only lines in sight are painted, and only of these it is asked what they cost."""
+"""The table of runs. It paints only the visible lines and requests costs only for them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from screens.theme import HEADING, LOUD_WARNING, MUTED
 from screens.widgets.lines import MOVE, LineList
 
 _LISTED = 200
-"""Characters of a name that a list of runs reads."""
+"""Maximum characters of a name in a row of the file's list."""
 _SIGN = 2
-"""Columns before each line, for what is marked, selected or open."""
+"""Columns before each line for its sign: marked, selected, open."""
 _QUIET = frozenset({"persona", "source", "started", "statuses", "tags", *COSTS})
 
 
@@ -59,13 +59,13 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @dataclass
     class InSight(Message):
-        """Other lines are seen; `runs` are those of them whose cost is not known and is shown."""
+        """Message: other lines are visible. `runs` are those with a cost column and an unknown cost."""
 
         runs: list[str]
 
     @dataclass
     class Headed(Message):
-        """The heading of a column was clicked."""
+        """Message: the heading of a column was clicked."""
 
         column: str
 
@@ -75,9 +75,9 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         self.order = Order()
         self.costs = costs
         self.marked: str | None = None
-        """The run that another is to be laid beside."""
+        """Id of the run to compare with another; None if none is marked."""
         self.selection: set[str] = set()
-        """The runs that are to be archived or tagged together."""
+        """Ids of the runs to archive or tag together."""
 
     @property
     def count(self) -> int:
@@ -85,7 +85,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @property
     def current(self) -> RunTableLine | None:
-        """The line under the cursor."""
+        """The line under the cursor; None if the table is empty."""
         return self.arranged.lines[self.cursor] if self.arranged.lines else None
 
     @property
@@ -95,7 +95,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
 
     @property
     def cut(self) -> str:
-        """What the line under the cursor is called, where its row has no room for all of it; else empty."""
+        """Full name of the line under the cursor if its row cuts it; else empty."""
         line, by = self.current, self.order.group
         if line is None or (line.entry is not None and by == "task"):
             return ""
@@ -116,31 +116,31 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         if line.entry is None:
             assert line.group is not None
             cells = group_row(line.group, width - _SIGN)
-            return Content.assemble(("▾ " if line.open else "▸ ", ""), *_styled(cells, "bold"))
+            return Content.assemble(("▾ " if line.open else "▸ ", ""), *_style_cells(cells, "bold"))
         run = line.entry.run
         width -= _SIGN
         by = self.order.group
         cost = self.costs.get(run.id)
         cells = member_row(line.entry, by, width) if by else run_row(line.entry, cost, width, self.order.by)
         sign = ("◆" if run.id == self.marked else " ") + ("✓" if run.id in self.selection else " ")
-        return Content.assemble((sign, HEADING), *_styled(cells, "", loud=run.status == "open"))
+        return Content.assemble((sign, HEADING), *_style_cells(cells, "", loud=run.status == "open"))
 
     # -- what is seen ----------------------------------------------------------------------------------------
 
     def show(self, arranged: ArrangedRuns, order: Order, *, near: bool = False) -> None:
-        """Other lines; the cursor stays on the run, or the group, that it was on, where that is still there.
+        """Show other lines. The cursor stays on its run or group if that is still listed.
 
-        Else it goes to the first line or, with `near`, stays where that was.
+        Else it goes to the first line or, with `near`, stays at its index.
         """
-        before, gone = _key(self.current), self.cursor if near else 0
+        before, gone = _line_key(self.current), self.cursor if near else 0
         self.arranged, self.order = arranged, order
-        place = next((i for i, line in enumerate(arranged.lines) if _key(line) == before), gone) if before else 0
+        place = next((i for i, line in enumerate(arranged.lines) if _line_key(line) == before), gone) if before else 0
         self.changed()
         self.go(place)
         self.look()
 
     def look(self) -> None:
-        """Tells which runs are in sight whose cost is to be read."""
+        """Request the costs of the visible runs."""
         width = self.scrollable_content_region.width - _SIGN
         if self.order.group or not any(name in shown(width, self.order.by) for name in COSTS):
             return
@@ -161,6 +161,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         at = event.get_content_offset_capture(self)
         if at.y:
             return
+        # In a scrolled list the base class would take this for a click on a line under the heading.
         event.prevent_default()
         width, offset = self.scrollable_content_region.width - _SIGN, at.x - _SIGN
         for name, text in heading(width, self.order):
@@ -170,14 +171,14 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
                 return
 
 
-def _styled(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
+def _style_cells(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
     return [
         (text, LOUD_WARNING if loud and name in ("status", "statuses") else MUTED if name in _QUIET else style)
         for name, text in cells
     ]
 
 
-def _key(line: RunTableLine | None) -> tuple[str, str] | None:
+def _line_key(line: RunTableLine | None) -> tuple[str, str] | None:
     if line is None:
         return None
     return ("run", line.entry.run.id) if line.entry is not None else ("group", line.group.name if line.group else "")

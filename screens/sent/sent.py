@@ -1,4 +1,4 @@
-"""The page that shows what a model saw at one step: the words and pictures it was sent, its answer, what it cost."""
+"""The page of a model's request at one step: prompt and pictures, its reply, and the cost."""
 
 from __future__ import annotations
 
@@ -32,13 +32,16 @@ from screens.widgets.text_page import TextPage
 
 _BORDER = 2
 _WORDS = 48
-"""Columns that the words beside the picture need before it may be wider than its shape asks."""
+"""Columns that the words need beside the picture before it may be wider than its shape requires."""
 _ALIKE = 0.02
-"""How far the shapes of a screen and of a picture of it may differ by rounding."""
+"""Tolerance between the aspect ratios of a screen and of its picture, because of rounding."""
 
 
 class SentPicture(NamedTuple):
-    """One picture that was sent, None where the file does not hold it; `tree` where it is of a screen that has one."""
+    """One picture of the request.
+
+    `data` is None if the file lacks it, and `tree` is None unless it shows the step's screen.
+    """
 
     data: bytes | None
     size: Point
@@ -46,7 +49,7 @@ class SentPicture(NamedTuple):
 
 
 class SentScreen(RoomScreen[int]):
-    """Looks at one step after another; leaves with the place, from 0, that was looked at last."""
+    """Shows one step after another. Returns the index, from 0, of the last one."""
 
     CSS_PATH = ROOM_STYLES
     HELP = """
@@ -74,7 +77,7 @@ class SentScreen(RoomScreen[int]):
 
     @dataclass
     class Read(Message):
-        """A step was read, and the picture of it that is looked at."""
+        """Message: a step and one of its pictures were read."""
 
         place: int
         which: int
@@ -84,20 +87,20 @@ class SentScreen(RoomScreen[int]):
 
     @dataclass
     class Refused(Message):
-        """A step cannot be read."""
+        """Message: a step cannot be read."""
 
         error: LabError
 
     def __init__(self, album: Album, place: int, *, agent: str = "", overlay: bool = True, otherwise: str = "") -> None:
-        """`agent` is who was asked; `otherwise` is said where no model was."""
+        """Create the page. `agent` names the model, and `otherwise` is the text of a step without a request."""
         super().__init__()
         self._album = album
         self._place = place
-        self._which = 0
+        self._picture_index = 0
         self._pictures = 0
         self._agent = agent
-        self._otherwise = otherwise or NOTHING
-        self._shown: SentProposal | None = None
+        self._no_request_words = otherwise or NOTHING
+        self._proposal: SentProposal | None = None
         self._shape: Point | None = None
         self._mirror = Mirror(id="sent-picture", classes="pane", notice="this picture is not in the file")
         self._mirror.interactive = False
@@ -113,15 +116,15 @@ class SentScreen(RoomScreen[int]):
     def on_mount(self) -> None:
         self._mirror.display = False
         self.query_one(TextPage).focus()
-        self._read()
+        self._request()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        self._fetch(self._place, self._which)
+    def _request(self) -> None:
+        self._fetch(self._place, self._picture_index)
 
     @work(thread=True, exclusive=True, group="sent")
     def _fetch(self, place: int, which: int) -> None:
@@ -130,54 +133,58 @@ class SentScreen(RoomScreen[int]):
             shas = (
                 proposal.proposed.prompt.images if proposal is not None and proposal.proposed.prompt is not None else ()
             )
-            picture = self._picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
+            picture = self._read_picture(proposal, shas[which]) if proposal is not None and which < len(shas) else None
         except LabError as error:
             self.post_message(self.Refused(error))
         else:
             self.post_message(self.Read(place, which, proposal, len(shas), picture))
 
-    def _picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
-        """A picture with the tree of the screen it is of, as far as its shape tells."""
+    def _read_picture(self, proposal: SentProposal, sha256: str) -> SentPicture:
+        """Return a picture, with the screen's tree if the aspect ratios match."""
         data, observation = self._album.picture(sha256), proposal.seen
-        size = _size(data)
+        size = _picture_size(data)
         if observation is None or observation.size is None:
             return SentPicture(data, size, None)
         alike = abs(observation.size[0] / observation.size[1] - size[0] / size[1]) < _ALIKE
         return SentPicture(
-            data, size, _scaled(observation.tree, size[0] / observation.size[0]) if alike and observation.tree else None
+            data,
+            size,
+            _scale_tree(observation.tree, size[0] / observation.size[0]) if alike and observation.tree else None,
         )
 
     @on(Read)
-    def _came(self, message: Read) -> None:
-        if (message.place, message.which) != (self._place, self._which):
+    def _show_read(self, message: Read) -> None:
+        if (message.place, message.which) != (self._place, self._picture_index):
             return  # another was wished for since, and comes, or came before it
-        self._shown, self._pictures = message.sent, message.pictures
+        self._proposal, self._pictures = message.sent, message.pictures
         picture = message.picture
         self._mirror.display = picture is not None
         if picture is not None:
             self._shape = picture.size
             self._mirror.show_still(picture.data, picture.size, picture.tree)
-            several = f" {self._which + 1} of {message.pictures}" if message.pictures > 1 else ""
+            several = f" {self._picture_index + 1} of {message.pictures}" if message.pictures > 1 else ""
             write_title(self._mirror, f"Picture{several}")
             self._mirror.remark = f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
             self._take_room()
-        words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")
-        self._say(words)
-        self._title()
+        words = (
+            sent_words(message.sent.proposed, self._no_request_words) if message.sent else Content("The run ends here.")
+        )
+        self._show_words(words)
+        self._update_title()
         self.refresh_bindings()
 
     @on(Refused)
-    def _refused(self, message: Refused) -> None:
+    def _show_error(self, message: Refused) -> None:
         self._mirror.display = False
-        self._say(Content.assemble((plain(message.error.sentence), LOUD_ERROR)))
+        self._show_words(Content.assemble((plain(message.error.sentence), LOUD_ERROR)))
 
-    def _say(self, words: Content) -> None:
+    def _show_words(self, words: Content) -> None:
         page = self.query_one(TextPage)
         if words.plain != page.content.plain:
             page.show(words)
 
-    def _title(self) -> None:
-        place = f"step {self._shown.number + 1}" if self._shown is not None else "the end"
+    def _update_title(self) -> None:
+        place = f"step {self._proposal.number + 1}" if self._proposal is not None else "the end"
         agent = f"   {plain(self._agent, lines=False)}" if self._agent else ""
         self.query_one("#sent-title", Static).update(Content(f"Sent at {place}{agent}"))
         self.query_one(TextPage).border_title = "What the model was sent, and said"
@@ -193,36 +200,36 @@ class SentScreen(RoomScreen[int]):
     # -- verbs -----------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is a next picture only where several were sent."""
+        """Enable the next picture only if the request has several."""
         return self._pictures > 1 if action == "picture" else True
 
     def action_leave(self) -> None:
-        """Closes the help, then the page."""
+        """Close the help, then the page."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:
             self.dismiss(self._place)
 
     def action_step(self, by: int) -> None:
-        """Another step of the same run."""
+        """Go to another step of the same run."""
         place = min(max(0, self._place + by), self._album.count() - 1)
         if place != self._place:
-            self._place, self._which = place, 0
-            self._read()
+            self._place, self._picture_index = place, 0
+            self._request()
 
     def action_picture(self) -> None:
-        """The next picture of this step, after the last the first."""
-        self._which = (self._which + 1) % max(1, self._pictures)
-        self._read()
+        """Show the next picture of this step, and the first after the last."""
+        self._picture_index = (self._picture_index + 1) % max(1, self._pictures)
+        self._request()
 
     def action_edge(self, which: int) -> None:
-        """The first or the last line of the words."""
+        """Scroll to the first or the last line of the words."""
         page = self.query_one(TextPage)
         page.scroll_to(y=0 if which == 0 else page.virtual_size.height, animate=False)
 
     def action_copy(self) -> None:
-        """Copies what was sent, in plain characters."""
-        prompt = self._shown.proposed.prompt if self._shown is not None else None
+        """Copy the prompt's text."""
+        prompt = self._proposal.proposed.prompt if self._proposal is not None else None
         if prompt is None:
             self.notify("Nothing was sent in this step.", markup=False)
         else:
@@ -230,8 +237,8 @@ class SentScreen(RoomScreen[int]):
             self.notify("Copied the words that were sent.", markup=False)
 
 
-def _size(data: bytes | None) -> Point:
-    """A picture's own size in pixels; that of a phone where there is none, or it is no picture."""
+def _picture_size(data: bytes | None) -> Point:
+    """Return a picture's size in pixels, or a phone's usual size if the picture is missing or invalid."""
     if data is None:
         return 1080, 2400
     try:
@@ -241,11 +248,11 @@ def _size(data: bytes | None) -> Point:
         return 1080, 2400
 
 
-def _scaled(tree: UiTree, by: float) -> UiTree:
-    """A screen's tree in the pixels of a smaller picture of it."""
-    return UiTree(tuple(_node(root, by) for root in tree.roots), tree.rotation)
+def _scale_tree(tree: UiTree, by: float) -> UiTree:
+    """Scale a screen's tree to a smaller picture of it."""
+    return UiTree(tuple(_scale_node(root, by) for root in tree.roots), tree.rotation)
 
 
-def _node(node: Node, by: float) -> Node:
+def _scale_node(node: Node, by: float) -> Node:
     bounds = Bounds(*(round(edge * by) for edge in node.bounds))
-    return replace(node, bounds=bounds, children=tuple(_node(child, by) for child in node.children))
+    return replace(node, bounds=bounds, children=tuple(_scale_node(child, by) for child in node.children))

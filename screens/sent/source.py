@@ -1,4 +1,4 @@
-"""Where a page finds what a model was sent at each step: in a stored run, or in one that is under way."""
+"""Sources of the page of requests: a stored run, or one that is under way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.runs.recorded_run import RecordedRun
 
 
 class SentProposal(NamedTuple):
-    """One step's proposal, from 0; `seen` is the screen that it was made for, where that is known."""
+    """One step's proposal, with its number from 0. `seen` is the screen it was made for, if known."""
 
     number: int
     proposed: Proposed
@@ -19,19 +19,19 @@ class SentProposal(NamedTuple):
 
 
 class Album(Protocol):
-    """The steps that a page can show. `read` and `picture` are called off the UI thread and may raise `LabError`."""
+    """The steps that a page can show. `read` and `picture` run off the UI thread and may raise `LabError`."""
 
     def count(self) -> int: ...
 
     def read(self, place: int) -> SentProposal | None:
-        """What was sent at a place; None where nothing was, as at a run's end."""
+        """Return the request at an index; None if there was none, as at a run's end."""
 
     def picture(self, sha256: str) -> bytes | None:
-        """The bytes of a picture; None where the file does not hold it."""
+        """Return the bytes of a picture; None if the file lacks it."""
 
 
 class StoredAlbum:
-    """A stored run's."""
+    """Requests of a stored run."""
 
     def __init__(self, reel: RecordedRun) -> None:
         self._reel = reel
@@ -51,16 +51,16 @@ class StoredAlbum:
 
 
 class LiveAlbum:
-    """A run's that is under way: grows with each proposal."""
+    """Requests of a run under way. It grows with each proposal."""
 
     def __init__(self, picture: Callable[[str], bytes | None]) -> None:
         self._sent: list[SentProposal] = []
         self.first = 0
-        """The first step of the run's own; those before it are its parent's, and so is what they cost."""
+        """First step of this run itself. Earlier ones, and their cost, belong to the run it was forked from."""
         self.picture = picture
 
     def add(self, number: int, proposed: Proposed, observation: Observation | None = None) -> None:
-        """A proposal was made; it stands in place of an earlier one for the same step that was never done."""
+        """Add a proposal. It replaces an earlier one for the same step that was never performed."""
         while self._sent and self._sent[-1].number >= number:
             earlier = self._sent.pop()
             if earlier.number == number and earlier.proposed == proposed and observation is None:
@@ -69,7 +69,7 @@ class LiveAlbum:
 
     @property
     def spent(self) -> Spent | None:
-        """What all of it cost; None where no model was asked."""
+        """Tokens and cost of all requests; None if no model was asked."""
         return spent(proposal.proposed for proposal in self._sent if proposal.number >= self.first)
 
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""What a model was sent and said at one step, as text to read."""
+"""A model's request and reply at one step, as text."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NOT_KEPT = "Its source did not keep what it was sent."
 
 
 def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
-    """The answer as it came, and then exactly what was sent, turn by turn; `otherwise` where no model was asked."""
+    """Format the cost, the raw reply, and then the exact prompt turn by turn. Without a request show `otherwise`."""
     parts: list[tuple[str, str]] = []
     if proposed.usage is not None:
-        parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{_once(proposed.usage)}\n\n", "")]
+        parts += [("Cost\n", HEADING), (f"{usage_words(proposed.usage)}{_one_try_words(proposed.usage)}\n\n", "")]
     if proposed.thinking:
         source = f" ({plain(proposed.thinking_source, lines=False)})" if proposed.thinking_source else ""
         parts += [(f"It thought{source}\n", HEADING), (f"{plain(proposed.thinking)}\n\n", MUTED)]
@@ -32,15 +32,17 @@ def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
     if proposed.prompt is None:
         asked = proposed.usage is not None or proposed.raw is not None
         return Content.assemble(*parts, (_NOT_KEPT if asked and otherwise == NOTHING else otherwise, MUTED))
-    return Content.assemble(*parts, ("It was sent\n", HEADING), *_turns(proposed.prompt), *_pictures(proposed.prompt))
+    return Content.assemble(
+        *parts, ("It was sent\n", HEADING), *_turn_parts(proposed.prompt), *_picture_parts(proposed.prompt)
+    )
 
 
-def _once(usage: Usage) -> str:
+def _one_try_words(usage: Usage) -> str:
     return ", one try" if usage.tries == 1 else ""
 
 
-def _turns(prompt: Prompt) -> list[tuple[str, str]]:
-    """The prompt with the marks that open each turn set off from what was said in it."""
+def _turn_parts(prompt: Prompt) -> list[tuple[str, str]]:
+    """Return the prompt's text with the marks of its turns in bold."""
     text, parts, end = plain(prompt.text), [], 0
     for mark in _TURN.finditer(text):
         parts += [(text[end : mark.start()], ""), (mark[0], "bold")]
@@ -48,6 +50,6 @@ def _turns(prompt: Prompt) -> list[tuple[str, str]]:
     return [*parts, (f"{text[end:]}\n", "")]
 
 
-def _pictures(prompt: Prompt) -> list[tuple[str, str]]:
+def _picture_parts(prompt: Prompt) -> list[tuple[str, str]]:
     shas = [(f"{sha}\n", MUTED) for sha in prompt.images]
     return [("\nPictures sent, by their sha256\n", HEADING), *shas] if shas else []

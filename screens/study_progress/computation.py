@@ -1,4 +1,4 @@
-"""Reading how far a study is off the UI thread, again and again."""
+"""Read a study's progress off the UI thread, repeatedly."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class ProgressComputation:
-    """Posts to `owner` how far the study is that is open; of one before the serial is another."""
+    """Posts to `owner` the progress of the open study. The serial identifies results of a study opened earlier."""
 
     @dataclass
     class Read(Message):
-        """How far the study is."""
+        """Message: the study's progress."""
 
         serial: int
         progress: StudyProgress
 
     @dataclass
     class Refused(Message):
-        """It cannot be read, or not in this file."""
+        """Message: the study cannot be read, or its file is only a kit."""
 
         serial: int
         error: LabError
@@ -39,24 +39,26 @@ class ProgressComputation:
         self._store = store
         self._reader: ProgressReader | None = None
         self.busy = False
-        """Whether the file is being read."""
+        """True while the file is being read."""
         self.serial = 0
         self.study: Study | None = None
 
     def open(self, study: Study) -> None:
-        """Reads another study from now on."""
+        """Switch to another study."""
         self.serial += 1
         self.study, self.busy = study, False
         self.read()
 
     def read(self) -> None:
-        """Reads how far it is now; where that is under way already, nothing more is done."""
+        """Read the progress now, unless a reading is under way."""
         if self.study is not None and not self.busy:
             self.busy = True
             serial, study = self.serial, self.study
-            self._owner.run_worker(lambda: self._read(serial, study), thread=True, group="progress", exclusive=True)
+            self._owner.run_worker(
+                lambda: self._read_progress(serial, study), thread=True, group="progress", exclusive=True
+            )
 
-    def _read(self, serial: int, study: Study) -> None:
+    def _read_progress(self, serial: int, study: Study) -> None:
         from lab.studies.study_progress import ProgressReader, check_whole
 
         try:

@@ -1,4 +1,4 @@
-"""Progress: how far each person of a study is, how fast and until when, read anew every few seconds."""
+"""Progress: how much each person of a study has done, their pace and their forecast, updated every few seconds."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from screens.widgets.status_line import StatusLine
 from store.store import Store
 
 _EVERY = 5.0
-"""Seconds between two looks."""
+"""Seconds between two readings."""
 _QUESTIONS = 6
-"""Questions that are shown at once beneath a table of people."""
+"""Maximum visible questions below the table of people."""
 NONE_OPEN = "No study is open: {studies.progress:w} on a study in Home ({app.home}) shows how far it is."
 
 
 class ProgressScreen(RoomScreen[None]):
-    """One study's progress. What is looked at stays so while another room is."""
+    """One study's progress. The cursor stays in place while another room is shown."""
 
     CSS_PATH = ROOM_STYLES
     BINDING_GROUP_TITLE = "Progress"
@@ -45,7 +45,7 @@ class ProgressScreen(RoomScreen[None]):
         self.store = store
         self.study: Study | None = None
         self.progress: StudyProgress | None = None
-        """What is shown; None before the first reading."""
+        """The progress shown; None before the first reading."""
         self.people = RaterProgressTable("progress-people")
         self.questions = QuestionTable("progress-questions")
         self.reading = ProgressComputation(self, store)
@@ -62,7 +62,7 @@ class ProgressScreen(RoomScreen[None]):
         self.people.entitle("People")
         self.questions.entitle("Questions")
         self.people.focus()
-        self.set_interval(_EVERY, self._look)
+        self.set_interval(_EVERY, self._poll)
         if self.study is not None:
             self._begin(self.study)
         else:
@@ -70,13 +70,13 @@ class ProgressScreen(RoomScreen[None]):
             self.tell()
 
     def on_screen_resume(self) -> None:
-        """Answers may have come in while another room was looked at."""
-        self._look()
+        """Read again, because answers may have arrived meanwhile."""
+        self._poll()
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows how far a study is; of the same study what is looked at stays."""
+        """Show a study's progress. If it is open already, keep the cursor."""
         other = self.study is None or self.study.sha != study.sha
         self.study = study
         if self.is_mounted and other:
@@ -87,32 +87,32 @@ class ProgressScreen(RoomScreen[None]):
     def _begin(self, study: Study) -> None:
         self.progress = None
         self.people.empty = f"Reading how far {one_line(study.name, 80)} is ..."
-        self._show([], [])
+        self._show_rows([], [])
         self.reading.open(study)
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         if self.is_current:
             self.reading.read()
 
     @on(ProgressComputation.Read)
-    def _read(self, message: ProgressComputation.Read) -> None:
+    def _show_progress(self, message: ProgressComputation.Read) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.busy = False
         self.progress = message.progress
-        self._show(rows_of(message.progress), questions_of(message.progress))
+        self._show_rows(rows_of(message.progress), questions_of(message.progress))
 
     @on(ProgressComputation.Refused)
-    def _refused(self, message: ProgressComputation.Refused) -> None:
+    def _show_error(self, message: ProgressComputation.Refused) -> None:
         if message.serial != self.reading.serial:
             return
         self.reading.busy = False
         self.progress = None
         self.people.empty = plain(message.error.sentence)
-        self._show([], [])
+        self._show_rows([], [])
 
-    def _show(self, people: list[ProgressRow], questions: list[ProgressRow]) -> None:
-        """Shows these lines; the cursor stays on the person it was on."""
+    def _show_rows(self, people: list[ProgressRow], questions: list[ProgressRow]) -> None:
+        """Show these rows. The cursor stays on its person."""
         self.people.set_rows(people, key=lambda row: (row.kind, row.id))
         self.questions.set_rows(questions, key=lambda row: row.id)
         self.questions.display = bool(questions)
@@ -122,13 +122,13 @@ class ProgressScreen(RoomScreen[None]):
     # -- what is said ----------------------------------------------------------------------------------------
 
     def tell(self) -> None:
-        """The title, what is under the cursor in full, and what Enter does."""
-        self.query_one("#progress-title", StatusLine).say(Content(self._title()))
+        """Update the title, the words of the row under the cursor, and what Enter does."""
+        self.query_one("#progress-title", StatusLine).say(Content(self._title_words()))
         self.query_one("#progress-said", StatusLine).say(Content(self._current_words()))
-        self.query_one("#progress-next", StatusLine).say(Content(self._next()))
+        self.query_one("#progress-next", StatusLine).say(Content(self._next_words()))
         self.refresh_bindings()
 
-    def _title(self) -> str:
+    def _title_words(self) -> str:
         if self.progress is None:
             return "Progress"
         progress = self.progress
@@ -146,7 +146,7 @@ class ProgressScreen(RoomScreen[None]):
         pane = self.questions if self.questions.has_focus else self.people
         return one_line(pane.current.words, 400) if pane.current is not None else ""
 
-    def _next(self) -> str:
+    def _next_words(self) -> str:
         row = self.people.current
         if row is None or self.questions.has_focus:
             return ""
@@ -158,35 +158,35 @@ class ProgressScreen(RoomScreen[None]):
         self.tell()
 
     @on(LineList.Highlighted)
-    def _moved(self) -> None:
+    def _follow_cursor(self) -> None:
         self.tell()
 
     # -- keys ------------------------------------------------------------------------------------------------
 
     @on(LineList.Chosen, "#progress-people")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
         row, study = self.people.current, self.study
         if row is not None and study is not None:
             tried(self, lambda: lab_of(self).open_rater(study, row.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What would do nothing here is not offered."""
+        """Hide the keys that would do nothing here."""
         if action in ("recount", "agreement"):
             return self.study is not None
         return bool(self.people.rows) if action == "copy" else super().check_action(action, parameters)
 
     def action_recount(self) -> None:
-        """Reads it now."""
+        """Read the progress now."""
         self.notify("Reading what is there now.", markup=False)
         self.reading.read()
 
     def action_agreement(self) -> None:
-        """Shows how far the study's raters agree."""
+        """Show the study's agreement."""
         if self.study is not None:
             lab_of(self).open_numbers(self.study)
 
     def action_copy(self) -> None:
-        """Copies what is under the cursor in words."""
+        """Copy the words of the row under the cursor."""
         self.app.copy_to_clipboard(self._current_words())
         self.notify("It is copied.", markup=False)

@@ -1,4 +1,4 @@
-"""People, judges and all together below one another; and a study's questions, with how often people differ."""
+"""Tables of a study's people, judges and total, and of its questions with their disagreements."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _GAP = 2
 """Blanks between two columns."""
 _NARROWEST = 12
 _WIDEST = 40
-"""Cells of a column at most, and of a code or a note in a narrow terminal: the line below says all of them."""
+"""Minimum and maximum cells of a column. The line below the table shows all of its content."""
 
 
 class ProgressRow(NamedTuple):
-    """A line: what stands in it, whose it is, and what is told of it below the table."""
+    """A row: its cells, its owner, and its words below the table."""
 
     cells: Cells
     kind: Literal["rater", "judge", "all", "question"]
     id: str
     words: str
     urgent: bool = False
-    """Whether a manager would do something about it."""
+    """True if a manager should act on it."""
 
 
 def rows_of(progress: StudyProgress) -> list[ProgressRow]:
-    """A study's people, then judges, then all together."""
+    """Return the rows of a study's people, then judges, then the total."""
     at = progress.at
     rows = [
         ProgressRow(
@@ -49,7 +49,7 @@ def rows_of(progress: StudyProgress) -> list[ProgressRow]:
 
 
 def questions_of(progress: StudyProgress) -> list[ProgressRow]:
-    """The questions that two or more people answered of any item."""
+    """Return the questions that at least two people answered for the same item."""
     fields = [one for one in progress.fields if one.differ.n]
     return [
         ProgressRow(cells, "question", one.field, f"{cells['question']}: people differ in {cells['differs']} items")
@@ -59,7 +59,7 @@ def questions_of(progress: StudyProgress) -> list[ProgressRow]:
 
 
 class _ProgressTable(Table[ProgressRow]):
-    """Rows in those columns that there is room for, what is known of most use last to give way."""
+    """Rows in as many columns as fit. The most useful columns are dropped last."""
 
     def __init__(self, id: str, table: Mapping[str, ProgressColumn]) -> None:
         self._table = table
@@ -73,6 +73,7 @@ class _ProgressTable(Table[ProgressRow]):
         names = progress_words.columns_for(self._table, cells, needs, width, _GAP)
         columns = {name: self._columns[name]._replace(width=needs[name]) for name in names}
         over = sum(column.width + _GAP for column in columns.values()) - _GAP - width
+        # Still too wide: only these columns can be cut and read.
         for name in ("name", "question", "note"):
             if over > 0 and name in columns:
                 least = max(4, columns[name].width - over)
@@ -89,14 +90,14 @@ class _ProgressTable(Table[ProgressRow]):
         return MUTED if row.kind == "all" and name == "name" else ""
 
 
-def _listed(lines: Sequence[str]) -> str:
-    """Words and what they mean, as a list in help."""
+def _markdown_list(lines: Sequence[str]) -> str:
+    """Format words and their meanings as a Markdown list for help."""
     pairs = (line.partition(": ") for line in lines)
     return "\n".join(f"- *{word}*: {means}" for word, _, means in pairs)
 
 
 class RaterProgressTable(_ProgressTable):
-    """Everybody's line."""
+    """A row per person and judge, and the total."""
 
     HELP = f"""\
 # Progress
@@ -105,11 +106,11 @@ How far each person is, how fast, and until when; judges (models, scripts) below
 read anew every few seconds. **{{list.open}}** shows this rater's numbers in Raters, **{{progress.agreement}}** how far
 all agree, **{{progress.recount}}** reads it at once, **{{progress.copy}}** copies the line below.
 
-{_listed(progress_words.legend([*RATERS], RATERS))}
+{_markdown_list(progress_words.legend([*RATERS], RATERS))}
 
 Who straggles, by what they did:
 
-{_listed(progress_words.STRAGGLERS)}
+{_markdown_list(progress_words.STRAGGLERS)}
 
 A dash: nothing is known yet. What a narrow terminal has no column for, the line below says.
 """
@@ -120,7 +121,7 @@ A dash: nothing is known yet. What a narrow terminal has no column for, the line
 
 
 class QuestionTable(_ProgressTable):
-    """How often people differ so far, question by question."""
+    """Share of items at which people differ so far, question by question."""
 
     HELP = """\
 # Questions

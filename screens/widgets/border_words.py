@@ -1,4 +1,4 @@
-"""Write words on a widget's border as plain characters: Textual's own `border_title` reads markup in a `str`."""
+"""Write words on a widget's border as plain characters. Textual's own `border_title` parses markup in a `str`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.core.plain_text import plain
 
 
 def write_title(widget: Widget, words: str) -> None:
-    """Write on the upper border; repaint that row alone, and only if the words differ."""
+    """Write on the upper border. Repaint that row alone, and only if the words differ."""
     content = _border_content(words)
     if content != widget._border_title:
         widget._border_title = content
@@ -19,7 +19,7 @@ def write_title(widget: Widget, words: str) -> None:
 
 
 def write_subtitle(widget: Widget, words: str) -> None:
-    """Write on the lower border; repaint that row alone, and only if the words differ."""
+    """Write on the lower border. Repaint that row alone, and only if the words differ."""
     content = _border_content(words)
     if content != widget._border_subtitle:
         widget._border_subtitle = content

@@ -1,7 +1,7 @@
-"""A card: a text from outside that scrolls in its place, above what answers it, which always stands.
+"""A card: a scrolling text from outside above the widgets that answer it, which stay visible.
 
-Whatever an agent, a task or a model wrote may be of any length. Where a terminal has too few rows for all of a card,
-its text gives way and scrolls by the keyboard; its choices, its field and its hint keep their rows.
+A text of an agent, a task or a model may have any length. In a terminal with too few rows for the whole card, its text
+shrinks and scrolls by the keyboard. Its choices, its field and its hint keep their rows.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from screens.widgets.border_words import write_subtitle
 from screens.widgets.text_page import TextPage, rest_words
 
 Round = tuple[tuple[str, int], ...]
-"""Children that give rows away, in this order: an id, and the rows that each keeps for itself."""
+"""Children that give rows away, in this order: pairs of an id and the minimum of rows that each keeps."""
 
 
 class CardText(TextPage, can_focus=False):
-    """A text as high as it is, or less: then it scrolls, and its card says so."""
+    """A text with its natural height. If it gets less it scrolls, and its card reports how much is hidden."""
 
     DEFAULT_CSS = """
     CardText { height: auto; width: 1fr; }
@@ -50,7 +50,7 @@ class CardText(TextPage, can_focus=False):
 
 
 class _GivingLayout(VerticalLayout):
-    """One below the other; where the rows are too few, children give theirs away as their parent says."""
+    """A vertical layout. If the rows are too few, children give theirs away as their parent decides."""
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         placements = list(super().arrange(parent, children, size, greedy))
@@ -58,11 +58,11 @@ class _GivingLayout(VerticalLayout):
         # A height of 0 asks how high all of it would be.
         if not isinstance(parent, GivingColumn) or not size.height or lowest <= size.height:
             return placements
-        return list(_without(placements, parent.given(placements, lowest - size.height)))
+        return list(_shorten(placements, parent.given(placements, lowest - size.height)))
 
 
-def _without(placements: list[WidgetPlacement], row_counts: dict[Widget, int]) -> Iterator[WidgetPlacement]:
-    """The same widgets with so many rows less each, moved up together."""
+def _shorten(placements: list[WidgetPlacement], row_counts: dict[Widget, int]) -> Iterator[WidgetPlacement]:
+    """Yield the placements with each widget shortened by its number of rows, moved up together."""
     up = 0
     for placement in placements:
         less, region = row_counts.get(placement.widget, 0), placement.region
@@ -74,10 +74,10 @@ _LAYOUT = _GivingLayout()
 
 
 class GivingColumn(Vertical):
-    """A column in which some children give rows away where there are too few for all.
+    """A column in which some children give rows away if there are too few for all.
 
-    `GIVES` tells who gives in a first round, and, where that is not enough, in a second. Of a child that is such a
-    column itself, its own rounds tell how many it keeps.
+    `GIVES` lists who gives in a first round, and in a second if that is not enough. A child that is such a column
+    itself decides by its own rounds how many rows it keeps.
     """
 
     GIVES: ClassVar[tuple[Round, Round]] = ((), ())
@@ -87,8 +87,9 @@ class GivingColumn(Vertical):
         return _LAYOUT
 
     def given(self, placements: list[WidgetPlacement], rows: int, rounds: int = 2) -> dict[Widget, int]:
-        """How many rows each child gives so that together they give `rows`, as far as they can."""
+        """Return how many rows each child gives so that together they give `rows`, as far as possible."""
         row_counts: dict[Widget, int] = {}
+        # A second round may ask a child again that has given in the first.
         for number, givers in enumerate(self.GIVES[:rounds], 1):
             for child, least in givers:
                 place = next((placement for placement in placements if placement.widget.id == child), None)
@@ -102,7 +103,8 @@ class GivingColumn(Vertical):
         return row_counts
 
     def keeps(self, width: int, rounds: int) -> int:
-        """The rows that it needs where it stands in so many columns, once it has given in so many rounds."""
+        """Return the rows that the column needs at that width after giving in so many rounds."""
+        # Height 0 makes `_GivingLayout` return the natural height.
         inside = self.arrange(Size(max(0, width - self.gutter.width), 0))
         row_counts = self.given(inside.placements, _ALL, rounds)
         return inside.total_region.bottom - sum(row_counts.values()) + self.gutter.height
@@ -112,9 +114,9 @@ _ALL = 1 << 30
 
 
 class Card(GivingColumn):
-    """Its texts are the `CardText`s in it, read on one after the other by the same two keys.
+    """A column with texts (`CardText`), which the same two keys page through one after the other.
 
-    How much stands outside is told on its lower border.
+    Its lower border shows how many lines are out of sight.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -127,7 +129,7 @@ class Card(GivingColumn):
         return [text for text in self.children if isinstance(text, CardText) and text.display]
 
     def action_read(self, by: int) -> None:
-        """A page on in the first text that goes on below, or back in the last that was read on."""
+        """Page on in the first text with hidden lines below, or back in the last one with hidden lines above."""
         texts = self._texts if by > 0 else self._texts[::-1]
         for text in texts:
             if text.lines_below if by > 0 else text.lines_above:
@@ -137,10 +139,10 @@ class Card(GivingColumn):
 
     @property
     def rest(self) -> str:
-        """How much of the text is out of sight, and the keys that show it."""
+        """Number of lines out of sight, and the keys that show them."""
         below, above = (sum(getattr(text, name) for text in self._texts) for name in ("lines_below", "lines_above"))
         return rest_words((keys_of(self, "card.down")[0], below), (keys_of(self, "card.up")[0], above))
 
     def tell_rest(self) -> None:
-        """Says so on its lower border; without one its text's last line does."""
+        """Write that number on the lower border. A card without a border lets its text's last line show it."""
         write_subtitle(self, self.rest)

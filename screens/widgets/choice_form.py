@@ -1,4 +1,4 @@
-"""A small form over a room: a line for each field, with what is chosen or typed in it; Enter does what it is for."""
+"""A small form over a room: one line per field with its choice or typed text. Enter submits it."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ Result = TypeVar("Result")
 
 
 class ChoiceList(LineList):
-    """The fields, a line each, with what is chosen in it; a name is typed where the choice asks for one."""
+    """The fields, one line each with its current choice. The person types a name if the choice asks for one."""
 
     def __init__(self, fields: list[ChoiceField], values: Mapping[str, str], settings: Settings) -> None:
         super().__init__(id="form-fields")
         self.fields = fields
         self._settings = settings
-        self._at: dict[str, int] = {}
+        self._choice_index: dict[str, int] = {}
         self._typed: dict[tuple[str, int], str] = {}
         for field in fields:
             at, text = chosen_in(field, values.get(field.name, ""))
-            self._at[field.name] = at
+            self._choice_index[field.name] = at
             if text:
                 self._typed[field.name, at] = text
 
@@ -54,20 +54,20 @@ class ChoiceList(LineList):
         return self.fields[self.cursor]
 
     def choice(self, field: ChoiceField) -> Choice:
-        """What is chosen in a field."""
-        return field.choices[self._at[field.name]]
+        """Return the current choice of a field."""
+        return field.choices[self._choice_index[field.name]]
 
     def typed(self, field: ChoiceField) -> str:
-        """What was typed behind the choice of a field."""
-        return self._typed.get((field.name, self._at[field.name]), "")
+        """Return the text typed for the current choice of a field."""
+        return self._typed.get((field.name, self._choice_index[field.name]), "")
 
     @property
     def values(self) -> dict[str, str]:
-        """What is chosen in each field, with what was typed."""
+        """The value of each field by name, with the typed text appended."""
         return {field.name: self.choice(field).value + self.typed(field).strip() for field in self.fields}
 
     def needs(self, field: ChoiceField) -> str:
-        """What the choice of a field needs and is not there, as a sentence goes on: `needs a playbook ...`."""
+        """Return what the choice of a field needs and lacks, as a predicate: `needs a playbook ...`; else empty."""
         choice = self.choice(field)
         if choice.needs:
             return f"needs {choice.needs}"
@@ -76,7 +76,7 @@ class ChoiceList(LineList):
     def paint(self, index: int, width: int) -> Content:
         field = self.fields[index]
         choice, text = self.choice(field), plain(self.typed(field), lines=False)
-        places = f"{self._at[field.name] + 1}/{len(field.choices)}"
+        places = f"{self._choice_index[field.name] + 1}/{len(field.choices)}"
         words = [(f"{field.label:<{_LABEL}}", MUTED), (f"‹ {one_line(choice.says, 200)}", "")]
         if choice.typed:
             words.append((f": {text}▏" if text or index == self.cursor else f": {choice.typed}", ACCENT))
@@ -87,22 +87,22 @@ class ChoiceList(LineList):
         return Content.assemble(left, " ", (places, MUTED))
 
     def turn(self, by: int) -> None:
-        """Another choice in the field under the cursor."""
+        """Select another choice in the field under the cursor."""
         field = self.field
-        self._at[field.name] = (self._at[field.name] + by) % len(field.choices)
+        self._choice_index[field.name] = (self._choice_index[field.name] + by) % len(field.choices)
         self.changed()
 
     def _type(self, text: str) -> None:
-        key = (self.field.name, self._at[self.field.name])
+        key = (self.field.name, self._choice_index[self.field.name])
         self._typed[key] = (self._typed.get(key, "") + clean(text, lines=False))[:200]
         self.changed()
 
     def on_key(self, event: events.Key) -> None:
-        """What is typed belongs to the choice that asks for a name; elsewhere letters are commands."""
+        """Add typed characters to a choice that asks for a name. Otherwise letters are commands."""
         if not self.choice(self.field).typed:
             return
         if event.key == "backspace":
-            key = (self.field.name, self._at[self.field.name])
+            key = (self.field.name, self._choice_index[self.field.name])
             self._typed[key] = self._typed.get(key, "")[:-1]
             self.changed()
         elif event.is_printable and event.character:
@@ -113,14 +113,14 @@ class ChoiceList(LineList):
         event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """A name that is pasted."""
+        """Add a pasted name."""
         if self.choice(self.field).typed:
             event.stop()
             self._type(" ".join(event.text.split()))
 
 
 class ChoiceForm(ModalScreen[Result | None]):
-    """Gives what its fields come to, or None where it was left; a subclass says what Enter does."""
+    """A form that returns a result of its fields, or None if the person left it. A subclass defines what Enter does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space", "turn(1)", "Other choice", id="start.next", tooltip="The next choice in this field"),
@@ -128,7 +128,7 @@ class ChoiceForm(ModalScreen[Result | None]):
         Binding("escape", "leave", "Leave", id="start.leave", tooltip="Start nothing"),
     ]
     ENTER = "start"
-    """What Enter does, in a word or two."""
+    """Label of Enter, a word or two."""
 
     def __init__(self, title: str, about: str, fields: ChoiceList) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class ChoiceForm(ModalScreen[Result | None]):
         self.say()
 
     def say(self, wrong: str = "") -> None:
-        """Write below the fields what is wrong, else what the choice needs and what the keys do."""
+        """Write an error below the fields; else what the choice needs, and the keys."""
         line = self.query_one("#form-says", Static)
         line.set_class(bool(wrong), "-wrong")
         needs = self.fields.needs(self.fields.field)
@@ -160,26 +160,26 @@ class ChoiceForm(ModalScreen[Result | None]):
         line.update(plain(wrong) or plain(f"This {needs}.\n" * bool(needs)) + with_keys(self, keys))
 
     def finish(self) -> None:
-        """Do what the form is for; what is wrong with its fields is said in it."""
+        """Submit the form. Show an error in it if the fields are invalid."""
         raise NotImplementedError
 
     def action_turn(self, by: int) -> None:
-        """Another choice in the field under the cursor."""
+        """Select another choice in the field under the cursor."""
         self.fields.turn(by)
         self.say()
 
     @on(LineList.Highlighted, "#form-fields")
-    def _moved(self, message: LineList.Highlighted) -> None:
+    def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.say()
 
     @on(LineList.Chosen, "#form-fields")
-    def _chosen(self, message: LineList.Chosen) -> None:
+    def _submit(self, message: LineList.Chosen) -> None:
         message.stop()
         self.finish()
 
     def action_leave(self) -> None:
-        """Back to the list."""
+        """Close help, or leave the form without a result."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
         else:

@@ -1,4 +1,4 @@
-"""A heading that opens and closes what stands under it."""
+"""A heading that folds and unfolds its body."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NOTHING = Text()
 
 
 class Fold(Static, can_focus=True):
-    """One line, `▸ title  summary`, or `▾ title` with its body beneath.
+    """One line `▸ title  summary`, or `▾ title` with the body beneath.
 
-    Title and summary have been through `plain`, and no markup is read in them or in the body.
+    The caller has passed title and summary through `plain`. Neither they nor the body are parsed as markup.
     """
 
     HELP = """
@@ -38,7 +38,7 @@ class Fold(Static, can_focus=True):
 
     @dataclass
     class Turned(Message):
-        """It was opened or closed."""
+        """Message: the fold was opened or closed."""
 
         fold: Fold
 
@@ -59,7 +59,7 @@ class Fold(Static, can_focus=True):
         self._body: Text | Group = body
 
     def set_body(self, summary: str, body: Text | Group) -> None:
-        """Puts something else under the heading."""
+        """Replace the summary and the body under the heading."""
         self._summary, self._body = summary, body
         self.refresh(layout=True)
 

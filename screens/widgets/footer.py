@@ -19,14 +19,14 @@ from textual.widget import Widget
 from screens.key_names import character
 
 MOST = 7
-"""Verbs in a footer, help among them; the help panel lists every key."""
+"""Maximum verbs in a footer, help included. The help panel lists every key."""
 _HELP = "app.help"
-"""The binding that every footer ends in."""
+"""Id of the binding at the end of every footer."""
 _DIM = Style(dim=True)
 
 
 class FooterVerb(NamedTuple):
-    """A key as it is painted."""
+    """A key and its word in the footer."""
 
     binding: Binding
     key: str
@@ -35,15 +35,16 @@ class FooterVerb(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Its columns: a space before and after the key, one after the word."""
+        """Columns: a space before and after the key, and one after the word."""
         return cell_len(self.key) + cell_len(self.binding.description) + 3
 
 
 class Footer(Widget, can_focus=False):
-    """At most seven verbs, each whole or not there, the first of them first; help, and what waits, always.
+    """A line of at most seven verbs in order of importance.
 
-    One line that is painted anew where its verbs are others. In Textual's footer each key is a widget: whenever what
-    has the focus has other keys, all of them are removed and mounted, and the whole screen is laid out three times.
+    Each verb is shown whole or not at all. Help and the badge are always there.
+    The line is painted anew only if its verbs change. Textual's footer has a widget per key: whenever the focused
+    widget has other keys, it removes and mounts all of them and lays the whole screen out three times.
     """
 
     ALLOW_SELECT = False
@@ -61,48 +62,48 @@ class Footer(Widget, can_focus=False):
     def __init__(self) -> None:
         super().__init__()
         self.verbs: list[FooterVerb] = []
-        """Those that are painted, from the left."""
+        """The painted verbs from the left."""
         self._badge = ""
         self._under_mouse: FooterVerb | None = None
-        self._asked = False
-        """Whether the keys may be others than those that were looked at last."""
+        self._stale = False
+        """True if the keys may have changed since the last update."""
 
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
         if hasattr(self.app, "badge"):
-            self.watch(self.app, "badge", self._look_soon, init=False)
+            self.watch(self.app, "badge", self._update_verbs_soon, init=False)
 
     def on_resize(self) -> None:
-        self._look_soon()
+        self._update_verbs_soon()
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
         if screen.app.app_focus and self.is_attached and screen is self.screen:
-            self._look_soon()
+            self._update_verbs_soon()
 
-    def _look_soon(self) -> None:
-        """Looks at the keys after the next paint, once, however often it is asked for until then."""
-        self._asked = True
-        self.call_after_refresh(self._look)
+    def _update_verbs_soon(self) -> None:
+        """Update the verbs after the next paint, once for any number of calls until then."""
+        self._stale = True
+        self.call_after_refresh(self._update_verbs)
 
-    def _look(self) -> None:
-        if self._asked and self.is_attached:
-            self._asked = False
+    def _update_verbs(self) -> None:
+        if self._stale and self.is_attached:
+            self._stale = False
             # What the run that is live waits for; its own screen says that itself.
             badge = "" if getattr(self.app, "current_mode", "") == "live" else getattr(self.app, "badge", "")
-            verbs = self._fitting((self.size or self.app.size).width - (cell_len(badge) + 2) * bool(badge))
+            verbs = self._fitting_verbs((self.size or self.app.size).width - (cell_len(badge) + 2) * bool(badge))
             if (verbs, badge) != (self.verbs, self._badge):
                 self.verbs, self._badge = verbs, badge
                 self._hover(None)
                 self.refresh()
 
     def _is_typed(self, binding: Binding) -> bool:
-        """Whether the key is a letter in the field that has the keys; Textual takes `/`, by its name, for none."""
+        """Return True if the focused field would read the key as text. Textual does not recognize `/` by its name."""
         typing = character(binding.key)
         focused = self.screen.focused
         return bool(typing and focused and not binding.priority and focused.check_consume_key(binding.key, typing))
 
-    def _fitting(self, room: int) -> list[FooterVerb]:
-        """The verbs that so many columns have room for, in their order, help at the end."""
+    def _fitting_verbs(self, room: int) -> list[FooterVerb]:
+        """Return the verbs that fit into so many columns, in order, with help at the end."""
         verbs: dict[str, FooterVerb] = {}
         for node, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in verbs and not self._is_typed(binding):
@@ -137,7 +138,7 @@ class Footer(Widget, can_focus=False):
             yield Segment(f"{verb.binding.description} ", (hover_style if hovered else word_style) + faded)
 
     def verb_at(self, x: int) -> FooterVerb | None:
-        """The verb in this column of the line."""
+        """Return the verb in this column; None if there is none."""
         for verb in self.verbs:
             if 0 <= x < verb.width:
                 return verb

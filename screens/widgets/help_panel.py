@@ -1,4 +1,4 @@
-"""The help panel: what the focused widget says of itself and its keys, read on by two keys from anywhere."""
+"""The help panel: help of the focused widget and its keys. Two keys scroll it from anywhere."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from textual.widgets._key_panel import BindingsTable, KeyPanel
 from screens.key_names import with_keys
 
 KeyRow: TypeAlias = tuple[DOMNode, str, Binding]
-"""Whose key it is, all the keys of the action as they are written, and the binding."""
+"""The widget of a key, all keys of the action as displayed, and the binding."""
 
 
 class RenderedTable:
-    """A table whose lines are made once for each width: Textual asks several times how high it is before it paints."""
+    """A table that caches its lines per width, because Textual asks for its height several times before it paints."""
 
     def __init__(self, table: Table) -> None:
-        self._table = table
+        self._key_table = table
         self._lines: dict[int, list[Segment]] = {}
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         width = options.max_width
         if width not in self._lines:
-            self._lines[width] = list(console.render(self._table, options))
+            self._lines[width] = list(console.render(self._key_table, options))
         yield from self._lines[width]
 
 
-def _table(rows: Sequence[KeyRow], key_style: Style) -> Table:
-    """Keys, and beside them what they do; an empty line between widgets."""
+def _key_table(rows: Sequence[KeyRow], key_style: Style) -> Table:
+    """Return a table of keys and their actions, with an empty line between widgets."""
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right", no_wrap=True)
     last: DOMNode | None = None
@@ -56,24 +56,27 @@ def _table(rows: Sequence[KeyRow], key_style: Style) -> Table:
 
 
 class KeyTable(BindingsTable):
-    """The keys that are worth a line: how a field is typed in is left out, for that is as everywhere."""
+    """The keys that are worth a line.
 
-    _drawn: tuple[Sequence[KeyRow], Style, RenderedTable] | None = None
-    """What was painted last: the rows, the style of their keys, and their table."""
+    Editing keys of text fields are left out, because they are the same everywhere.
+    """
+
+    _painted: tuple[Sequence[KeyRow], Style, RenderedTable] | None = None
+    """Cache of the last painting: the rows, the style of their keys, and their table."""
 
     def render(self) -> RenderedTable:  # type: ignore[override]
         rows, key_style = list(self.rows()), self.get_component_rich_style("bindings-table--key")
-        if self._drawn is None or self._drawn[:2] != (rows, key_style):
-            self._drawn = rows, key_style, RenderedTable(_table(rows, key_style))
-        return self._drawn[2]
+        if self._painted is None or self._painted[:2] != (rows, key_style):
+            self._painted = rows, key_style, RenderedTable(_key_table(rows, key_style))
+        return self._painted[2]
 
     def look(self) -> None:
-        """Paints the keys anew where they are others."""
-        if self._drawn is None or list(self.rows()) != self._drawn[0]:
+        """Repaint if the keys have changed."""
+        if self._painted is None or list(self.rows()) != self._painted[0]:
             self.refresh(layout=True)
 
     def rows(self) -> Iterator[KeyRow]:
-        """Each action with all of its keys, of whose widget, in the order in which they are looked for."""
+        """Yield each action with its widget and all of its keys, in the order of the active bindings."""
         rows: dict[tuple[int, str], tuple[DOMNode, list[str], Binding]] = {}
         stands = bool(self.app.screen_stack)  # an app that ends takes its screens down one by one, and lays them out
         for node, binding, _, _ in self.screen.active_bindings.values() if stands else ():
@@ -90,7 +93,10 @@ class KeyTable(BindingsTable):
 
 
 class _Keys(KeyPanel):
-    """Textual makes the table anew whenever a room says that its keys may be others, which they seldom are."""
+    """Textual rebuilds the table whenever a room refreshes its bindings, though they seldom change.
+
+    This one compares first.
+    """
 
     def compose(self) -> ComposeResult:
         yield KeyTable(shrink=True, expand=False)
@@ -100,8 +106,9 @@ class _Keys(KeyPanel):
             table.look()
 
 
-def _about_keys_here(text: str) -> str:
-    """A help text without the sentences about keys that nothing here has: a widget stands in several rooms."""
+def _drop_unbound(text: str) -> str:
+    """Remove the sentences about keys that are unbound here, because one widget may be used in several rooms."""
+    # `with_keys` fills an unbound key as an empty bold text: four asterisks.
     if "****" not in text:
         return text
     paragraphs = (re.split(r"(?<=\.)\s+", paragraph) for paragraph in text.split("\n\n"))
@@ -109,7 +116,7 @@ def _about_keys_here(text: str) -> str:
 
 
 class Help(HelpPanel):
-    """Textual's panel with the keys that matter, one text from top to bottom."""
+    """Textual's panel with the keys that matter, as one scrolling text."""
 
     DEFAULT_CSS = """
     Help #help-text { height: 1fr; scrollbar-gutter: stable; scrollbar-size-vertical: 1; }
@@ -124,18 +131,18 @@ class Help(HelpPanel):
             yield _Keys(id="keys-help")
 
     def update_help(self, focused_widget: Widget | None) -> None:
-        """What the widget, or what it stands in, says of itself, with the keys as they are bound now."""
+        """Show the help of the widget or of its nearest ancestor that has some, with the current keys."""
         if not self.app.app_focus or not self.screen.is_active:
             return
         around = focused_widget.ancestors_with_self if focused_widget is not None else []
         words = next((node.HELP for node in around if isinstance(node, Widget) and node.HELP), "")
         self.set_class(bool(words), "-show-help")
         for markdown in self.query(Markdown).results():
-            markdown.update(_about_keys_here(with_keys(self, dedent(words.rstrip()))))
+            markdown.update(_drop_unbound(with_keys(self, dedent(words.rstrip()))))
         for text in self.query("#help-text").results():
             text.scroll_home(animate=False)
 
     def read(self, by: int) -> None:
-        """A page on, or back."""
+        """Scroll by a page."""
         text = self.query_one("#help-text")
         (text.scroll_page_down if by > 0 else text.scroll_page_up)(animate=False)

@@ -1,4 +1,7 @@
-"""A list of any length with a cursor: only lines in sight are ever built, so that step ten thousand costs as one."""
+"""A list of any length with a cursor.
+
+It builds only visible lines, so step ten thousand costs as little as step one.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ MOVE = Binding.Group("Move", compact=True)
 
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):
-    """One row per line; a subclass says how many (`count`) and paints one (`paint`)."""
+    """A list with one row per line. A subclass gives their number (`count`) and paints one (`paint`)."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--heading", "lines--empty"}
     DEFAULT_CSS = """
@@ -48,12 +51,13 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("enter", "choose", "Open", show=False, group=MOVE, id="list.open", tooltip="Open this line"),
     ]
 
+    # `watch_cursor` repaints the two lines that change, so the whole list need not be.
     cursor: reactive[int] = reactive(0, repaint=False)
-    """The line the cursor is on, from 0."""
+    """Index of the line under the cursor, from 0."""
 
     @dataclass
     class Highlighted(Message):
-        """The cursor moved to `index`."""
+        """Message: the cursor moved to `index`."""
 
         lines: LineList
         index: int
@@ -64,7 +68,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Chosen(Message):
-        """Enter, or a second click, on `index`."""
+        """Message: Enter or a double click on `index`."""
 
         lines: LineList
         index: int
@@ -74,35 +78,35 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             return self.lines
 
     heading_rows = 0
-    """1 where the first row is a heading that stays."""
+    """1 if the first row is a heading that does not scroll."""
     empty = ""
-    """What is said where there is nothing."""
+    """Text of an empty list."""
 
     # -- for a subclass --------------------------------------------------------------------------------------
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """Number of lines."""
         raise NotImplementedError
 
     def paint(self, index: int, width: int) -> Content:
-        """One line; it is cut or padded to `width`."""
+        """Return one line. The list cuts or pads it to `width`."""
         raise NotImplementedError
 
     def heading(self, width: int) -> Content:
-        """The row that stays above the lines."""
+        """Return the row above the lines, which does not scroll."""
         return Content("")
 
     # -- for those who use it --------------------------------------------------------------------------------
 
     def changed(self) -> None:
-        """To be called when the number of lines, or what they say, is another."""
+        """Update the list after the number of lines or their contents changed."""
         self.virtual_size = Size(self.scrollable_content_region.width, self.count + self.heading_rows)
         self.cursor = self.validate_cursor(self.cursor)
         self.refresh()
 
     def changed_at(self, *indices: int) -> None:
-        """To be called when no more than these lines say something else, or look otherwise."""
+        """Repaint only these lines after they changed."""
         area = self.scrollable_content_region
         for index in indices:
             y = index - self.scroll_offset.y + self.heading_rows
@@ -115,7 +119,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         write_subtitle(self, subtitle)
 
     def go(self, index: int) -> None:
-        """Moves the cursor, and what is in sight with it."""
+        """Move the cursor and scroll it into sight."""
         self.cursor = index
 
     # -- beneath ---------------------------------------------------------------------------------------------
@@ -143,30 +147,30 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        strip = self._line(y, width - 1 if self.show_vertical_scrollbar else width)
+        strip = self._render_row(y, width - 1 if self.show_vertical_scrollbar else width)
         return strip.adjust_cell_length(width, self.visual_style.rich_style)
 
-    def _line(self, y: int, width: int) -> Strip:
-        """One row, a column free between it and a scrollbar."""
+    def _render_row(self, y: int, width: int) -> Strip:
+        """Return one row, with a free column before a scrollbar."""
         if y < self.heading_rows:
-            return self._strip(self.heading(width), width, self.get_visual_style("lines--heading"))
+            return self._to_strip(self.heading(width), width, self.get_visual_style("lines--heading"))
         index = y - self.heading_rows + self.scroll_offset.y
         if index >= self.count:
-            return self._blank(y - self.heading_rows, width)
+            return self._render_blank(y - self.heading_rows, width)
         on_cursor = index == self.cursor
         style = self.get_visual_style("lines--cursor") if on_cursor else self.visual_style
         content = self.paint(index, width)
         # On the cursor one style speaks, or what is dim elsewhere could not be read.
-        return self._strip(content.without_spans if on_cursor and self.has_focus else content, width, style)
+        return self._to_strip(content.without_spans if on_cursor and self.has_focus else content, width, style)
 
-    def _blank(self, y: int, width: int) -> Strip:
+    def _render_blank(self, y: int, width: int) -> Strip:
         if not self.count and self.empty and width > 0:
             lines = Content(with_keys(self, self.empty)).wrap(width)
             if y < len(lines):
-                return self._strip(lines[y], width, self.get_visual_style("lines--empty"))
+                return self._to_strip(lines[y], width, self.get_visual_style("lines--empty"))
         return Strip.blank(width, self.visual_style.rich_style)
 
-    def _strip(self, content: Content, width: int, style: Style) -> Strip:
+    def _to_strip(self, content: Content, width: int, style: Style) -> Strip:
         return strip_of(self, content, width, style)
 
     # -- keys and mouse --------------------------------------------------------------------------------------
@@ -194,17 +198,17 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def strip_of(widget: ScrollView, content: Content, width: int, style: Style) -> Strip:
-    """One line of content, cut or padded to `width`, in the theme's colours."""
+    """Return one line of content, cut or padded to `width`, in the theme's colours."""
     theme = widget.app.theme
 
     def parsed(span: str | Style) -> Style:
-        return _parsed(theme, span) if isinstance(span, str) else span
+        return _parse_style(theme, span) if isinstance(span, str) else span
 
     line = content.truncate(width, ellipsis=True, pad=True)
     return Strip([Segment(text, look.rich_style) for text, look in line.render(style, "", parsed)], width)
 
 
 @lru_cache(maxsize=256)
-def _parsed(theme: str, span: str) -> Style:
-    """A style with the theme's variables in it; the theme is part of the key because they change with it."""
+def _parse_style(theme: str, span: str) -> Style:
+    """Parse a style with the theme's variables. The theme is part of the cache key because they change with it."""
     return Style.parse(span)

@@ -1,4 +1,4 @@
-"""What is a room's own screen: little is styled anew when the keys move, and every widget hears of its new size."""
+"""Base class of the rooms' screens: cheap restyling when the focus moves, and a resize event for every widget."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ if TYPE_CHECKING:
 
 
 class RoomScreen(TellsRefusals, Screen[ScreenResultType]):
-    """A screen whose panes tell by their borders which of them holds the keys (`:focus-within`), and nothing more.
+    """A screen whose panes show only by their borders which of them has the focus (`:focus-within`).
 
-    Textual styles all anew that stands in such a pane, whenever the keys go to it, from it or about in it: 43 widgets
-    beside a live phone. Nothing in one looks otherwise for that, so here it is the pane alone.
-
-    Textual tells a widget of its new size where that differs from the map of the layout before. It draws this map anew,
-    with all that is still to be laid out, when a region is asked for in between (8.2): then nobody hears of a new size.
-    Here a layout is compared with what the one before it really was.
+    Textual restyles all widgets in such a pane whenever the focus enters it, leaves it or moves within it: 43 widgets
+    beside a live phone. None of them looks different then, so this class restyles the pane alone.
+    Textual sends a widget its new size if it differs from the map of the layout before. But a request for a region in
+    between redraws this map with all pending changes (Textual 8.2), and then no widget is sent its new size. This class
+    compares each layout with the map as it was after the previous one.
     """
 
     _last_layout: CompositorMap | None = None
-    """Where everything was after the last layout; None before the first."""
+    """Positions of all widgets after the last layout; None before the first."""
 
     def _update_focus_styles(self, focused: Widget | None = None, blurred: Widget | None = None) -> None:
-        """Textual has no public hook here."""
+        """Restyle the panes that hold or held the focus. Textual has no public hook here."""
         holders: set[DOMNode] = set()
         for widget in (focused, blurred):
             if widget is not None:
@@ -39,7 +38,7 @@ class RoomScreen(TellsRefusals, Screen[ScreenResultType]):
             self.app.stylesheet.update_nodes(holders, animate=True)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """Textual has no public hook here."""
+        """Lay out against the map of the previous layout. Textual has no public hook here."""
         if self._last_layout is not None:
             self._compositor._full_map = self._last_layout
         super()._refresh_layout(size, scroll)

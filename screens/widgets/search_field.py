@@ -1,4 +1,4 @@
-"""A row that searches while it is typed into; what it found, or that it found nothing, is said beside it."""
+"""A row that searches while the person types, with the result beside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from screens.widgets.text_fields import TextLine
 
 
 class SearchRow(Horizontal):
-    """Hidden until it is opened; Enter goes on to the next place."""
+    """A search row, hidden until opened. Enter goes to the next match."""
 
     DEFAULT_CSS = """
     SearchRow { height: 1; padding: 0 1; display: none; }
@@ -31,9 +31,9 @@ class SearchRow(Horizontal):
 
     @dataclass
     class Sought(Message):
-        """`needle` is looked for, its case folded; empty: nothing any more.
+        """Message: search for `needle`, with its case folded. An empty needle ends the search.
 
-        `on` where the place found before does not count again.
+        `on` means the next match: the current one does not count again.
         """
 
         needle: str
@@ -53,12 +53,12 @@ class SearchRow(Horizontal):
         return self.has_class("-open")
 
     def open(self) -> None:
-        """Shows the row and takes the keys."""
+        """Show the row and focus its field."""
         self.add_class("-open")
         self.query_one(Input).focus()
 
     def close(self) -> None:
-        """Hides the row, and nothing is looked for; what was typed stays for the next time."""
+        """Hide the row and end the search. The text stays in the field for the next time."""
         if not self.is_open:
             return
         self.remove_class("-open")
@@ -66,20 +66,20 @@ class SearchRow(Horizontal):
         self.post_message(self.Sought("", on=False))
 
     def say(self, text: str) -> None:
-        """What the search came to."""
+        """Show the result of the search."""
         self.query_one(".found", Static).update(text)
 
     @on(Input.Changed)
-    def _typed(self, message: Input.Changed) -> None:
+    def _search_typed(self, message: Input.Changed) -> None:
         message.stop()
-        self._seek(message.value, on=False)
+        self._post_sought(message.value, on=False)
 
     @on(Input.Submitted)
-    def _entered(self, message: Input.Submitted) -> None:
+    def _search_next(self, message: Input.Submitted) -> None:
         message.stop()
-        self._seek(message.value, on=True)
+        self._post_sought(message.value, on=True)
 
-    def _seek(self, text: str, *, on: bool) -> None:
+    def _post_sought(self, text: str, *, on: bool) -> None:
         needle = text.strip().casefold()
         if not needle:
             self.say("")
@@ -87,7 +87,7 @@ class SearchRow(Horizontal):
 
 
 def marked(content: Content, needle: str) -> Content:
-    """Text with each place marked that holds `needle`, whatever its case; as it is where that is empty."""
+    """Mark each occurrence of `needle` in a text, ignoring case. An empty needle marks none."""
     if needle:
         for matches in re.finditer(re.escape(needle), content.plain, re.IGNORECASE):
             content = content.stylize(FOUND, matches.start(), matches.end())
@@ -95,7 +95,7 @@ def marked(content: Content, needle: str) -> Content:
 
 
 def nodes_holding(tree: UiTree | None, needle: str) -> list[PhoneMark]:
-    """A frame for each node of a screen whose words hold `needle`; it says so where they were read from the picture."""
+    """Return a frame for each node of a screen whose text holds `needle`, labelled if it was read from the picture."""
     if tree is None or not needle:
         return []
     if was_read(tree):

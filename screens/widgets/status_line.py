@@ -1,4 +1,4 @@
-"""A line or two that say how things stand; the screen is laid out anew only where they need more or fewer lines."""
+"""A status of a line or two. A new text causes a layout only if it needs another number of lines."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from textual.widgets import Static
 
 
 class StatusLine(Static):
-    """What is said is plain characters already, or spans of our own."""
+    """A status line. Its content is plain characters or our own spans."""
 
     def __init__(self, id: str) -> None:
         super().__init__("", id=id, markup=False)
-        self._said = Content("")
+        self._current = Content("")
         self._rows = 0
 
     @property
     def said(self) -> Content:
-        """What is said now."""
-        return self._said
+        """The current text."""
+        return self._current
 
     def say(self, content: Content) -> None:
-        """Says something else; saying the same again costs nothing."""
-        if content == self._said and content.spans == self._said.spans:
+        """Show another text. The same text again costs nothing."""
+        if content == self._current and content.spans == self._current.spans:
             return
         width = self.scrollable_content_region.width or self.size.width
         rows = len(content.wrap(width)) if width else -1
         self.update(content, layout=rows != self._rows or not width)
-        self._said, self._rows = content, rows
+        self._current, self._rows = content, rows

@@ -1,4 +1,4 @@
-"""Lists of rows and tables of columns: what a row is, and which columns there are, a subclass says."""
+"""Lists of rows and tables of columns. A subclass defines the row and the columns."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ Row = TypeVar("Row")
 
 
 class TableColumn(NamedTuple):
-    """A column of a table, in cells."""
+    """A column of a table. Widths are in cells."""
 
     title: str
     width: int
     least: int = 0
-    """The width of the table from which the column is shown."""
+    """Minimum width of the table from which the column is shown."""
     right: bool = False
     share: int = 0
-    """Above 0: as wide as this part of the table, where that is more than `width`."""
+    """Divisor of the table's width, which gives a minimum width of the column. 0 for none."""
     fits: bool = False
-    """No wider than what stands in it, or its title."""
+    """Shrink to the longest content or the title."""
     rest: int = 0
-    """Above 0: it gets what the others leave, and is never narrower than this."""
+    """Minimum width of the column that takes the remaining width. 0 for other columns."""
     gap: int = 2
-    """Blanks before it, where it is not the first."""
+    """Blanks before the column, unless it is the first."""
     style: str = ""
 
     def at(self, width: int) -> TableColumn:
-        """The column in a table of that width."""
+        """Return the column in a table of that width."""
         return self._replace(width=max(self.width, width // self.share)) if self.share else self
 
 
 def cell(text: str, column: TableColumn) -> str:
-    """Text cut or padded to a column, wide characters counted as two."""
+    """Cut or pad a text to a column, counting wide characters as two."""
     content = Content(text).truncate(column.width, ellipsis=True)
     pad = " " * max(0, column.width - content.cell_length)
     return pad + content.plain if column.right else content.plain + pad
 
 
 class RowList(LineList, Generic[Row]):
-    """A list in which each line shows one row; a subclass paints it."""
+    """A list in which each line shows one row. A subclass paints it."""
 
     def __init__(self, id: str, classes: str = "pane") -> None:
         super().__init__(id=id, classes=classes)
@@ -55,21 +55,21 @@ class RowList(LineList, Generic[Row]):
 
     @property
     def current(self) -> Row | None:
-        """The row under the cursor."""
+        """The row under the cursor; None if the list is empty."""
         return self.rows[min(self.cursor, self.count - 1)] if self.rows else None
 
     def set_rows(self, rows: Iterable[Row], key: Callable[[Row], object] | None = None) -> None:
-        """Shows other rows; with a `key` the cursor stays on the row that has the same, or goes to the first."""
+        """Show other rows. With a `key` the cursor stays on the row of the same key, or goes to the first."""
         before = self.current
         self.rows = list(rows)
         self.changed()
         if key is not None:
-            here = key(before) if before is not None else None
-            self.go(next((at for at, row in enumerate(self.rows) if key(row) == here), 0))
+            current_key = key(before) if before is not None else None
+            self.go(next((at for at, row in enumerate(self.rows) if key(row) == current_key), 0))
 
 
 class Table(RowList[Row]):
-    """Rows in columns under a heading that stays; `words` says what stands where."""
+    """Rows in columns under a fixed heading. `words` returns the content of a cell."""
 
     heading_rows = 1
 
@@ -81,19 +81,19 @@ class Table(RowList[Row]):
     # -- for a subclass --------------------------------------------------------------------------------------
 
     def words(self, name: str, row: Row, width: int) -> str:
-        """What stands in a column that is `width` cells wide."""
+        """Return the text of a column that is `width` cells wide."""
         raise NotImplementedError
 
     def style_of(self, name: str, row: Row) -> str:
-        """How it looks there."""
+        """Return the style of a cell."""
         return self._columns[name].style
 
     def title_of(self, name: str, column: TableColumn) -> str:
-        """What stands above a column."""
+        """Return the title of a column."""
         return column.title
 
     def columns(self, width: int) -> dict[str, TableColumn]:
-        """The columns of a table of that width."""
+        """Return the columns of a table of that width."""
         columns = {name: column.at(width) for name, column in self._columns.items() if width >= column.least}
         for name, column in columns.items():
             if column.fits:
@@ -107,7 +107,7 @@ class Table(RowList[Row]):
     # -- beneath ---------------------------------------------------------------------------------------------
 
     def longest(self, name: str) -> int:
-        """Cells that the longest of what stands in a column takes, or its title; 0 where nothing stands there."""
+        """Return the width of a column's longest content or its title in cells, or 0 if all its cells are empty."""
         if name not in self._longest:
             width = self._columns[name].width
             words = {self.words(name, row, width) for row in self.rows} - {""}
@@ -120,17 +120,17 @@ class Table(RowList[Row]):
         super().changed()
 
     def heading(self, width: int) -> Content:
-        return Content("".join(_joined(self.columns(width), self.title_of)))
+        return Content("".join(_join_cells(self.columns(width), self.title_of)))
 
     def paint(self, index: int, width: int) -> Content:
         row, columns = self.rows[index], self.columns(width)
-        cells = _joined(columns, lambda name, column: self.words(name, row, column.width))
+        cells = _join_cells(columns, lambda name, column: self.words(name, row, column.width))
         styles = (self.style_of(name, row) for name in columns)
         return Content.assemble(*zip(cells, styles, strict=True))
 
 
-def _joined(columns: Mapping[str, TableColumn], words: Callable[[str, TableColumn], str]) -> list[str]:
-    """Each column's cell with the blanks before it."""
+def _join_cells(columns: Mapping[str, TableColumn], words: Callable[[str, TableColumn], str]) -> list[str]:
+    """Return each column's cell with the blanks before it."""
     return [
         " " * (column.gap if at else 0) + cell(words(name, column), column)
         for at, (name, column) in enumerate(columns.items())
@@ -138,34 +138,34 @@ def _joined(columns: Mapping[str, TableColumn], words: Callable[[str, TableColum
 
 
 _LEAST_TITLE, _LEAST_TAGS = 8, 3
-"""Cells below which a title, or tags, would say nothing."""
+"""Minimum cells of a title and of tags. Fewer would be unreadable."""
 
 
 class TitledCell(NamedTuple):
-    """What a row is of, in cells: its name and title, and then its tags."""
+    """Name and title of a row, padded, and its tags."""
 
     text: str
     tags: str = ""
 
 
 def titled(name: str, title: str, width: int, tags: Sequence[str] = ()) -> TitledCell:
-    """What a row is of, `width` cells wide together.
+    """Format the name, title and tags of a row in `width` cells.
 
-    The name is what one types: it stands whole before there is a title or a tag, and is cut to half beside a title
-    only where it is longer than people's names for things are. A title that only repeats the name is left out. Tags
-    stand at the right, in no more than a third.
+    People type the name. It stays whole before there is a title or a tag, and is cut to half beside a title only if it
+    is longer than usual names. A title that repeats the name is left out. Tags are at the right, in no more than a
+    third.
     """
     whole = Content(name).cell_length
     marks = " ".join(f"#{tag}" for tag in tags)
     room = min(Content(marks).cell_length, width // 3, width - 1 - min(whole, _LONG_NAME))
     marks = " " + cell(marks, TableColumn("", room, 0)) if room >= _LEAST_TAGS else ""
-    rest = width - (room + 1 if marks else 0)
-    name_width = min(whole, max(rest // 2, min(_LONG_NAME, rest)))
-    if title in ("", name) or rest - name_width - 2 < _LEAST_TITLE:
-        return TitledCell(cell(name, TableColumn("", rest, 0)), marks)
+    text_width = width - (room + 1 if marks else 0)
+    name_width = min(whole, max(text_width // 2, min(_LONG_NAME, text_width)))
+    if title in ("", name) or text_width - name_width - 2 < _LEAST_TITLE:
+        return TitledCell(cell(name, TableColumn("", text_width, 0)), marks)
     first = cell(name, TableColumn("", name_width, 0))
-    return TitledCell(f"{first}  {cell(title, TableColumn('', rest - name_width - 2, 0))}", marks)
+    return TitledCell(f"{first}  {cell(title, TableColumn('', text_width - name_width - 2, 0))}", marks)
 
 
 _LONG_NAME = 24
-"""Cells of a name that is not cut for its title's sake."""
+"""Cells of a name that is never cut to make room for its title."""

@@ -1,4 +1,4 @@
-"""What a tap on the phone may have meant, to choose from by a digit."""
+"""A list of what a tap on the phone may have meant. A digit chooses."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from screens.theme import MUTED
 from screens.widgets.lines import LineList
 
 _MOST, _MOST_SHORT = 6, 4
-"""Nodes listed at once, in a high and in a low terminal; the last line is always the very pixel."""
+"""Maximum nodes in the list, in a high and in a low terminal. The last line is always the exact pixel."""
 _ROOMY = 48
-"""Columns from which a node's role and its distance in dp are said too."""
+"""Columns from which the list also shows a node's role and its distance in dp."""
 
 
 class NearList(LineList):
-    """The node that was hit, its nearest misses, and the very pixel; the line under the cursor is what is taken."""
+    """The node that was hit, the nearest other nodes, and the exact pixel. The line under the cursor is the target."""
 
     HELP = """\
 # Where it should go
@@ -37,7 +37,7 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
 
     @dataclass
     class Meant(Message):
-        """Enter: it should go here."""
+        """Message: Enter chose this point."""
 
         near: NearList
         at: Point
@@ -57,14 +57,15 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
 
     @property
     def at(self) -> Point:
-        """The pixel that is taken: the middle of a node, or the one that was tapped."""
+        """The chosen pixel: the middle of a node, or the tapped one."""
         return self.rows[self.cursor].node.bounds.center if self.cursor < len(self.rows) else self.tapped
 
     def look(self, tree: UiTree | None, at: Point) -> None:
-        """Lists what is near a pixel, what was hit marked."""
+        """List the nodes near a pixel and mark the one that was hit."""
         self.tapped = at
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
         self.rows = nearest(tree, at, most) if tree is not None else []
+        # Without its watcher, which would report a line that nobody chose.
         self.set_reactive(LineList.cursor, 0)
         self.styles.height = self.count
         self.display = True
@@ -72,7 +73,7 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
         self.scroll_to(y=0, animate=False)
 
     def close(self) -> None:
-        """Takes the list away."""
+        """Hide the list."""
         self.display = False
 
     def paint(self, index: int, width: int) -> Content:
@@ -93,7 +94,7 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
         self.post_message(self.Meant(self, self.at))
 
     def on_key(self, event: events.Key) -> None:
-        """A digit, in whatever width an input method writes it, takes another line."""
+        """Choose a line by a digit, in any width that an input method writes."""
         character = event.character or ""
         number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
         if 1 <= number <= self.count:

@@ -1,4 +1,4 @@
-"""Fields that text is typed, pasted or loaded into: what they hold is clean text, whatever came."""
+"""Text fields whose contents are always clean text, whether typed, pasted or loaded."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from lab.core.typed_text import clean
 _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _CONTROLS = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
 _PAINTED = str.maketrans({"\u00ad": "-"} | dict.fromkeys(_TURNS + _CONTROLS, "\u200b"))
-"""What turns a line's direction stays in the text and reaches no terminal; each sign keeps its width."""
+"""Replacements at painting.
+
+Direction controls stay in the text but never reach the terminal, and each sign keeps its width.
+"""
 
 
 class TextLine(Input):
-    """A field of one line; lines that are pasted become one."""
+    """A field of one line. Pasted lines are joined."""
 
     def validate_value(self, value: str) -> str:
         return clean(value, lines=False)
 
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
+        # Textual's own handler keeps only the first line of a paste, so it gets a single one.
         super()._on_paste(events.Paste(clean(event.text, lines=False)))
         event.stop()
 
     def render_line(self, y: int) -> Strip:
-        return _paintable(super().render_line(y))
+        return _make_paintable(super().render_line(y))
 
 
 class TextBox(TextArea):
@@ -39,7 +43,7 @@ class TextBox(TextArea):
         super().load_text(clean(text))
 
     def edit(self, edit: Edit) -> EditResult:
-        """Every change of the text: typed, pasted or by the program."""
+        """Clean every change of the text: typed, pasted or by the program."""
         edit.text = clean(edit.text)
         return super().edit(edit)
 
@@ -49,10 +53,10 @@ class TextBox(TextArea):
         event.stop()
 
     def render_line(self, y: int) -> Strip:
-        return _paintable(super().render_line(y))
+        return _make_paintable(super().render_line(y))
 
 
-def _paintable(strip: Strip) -> Strip:
+def _make_paintable(strip: Strip) -> Strip:
     if all(segment.text.isprintable() for segment in strip):
         return strip
     segments = [Segment(text.translate(_PAINTED), style, control) for text, style, control in strip]

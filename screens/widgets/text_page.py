@@ -1,4 +1,4 @@
-"""Text that is read and scrolled: wrapped once for its width, painted line by line, never laid out as widgets."""
+"""Scrolling text, wrapped once per width and painted line by line, without a widget per paragraph."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from screens.widgets.wrapping import wrap_content
 
 
 class TextPage(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows one `Content`; what is shown next begins at its top.
+    """Shows one `Content`. A new content starts at its top.
 
-    Its lower border says how much is out of sight and which keys show it, after the `hint` that stands there anyway;
-    where it has no border, the end of its last line does, as long as there is more below.
+    The lower border shows how many lines are out of sight and the keys that show them, after the fixed `hint`. Without
+    a border, the end of the last line shows it while there are lines below.
     """
 
     HELP = """\
@@ -47,38 +47,39 @@ gives this pane the whole screen.
         super().__init__(id=id, classes=classes)
         self._hint = hint
         self._content = Content("")
-        self._broken: dict[int, list[Content]] = {}
-        """Its lines in so many columns, for each width that was asked for: each layout asks for them again."""
+        self._wrapped_by_width: dict[int, list[Content]] = {}
+        """Cache of the wrapped lines by width, because every layout asks for them again."""
         self._wrapped: list[Content] = []
         self._width = -1
 
     @property
     def content(self) -> Content:
-        """What is shown now."""
+        """The current text."""
         return self._content
 
     def show(self, content: Content, *, from_top: bool = True, at: str = "") -> None:
-        """Shows other text; the scroll offset is kept where `from_top` is false.
+        """Show another text. Keep the scroll offset if `from_top` is false.
 
-        With `at`, words with their case folded, the first line that holds them is brought into sight.
+        `at` is text with its case folded: scroll to the first line that holds it.
         """
         before = self._rows
         self._content = content
-        self._broken.clear()
+        self._wrapped_by_width.clear()
         self._wrap()
         if from_top:
             row = next((i for i, line in enumerate(self._wrapped) if at and at in line.plain.casefold()), 0)
+            # Two lines of context stay above the match.
             self.scroll_to(y=max(0, row - 2), animate=False)
         if self._rows != before and self.styles.height is not None and self.styles.height.is_auto:
             self.refresh(layout=True)
 
     @property
     def _rows(self) -> int:
-        """How many rows the text takes: an empty one none, though it wraps to a line."""
+        """Number of rows of the text. An empty text has none, though it wraps to one line."""
         return len(self._wrapped) if self._content.plain else 0
 
     def turn(self, by: int) -> None:
-        """Scrolls so many pages on, or back; a line of the last one stays."""
+        """Scroll by so many pages. One line of the last page stays visible."""
         page = max(1, self.scrollable_content_region.height - 1)
         self.scroll_to(y=self.scroll_offset.y + by * page, animate=False)
 
@@ -90,24 +91,24 @@ gives this pane the whole screen.
 
     @property
     def lines_below(self) -> int:
-        """How many rows follow below what is seen."""
+        """Number of rows below the visible ones."""
         return max(0, self.virtual_size.height - self.scroll_offset.y - self.scrollable_content_region.height)
 
     @property
     def lines_above(self) -> int:
-        """How many rows came before what is seen."""
+        """Number of rows above the visible ones."""
         return self.scroll_offset.y
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The rows of all of it in so many columns."""
-        return len(self._lines_in(width)) if self._content.plain else 0
+        """Return the rows of the whole text at that width."""
+        return len(self._wrap_to(width)) if self._content.plain else 0
 
-    def _lines_in(self, width: int) -> list[Content]:
-        """The text's lines; a column stays free between it and its scrollbar, whether or not there is one yet."""
+    def _wrap_to(self, width: int) -> list[Content]:
+        """Return the wrapped lines. One column stays free for a scrollbar even if there is none."""
         columns = max(1, width - 1)
-        if columns not in self._broken:
-            self._broken[columns] = wrap_content(self._content, columns)
-        return self._broken[columns]
+        if columns not in self._wrapped_by_width:
+            self._wrapped_by_width[columns] = wrap_content(self._content, columns)
+        return self._wrapped_by_width[columns]
 
     def on_resize(self, event: events.Resize) -> None:
         if self.scrollable_content_region.width != self._width:
@@ -126,12 +127,12 @@ gives this pane the whole screen.
 
     @property
     def rest(self) -> str:
-        """How much is out of sight, and by which keys it is seen; empty where whoever holds the page says so."""
+        """Number of lines out of sight, and the keys that show them; empty if the parent shows it."""
         if not self.can_focus:
             return ""
         down, up = (keys_of(self, f"page.page_{way}")[0] for way in ("down", "up"))
-        there = "" if self.has_focus else "tab, "
-        return rest_words((f"{there}{down}", self.lines_below), (up, self.lines_above))
+        prefix = "" if self.has_focus else "tab, "
+        return rest_words((f"{prefix}{down}", self.lines_below), (up, self.lines_above))
 
     def _tell(self) -> None:
         if self.styles.border_bottom[0] and self.can_focus:
@@ -139,13 +140,13 @@ gives this pane the whole screen.
 
     def _wrap(self) -> None:
         self._width = self.scrollable_content_region.width
-        self._wrapped = self._lines_in(self._width) if self._width > 0 else []
+        self._wrapped = self._wrap_to(self._width) if self._width > 0 else []
         self._set_height(len(self._wrapped))
         self.refresh()
         self._tell()
 
     def _set_height(self, rows: int) -> None:
-        """The screen is laid out anew only where a scrollbar comes or goes, not for every text."""
+        """Set the text's height. Lay the screen out anew only if a scrollbar appears or disappears."""
         size = Size(self._width, rows)
         if (rows > self.scrollable_content_region.height) is self.show_vertical_scrollbar:
             self.set_reactive(TextPage.virtual_size, size)
@@ -161,25 +162,28 @@ gives this pane the whole screen.
         index = y + self.scroll_offset.y
         if index >= len(self._wrapped):
             return Strip.blank(width, self.visual_style.rich_style)
-        line, words = self._wrapped[index], self.rest if self._says_in_its_last_line(y) else ""
+        line, words = self._wrapped[index], self.rest if self._shows_rest_at(y) else ""
         if words:
             line = Content.assemble(line.truncate(max(0, width - len(words) - 2), pad=True), "  ", (words, ACCENT))
         return strip_of(self, line, width, self.visual_style)
 
-    def _says_in_its_last_line(self, y: int) -> bool:
-        """Whether this row must say that there is more: what it hides of its text is the next page's first line."""
+    def _shows_rest_at(self, y: int) -> bool:
+        """Return True if this row must show that there is more.
+
+        The text it hides is the first line of the next page.
+        """
         height = self.scrollable_content_region.height
         return 1 < height == y + 1 and bool(self.lines_below) and not self.styles.border_bottom[0]
 
 
 class Notice(TextPage):
-    """A text that takes the keys only where not all of it is seen: tab goes by it elsewhere."""
+    """A text that takes the focus only if part of it is out of sight. Tab skips it otherwise."""
 
     def allow_focus(self) -> bool:
         return super().allow_focus() and bool(self.has_focus or self.lines_below or self.lines_above)
 
 
 def rest_words(below: tuple[str, int], above: tuple[str, int]) -> str:
-    """How many lines are out of sight, each way after the key that shows them; empty where all are seen."""
+    """Format how many lines are out of sight in each direction, with the key that shows them; empty if none."""
     parts = [f"{below[0]} ↓ {below[1]} more"] if below[1] else []
     return " · ".join([*parts, *([f"{above[0]} ↑ {above[1]}"] if above[1] else [])])

@@ -1,4 +1,4 @@
-"""Content in lines of a width, also of languages that set no blanks between words."""
+"""Wrap content to a width, also in languages without blanks between words."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _OPENS = frozenset("（《「『【〔“‘([{")
 def wrap_content(content: Content, width: int) -> list[Content]:
     """Return lines of at most `width` cells, broken at blanks and beside wide characters.
 
-    Textual takes a text without blanks for one long word, and leaves a list's mark before it alone on its line.
+    Textual treats a text without blanks as one long word, and leaves a list's mark before it alone on its line.
     """
     lines: list[Content] = []
     for line in content.split(allow_blank=True):
         if line.plain.isascii() or cell_len(line.plain) == len(line.plain):
             lines += line.wrap(width)
         else:
-            lines += [part.rstrip() for part in line.divide(_breaks(line.plain, width))]
+            lines += [part.rstrip() for part in line.divide(_line_starts(line.plain, width))]
     return lines
 
 
-def _breaks(text: str, width: int) -> list[int]:
-    """Return the offsets at which the lines of a text begin, but for the first."""
+def _line_starts(text: str, width: int) -> list[int]:
+    """Return the offsets at which the lines of a text begin, except the first."""
     offsets: list[int] = []
     start, last, cells = 0, 0, 0
     at = 0

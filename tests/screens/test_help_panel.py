@@ -39,13 +39,13 @@ async def test_keys_that_come_and_go_are_painted_and_those_that_stay_are_not_pai
     monkeypatch: pytest.MonkeyPatch, until: Until
 ) -> None:
     tables: list[int] = []
-    make = help_panel._table
+    make = help_panel._key_table
 
     def counted(rows: Sequence[KeyRow], key_style: Style) -> Table:
         tables.append(1)
         return make(rows, key_style)
 
-    monkeypatch.setattr(help_panel, "_table", counted)
+    monkeypatch.setattr(help_panel, "_key_table", counted)
     app: Any = Helped()
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: "First" in painted(app) and "Second" in painted(app))

@@ -20,7 +20,7 @@ class Watched:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._seen: dict[str, None] = {}
         self._page = ""
-        display, write, put = LabApp._display, HeadlessDriver.write, PictureWindow._put
+        display, write, put = LabApp._display, HeadlessDriver.write, PictureWindow._publish
         watched = self
 
         def displayed(app: LabApp, screen: Any, renderable: Any) -> None:
@@ -43,7 +43,7 @@ class Watched:
 
         monkeypatch.setattr(LabApp, "_display", displayed)
         monkeypatch.setattr(HeadlessDriver, "write", written)
-        monkeypatch.setattr(PictureWindow, "_put", shown)
+        monkeypatch.setattr(PictureWindow, "_publish", shown)
 
     @property
     def text(self) -> str:

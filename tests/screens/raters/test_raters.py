@@ -143,7 +143,7 @@ async def test_what_comes_in_is_told_and_r_recounts_it(
     async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).raters.count == 4)
         again = rated_more(store, study)
-        room(app)._look()
+        room(app)._poll()
         await until(pilot, lambda: "r recounts" in painted(app))
         await pilot.press("r")
         await until(pilot, lambda: room(app).raters.rows[0].answers == again)

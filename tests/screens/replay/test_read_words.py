@@ -217,7 +217,7 @@ async def test_what_was_read_can_be_covered_in_privacy(store: Store, until: Any)
         await until(pilot, lambda: any(row.text == "Heron Walk 5G" for row in finds.rows))
         box = next(row.box for row in finds.rows if row.text == "Heron Walk 5G")
         assert box is not None
-        app.screen._tapped(Mirror.Tapped(app.screen.footage.stage.mirror, box.center, long=False))
+        app.screen._cover_tapped(Mirror.Tapped(app.screen.footage.stage.mirror, box.center, long=False))
         assert app.screen.covering is not None
         assert app.screen.covering.boxes == {0: [box]}
 

@@ -111,7 +111,7 @@ async def test_the_picture_that_was_wished_for_last_is_shown_however_late_anothe
         await pilot.press("i")
         await until(pilot, lambda: bool(begun))  # one that is not begun is never read
         await pilot.press("i")
-        await until(pilot, lambda: page_of_sent._which == 0 and shown(app))
+        await until(pilot, lambda: page_of_sent._picture_index == 0 and shown(app))
         late.set()
         await until(pilot, lambda: bool(came) and not app.workers._workers and shown(app))
         shot = page_of_sent._mirror._newest._shot

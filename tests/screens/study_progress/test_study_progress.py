@@ -86,7 +86,7 @@ async def test_what_comes_in_is_shown_and_the_cursor_stays(
         await pilot.press("down", "down")
         await until(pilot, lambda: "R3   0/5 done" in painted(app))
         handed_in(store, study, "R3", "u0", 500)
-        room(app)._look()
+        room(app)._poll()
         await until(pilot, lambda: "R3   1/5 done" in painted(app))
         handed_in(store, study, "R3", "u1", 600)
         await pilot.press("r")
