@@ -24,11 +24,13 @@ _NAMES = FIXED | {
     "id", "study", "version", "unit", "target", "field", "source", "guide_sha", "protocol_sha", "config_sha",
     "evidence", "question_id", "question", "supersedes", "undoes", "carries", "also", "reason_missing", "shown_at",
     "first_key_at", "sent_at", "by_means", "reason_id", "batch", "app", "activity", "usage", "item", "place", "step",
-    "cites", "stage", "model", "v",
+    "cites", "stage", "model", "v", "condition",
 }  # fmt: skip
 """Fields that hold names, hashes and times."""
 _OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona", "protocol", "observation"})
 """Parts of what somebody signs that are not their words: what they were shown, and what others build on."""
+_CHOSEN_ACTS = frozenset({"consent", "played", "interrupted", "quiz", "opened"})
+"""Acts whose details the program writes: what was agreed to, shown or played, and which fact was chosen."""
 _HIDDEN = "hidden"
 """Who signs in a kit what a person said."""
 _HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
@@ -162,7 +164,7 @@ def _own(value: Any, code: str | None, *, own: bool = False, question: str = "")
         case list():
             for item in value:
                 yield from _own(item, code, own=own, question=question)
-        case dict():
+        case dict() if value.get("act") not in _CHOSEN_ACTS:
             own, question = _is_signed(value, code, own), value.get("question_id", question)
             for key, item in value.items():
                 if key == "drafts" and isinstance(item, list):  # each a place, and what was typed there

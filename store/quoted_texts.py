@@ -40,6 +40,8 @@ _ANOTHER = {"kind": "human", "id": ""}
 """Who signs what stands in a draft of an answer."""
 _FROZEN = "study"
 """Plans never change: their hash names them in kits and copies."""
+_REFERENCES = ("id", "study", "unit", "trace", "condition")
+"""Columns and fields by which rows name one another: a row of somebody else's keeps them, or it is lost."""
 _PLACES = 100
 """Places of a text that are told; the others are counted."""
 
@@ -291,7 +293,7 @@ class _Covering:
         changes = {}
         for column, value in zip(hit.table.columns, row, strict=True):
             new = self._without(hit, value, covers, spares)
-            if new != value and column in hit.table.keys:
+            if new != value and (column in hit.table.keys or column in _REFERENCES):
                 self.left[f"it stands in a name: {hit.place}"] = None
             elif new != value:
                 changes[column] = new
@@ -311,6 +313,8 @@ class _Covering:
         redaction.put_in = hit.put_in
         document = _json_in(text)
         new = redaction.cover(document if document is not None else text)
+        if isinstance(document, dict):
+            new |= {name: document[name] for name in _REFERENCES if name in document}
         if new == (document if document is not None else text):
             return value
         if document is not None:
