@@ -24,11 +24,13 @@ _NAMES = FIXED | {
     "id", "study", "version", "unit", "target", "field", "source", "guide_sha", "protocol_sha", "config_sha",
     "evidence", "question_id", "question", "supersedes", "undoes", "carries", "also", "reason_missing", "shown_at",
     "first_key_at", "sent_at", "by_means", "reason_id", "batch", "app", "activity", "usage", "item", "place", "step",
-    "cites", "stage", "model", "v",
+    "cites", "stage", "model", "v", "condition",
 }  # fmt: skip
 """Fields that hold names, hashes and times."""
 _OF_OTHERS = frozenset({"prompt", "before", "design", "tree", "task", "persona", "protocol", "observation"})
 """Parts of a signed row that are not the signer's words: what they saw, and what others wrote."""
+_GENERATED_ACTS = frozenset({"consent", "played", "interrupted", "quiz", "opened"})
+"""Acts whose details the program writes: the text agreed to, the run played, the fact chosen."""
 _HIDDEN = "hidden"
 """Actor id that replaces a person's code in a kit."""
 _HASH = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16,}|\d{4}-\d\d-\d\dT[\d:.+Z-]+")
@@ -166,7 +168,7 @@ def _signed_texts(value: Any, code: str | None, *, own: bool = False, question: 
         case list():
             for item in value:
                 yield from _signed_texts(item, code, own=own, question=question)
-        case dict():
+        case dict() if value.get("act") not in _GENERATED_ACTS:
             own, question = _is_signed(value, code, own), value.get("question_id", question)
             for key, item in value.items():
                 if key == "drafts" and isinstance(item, list):  # each draft is a place and its typed text

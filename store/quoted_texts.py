@@ -40,6 +40,8 @@ _ANOTHER = {"kind": "human", "id": ""}
 """Signer assigned to a draft of an answer, which has none of its own."""
 _FROZEN = "study"
 """Table of frozen plans, which are never redacted: kits and copies identify a plan by its hash."""
+_REFERENCES = ("id", "study", "unit", "trace", "condition")
+"""Columns and fields by which rows refer to one another. Redacting one would detach other people's rows."""
 _MAX_PLACES = 100
 """Maximum number of places listed for a text. The rest is only counted."""
 
@@ -297,7 +299,7 @@ class _QuotationSearch:
         changes = {}
         for column, value in zip(hit.table.columns, row, strict=True):
             new = self._redacted_value(hit, value, covers, spares)
-            if new != value and column in hit.table.keys:
+            if new != value and (column in hit.table.keys or column in _REFERENCES):
                 self.left[f"it stands in a name: {hit.place}"] = None
             elif new != value:
                 changes[column] = new
@@ -317,6 +319,8 @@ class _QuotationSearch:
         redaction.put_in = hit.put_in
         document = _decode_json(text)
         new = redaction.cover(document if document is not None else text)
+        if isinstance(document, dict):
+            new |= {name: document[name] for name in _REFERENCES if name in document}
         if new == (document if document is not None else text):
             return value
         if document is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from annotators.study_data import StudyData
+from lab.core.protocol import Protocol
 from lab.core.report import Section
 
 PAPERS: Mapping[str, tuple[str, ...]] = {
@@ -31,13 +32,13 @@ PAPERS: Mapping[str, tuple[str, ...]] = {
     "personal-rating": ("fingertip.rating_table:sections",),
     "step-correct": ("dac.step_table:sections",),
 }
-"""Functions (`module:function`) that make a protocol's sections. A user's own protocol has none."""
+"""Functions (`module:function`) that make a protocol's sections. A user's own protocol has none, except for plays."""
 
 
-def sections_of(protocol: str) -> list[Callable[[StudyData], list[Section]]]:
-    """Return the functions of a protocol, imported on demand."""
+def sections_of(protocol: Protocol) -> list[Callable[[StudyData], list[Section]]]:
+    """Return the functions of a protocol, imported on demand. Every protocol of plays has those of `play`."""
     parts = []
-    for name in PAPERS.get(protocol, ()):
+    for name in PAPERS.get("play" if protocol.unit == "task to play" else protocol.id, ()):
         module, _, function = name.partition(":")
         parts.append(getattr(import_module(f"annotators.papers.{module}"), function))
     return parts

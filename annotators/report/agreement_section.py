@@ -42,7 +42,8 @@ def sections(study_data: StudyData) -> list[Section]:
     others = [one for one in numbers if one.between != _PEOPLE]
     says, tables = number_tables(among, "people")
     says += [_DERIVED] if tables and study_data.study.protocol.targets == "tdg nodes" else []
-    out = [Section("Agreement between people", tuple(says), tuple(tables))]
+    plays = study_data.study.protocol.unit == "task to play"  # each sheet is about its own rater's run
+    out = [] if plays and not tables else [Section("Agreement between people", tuple(says), tuple(tables))]
     if others:
         says, tables = number_tables(others, "others")
         out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))

@@ -22,7 +22,8 @@ def sections(study_data: StudyData) -> list[Section]:
         table for field in study_data.study.protocol.fields if (table := _table(study_data, field.id)) is not None
     ]
     if not tables:
-        return [] if not study_data.columns.size else [Section(_TITLE, (_NONE,))]
+        plays = study_data.study.protocol.unit == "task to play"  # no two people answer about the same run
+        return [] if plays or not study_data.columns.size else [Section(_TITLE, (_NONE,))]
     return [Section(_TITLE, (_SAYS,), tuple(tables))]
 
 

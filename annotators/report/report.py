@@ -23,7 +23,7 @@ from lab.core.report import Report, Section
 def reported(study_data: StudyData, code: str, platform: str) -> Report:
     """Return the report. It contains `code` and `platform`, the program and system that made it, unchanged."""
     sections: list[Section] = [*sample_section.sections(study_data), *participation_section.sections(study_data)]
-    for make in sections_of(study_data.study.protocol.id):
+    for make in sections_of(study_data.study.protocol):
         sections += make(study_data)
     sections += agreement_section.sections(study_data)
     sections += judge_section.sections(study_data)

@@ -54,7 +54,11 @@ def _plan(study_data: StudyData) -> Section:
             ", ".join(rater_name(study_data.columns.raters[i]) for i in study_data.people) or "none has answered",
         ),
         ("Judges", ", ".join(rater_name(study_data.columns.raters[i]) for i in study_data.judges) or "none"),
-        ("Each unit goes to", _overlap(study_data)),
+        *(
+            [("Each task is played by", f"{study.overlap} of them, by a person once, under one of the conditions")]
+            if study.protocol.unit == "task to play"
+            else [("Each unit goes to", _overlap(study_data))]
+        ),
         ("Hidden from raters", ", ".join(study.blind) or "nothing"),
         ("Shown to raters", ", ".join(study.shown) or "nothing"),
         *([("Asked silently beside people", ", ".join(study.shadows))] if study.shadows else []),

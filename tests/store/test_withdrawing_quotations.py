@@ -29,6 +29,7 @@ from lab.runs.conversation_run import give_reply
 from lab.runs.run_acts import TagChange, tag_runs
 from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
+from tests import plays
 from tests.answering import reply_to, request
 from tests.blind import planted
 from tests.replied import P07, Hitlab, bytes_of, hitlab
@@ -421,3 +422,37 @@ def test_no_kit_brings_their_words_back(tmp_path: Path, call: Hitlab) -> None:
     assert b"marmot" not in bytes_of(db)
     with Store.open(db) as store:
         assert [one.note for one in store.labels.read(plan)] == [WITHDRAWN]
+
+
+@pytest.mark.parametrize("cover_all", [False, True])
+def test_what_the_program_writes_of_a_play_is_nobodys_words(tmp_path: Path, call: Hitlab, cover_all: bool) -> None:
+    def acts_of(code: str, at: int) -> list[Act]:
+        by = Actor("human", code)
+        details: list[tuple[Any, dict[str, Any]]] = [
+            ("consent", {"text": "You may stop at any time.", "locale": "en"}),
+            ("quiz", {"persona": "ines", "answer": "Leads the choir's altos"}),
+            ("played", {"run": f"r{code}", "status": "completed", "condition": "person, no mirror"}),
+            ("opened", {"shows": ["instruction", "persona"]}),
+        ]
+        return [
+            Act(uuid7(), "teas", 1, by, kind, now(), f"{at}.person-no-mirror", detail=detail)
+            for kind, detail in details
+        ]
+
+    with Store.open(tmp_path / "lab.db") as store:
+        units = [plays.unit(plays.COFFEE, id=f"{at}.person-no-mirror", mirror=False) for at in range(2)]
+        plays.frozen(store, units)
+        for at, code in enumerate(("P1", "P2")):
+            for act in acts_of(code, at):
+                store.labels.record_act(act)
+    sql = "SELECT body FROM {} WHERE body LIKE '%\"P2\"%' ORDER BY body"
+
+    def rows_of_others() -> list[Any]:
+        with sqlite3.connect(tmp_path / "lab.db") as db:
+            return [list(db.execute(sql.format(table))) for table in ("act", "assignment")]
+
+    before = rows_of_others()
+    assert call("withdraw", "P1", "--yes", *["--cover-all"] * cover_all)[0] == 0
+    assert rows_of_others() == before
+    with Store.open(tmp_path / "lab.db") as store:
+        assert {unit.id for unit in store.studies.units(store.studies.study("teas"))} == {unit.id for unit in units}

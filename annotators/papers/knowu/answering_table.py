@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from annotators.agreement.fields import scores_of
 from annotators.papers.cells import UnitValue, average, of_all, percent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.study_data import StudyData
@@ -142,7 +143,8 @@ def _questionnaire_table(study_data: StudyData) -> Table:
     play_count = sum(one.by.kind == "human" and one.status not in ("open", "interrupted") for one in study_data.played)
     rows: list[tuple[Cell, ...]] = []
     for field in study_data.study.protocol.fields:
-        if field.kind != "ordinal":
+        scale = scores_of(field)
+        if not scale:
             continue
         answers = answers_in(study_data, field.id, run=None)
         with_value = [one for one in answers if one.value is not None]
@@ -150,7 +152,6 @@ def _questionnaire_table(study_data: StudyData) -> Table:
         # Plays that ended before their questionnaire was handed in are missing answers.
         left_out[NOT_HANDED_IN] = max(0, play_count - len(answers))
         items = [UnitValue(one.unit, units[one.unit].clustered, float(one.value)) for one in with_value]
-        scale = [float(option.id) for option in field.options]
         if items:
             mean = average(
                 study_data, items, field.id, "mean", most=max(scale), least=min(scale),
@@ -160,7 +161,7 @@ def _questionnaire_table(study_data: StudyData) -> Table:
     notes = ("Missing is a share of the plays that people ended.",)
     return Table(
         "afterwards",
-        "What people said after a task, from 1 to 5",
+        "What people said after a task",
         ("", "Mean", "Answers"),
         tuple(rows),
         notes=notes,

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec.structs import replace
 
 from annotators.papers.knowu.reply_table import sections as reply_sections
 from annotators.papers.knowu.user_table import sections
 from annotators.protocols import protocol
+from annotators.report.markdown import as_markdown
 from annotators.report.planned_section import with_planned
+from annotators.report.report import reported
 from lab.core.agreement import How
 from lab.core.label import Act, ActKind
+from lab.core.protocol import Field, Option
 from lab.core.report import Number, Section
 from lab.core.run_records import Imported, numbered
 from lab.core.step import Action, Observation, Proposed, Question, Reply
@@ -209,3 +213,21 @@ def test_an_empty_study_of_plays_is_a_table_of_reasons(tmp_path: Path) -> None:
         found = sections(gathered(store, plan))
     assert rows(found, "users")["SR"] == ["no run with a score"]
     assert len(found) == 1
+
+
+def test_a_play_with_own_questions_has_the_papers_numbers_and_no_section_where_nothing_can_be(tmp_path: Path) -> None:
+    ease = Field("ease", "How easy was it?", "ordinal", options=(Option("low", "low"), Option("high", "high")))
+    own = replace(protocol("play"), id="mine", fields=(ease,))
+    units = [Unit(f"lunch-{user}", play=Play(LUNCH, user="person", mirror=user == "P1"), cluster="lunch")
+             for user in ("P1", "P2")]  # fmt: skip
+    with Store.open(tmp_path / "lab.db") as store:
+        said = {code: {f"lunch-{code}": {("", "ease"): "low"}} for code in ("P1", "P2")}
+        study = rated(store, units, own, said, id="users")
+        for by in (P1, P2):
+            store.runs.add(run(f"r-{by.id}", LUNCH, by, 1.0, 1))
+            played(store, study, by, f"lunch-{by.id}", f"r-{by.id}")
+        report = as_markdown(reported(gathered(store, study), "1", "here"))
+    assert "## People in the simulator's place" in report
+    assert "Each task is played by" in report
+    for absent in ("Each unit goes to", "## Agreement between people", "## Which sentence of the guideline"):
+        assert absent not in report

@@ -56,7 +56,7 @@ def made(store: Store, of: str, units: int, runs: bool) -> Rated:
 def papers(rated: Rated) -> list[Section]:
     """The paper's part, and the whole report in each form, which must hold nothing that steers a reader."""
     studied = rated.studied()
-    found = [section for make in sections_of(rated.study.protocol.id) for section in make(studied)]
+    found = [section for make in sections_of(rated.study.protocol) for section in make(studied)]
     sound(found)
     report = reported(studied, "1", "here")
     text, page = as_text(report, 80), as_html(report)

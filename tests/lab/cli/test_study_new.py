@@ -124,6 +124,8 @@ def test_tasks_to_play_come_under_every_condition(call: Call, db: Path) -> None:
     (one,) = out["studies"]
     assert (code, one["units"], one["unit"]) == (0, 4, "task to play")
     assert one["told"] == ["2 tasks, each played by: person, no mirror; model"]
+    call("new", "knowu-5c", "--tasks", "usual_lunch", "--raters", "p1,p2", "--name", "seen", "--conditions", "person")
+    assert "people see none" not in call("show", "seen", as_json=False)[1]
     with Store.open(db) as store:
         study = store.studies.study("knowu-5c")
         assert (study.quiz, set(study.consent)) == (5, {"en", "zh"})
