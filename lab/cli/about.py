@@ -21,7 +21,7 @@ from simulators import library
 
 
 class TaskRule(msgspec.Struct, frozen=True):
-    """A rule that scores a task's runs; it counts only if the last decision was `when`, unless that is empty."""
+    """A rule that scores a task's runs. It counts only if the last decision was `when`, unless that is empty."""
 
     name: str
     weight: float

@@ -123,7 +123,7 @@ def add_adjudicate(parser: Parser) -> None:
 
 
 def adjudicate(args: AdjudicateArguments) -> int:
-    """Open the screen; or list, show, settle or export settlements, as the options say."""
+    """Open the screen, or list, show, settle or export settlements, as the options say."""
     settings = load(db=args.db, person=args.person)
     check_seat(settings, sees_outcomes, "adjudicate")
     _check_options(args)
@@ -255,7 +255,7 @@ def _settled_here(chair: AdjudicationSession, args: AdjudicateArguments, unit: s
 
 
 def _move(study: Study, case: ItemAnswers, words: str) -> Move:
-    """Parse WHO:WAS:NOW:CODE; WAS may be empty and CODE omitted."""
+    """Parse WHO:WAS:NOW:CODE. WAS may be empty and CODE omitted."""
     parts = words.split(":")
     if not 3 <= len(parts) <= 4 or not parts[0]:
         raise LabError("adjudicate", f"--move {words!r} is not WHO:WAS:NOW:CODE", code=2)
@@ -406,7 +406,7 @@ def _cleaned(row: Row) -> Row:
 
 
 def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> FieldReference:
-    """Return the place that the options name; the target may be omitted if the unit has only one."""
+    """Return the place that the options name. The target may be omitted if the unit has only one."""
     if not target and len(unit.targets) == 1 and study.protocol.targets != "unit":
         whole = study.protocol.field(field)
         if whole is None or whole.per == "target":

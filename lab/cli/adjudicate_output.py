@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lab.studies.adjudication import ItemAnswers, MaskedAnswer
 
 _SHOWN = 40
-"""Items listed in the terminal; --json has all."""
+"""Items listed in the terminal. --json has all."""
 
 
 class CountLine(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class CountLine(msgspec.Struct, frozen=True):
 
 
 class MoveLine(msgspec.Struct, frozen=True):
-    """A change of mind in a discussion; `rater` is a letter while raters are hidden."""
+    """A change of mind in a discussion. `rater` is a letter while raters are hidden."""
 
     rater: str
     was: Any
@@ -93,7 +93,7 @@ class QueueTold(msgspec.Struct, frozen=True):
 
 
 class VoiceLine(msgspec.Struct, frozen=True):
-    """One rater's answer at a place. `rater` is a letter until settled, J1, J2 ... for judges; `step` is from 1."""
+    """One rater's answer at a place. `rater` is a letter until settled, J1, J2 ... for judges. `step` is from 1."""
 
     rater: str
     value: Any

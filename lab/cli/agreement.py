@@ -343,7 +343,7 @@ def raters(args: RatersArguments) -> int:
 
 
 def tell_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
-    """Print a block for each rater; `questions` maps fields to their words."""
+    """Print a block for each rater. `questions` maps fields to their words."""
     say(f"{result.study} v{result.version}: {result.title}")
     if not result.raters:
         say("Nobody was dealt anything yet, and nobody has answered.")

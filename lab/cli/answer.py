@@ -125,7 +125,7 @@ def add_answer(parser: Parser) -> None:
 
 
 def answer(args: AnswerArguments) -> int:
-    """Serve the endpoint, with or without a screen at this terminal; or do one act under the same rules."""
+    """Serve the endpoint, with or without a screen at this terminal, or do one act under the same rules."""
     settings = load(db=args.db, person=(args.person or "").partition(",")[0] or None)
     check_seat(settings, may_answer, "answer")
     people = _people(args.person, settings)

@@ -31,7 +31,7 @@ from lab.studies.seats import may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 _WIDEST = 300
-"""Characters of a question in a list; `--json` and `hitlab show` have all of it."""
+"""Characters of a question in a list. `--json` and `hitlab show` have all of it."""
 
 
 class AnswerActArguments(Arguments):
@@ -49,7 +49,7 @@ class AnswerActArguments(Arguments):
 
 
 class ReplyGiven(msgspec.Struct, frozen=True):
-    """Result of `answer --reply` or `answer --close`; `status` is the run's new status."""
+    """Result of `answer --reply` or `answer --close`. `status` is the run's new status."""
 
     run: str
     status: str

@@ -46,7 +46,7 @@ def no_terminal() -> str:
 
 
 def show_home(db: str | None, window: bool | None) -> int:
-    """Open Home; for a kit, the study of its rater."""
+    """Open Home, or the study of a kit's rater."""
     gc.disable()  # what is loaded now stays; `spare_pauses` enables it
     from lab.cli.database import open_store
     from screens.navigation import Opening
@@ -83,7 +83,7 @@ def show_room(store: Store, settings: Settings, opening: Opening, title: str, in
 
 
 def show_live(store: Store, settings: Settings, make: Callable[[], Session], title: str) -> int:
-    """Open Live with a session from `make`; `title` heads the error without a terminal."""
+    """Open Live with a session from `make`. `title` heads the error without a terminal."""
     if not has_terminal():
         raise LabError(title, no_terminal(), "Add --headless to run without a screen.")
     check_room()

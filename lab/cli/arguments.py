@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help
         "agent", "column", "group", "persona", "plan", "protocol", "rater", "run", "schema", "shadow", "study", "task",
         "user",
     ]  # fmt: skip
-    """What a name that is typed may be of; `lab.cli.name_completion` knows which there are."""
+    """Kind of a name that arguments take. `lab.cli.name_completion` lists the names of each."""
 
 
 MOST = 1_000_000_000
@@ -47,7 +47,7 @@ class StudyArguments(Arguments):
 
 
 class Command(argparse.ArgumentParser):
-    """A command known by name only; it becomes a parser with all its arguments once that command is used."""
+    """A command known by name only. It becomes a parser with all its arguments once that command is used."""
 
     def __init__(self, **options: Any) -> None:
         self.described = options
@@ -72,7 +72,7 @@ class Parser(argparse.ArgumentParser):
     """Parser of the whole command line and of each command."""
 
     loose = ""
-    """Name of the positional that accepts stray words, `-word` among them; not `-h` nor words that begin with `--`."""
+    """Name of the positional that accepts stray words, `-word` among them, but not `-h` nor `--word`."""
     takes: type[Arguments] = Arguments
     """Class of the values for the command's function."""
 
@@ -82,7 +82,7 @@ class Parser(argparse.ArgumentParser):
         self.names: dict[str, NameKind] = {}
         """Kinds of names that arguments take, by `dest`, for a shell's completion."""
         self.may_be_empty: frozenset[str] = frozenset()
-        """Arguments, by `dest`, for which an empty word has a meaning; elsewhere it is refused."""
+        """Arguments, by `dest`, for which an empty word has a meaning. Elsewhere it is refused."""
         self.elsewhere: dict[str, str] = {}
         """Commands that exist elsewhere: the name that somebody may try, and the right one."""
 
@@ -178,7 +178,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def json(self, beside: argparse._ActionsContainer | None = None) -> None:
-        """Add --json, for commands that print; `beside` is a group of mutually exclusive options."""
+        """Add --json, for commands that print. `beside` is a group of mutually exclusive options."""
         (beside or self).add_argument("--json", action="store_true", help="print exactly one JSON document")
 
     def tagged(self) -> None:
@@ -280,7 +280,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def formatter(prog: str) -> argparse.HelpFormatter:
-    """Return argparse's formatter with the terminal's width; argparse itself would import `shutil` for it."""
+    """Return argparse's formatter with the terminal's width, for which argparse itself would import `shutil`."""
     return _Layout(prog, width=_columns() - 2)
 
 
@@ -322,7 +322,7 @@ def typed_words(text: str) -> str:
 
 
 def up_to(most: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers from -`most` to `most`; the command itself checks the minimum."""
+    """Return a reader of whole numbers from -`most` to `most`. The command itself checks the minimum."""
 
     def read(text: str) -> int:
         value = int(text)
@@ -346,7 +346,7 @@ def seconds(text: str) -> float:
 
 
 def amount(text: str) -> float:
-    """Read a number of dollars or minutes; the command itself checks the minimum."""
+    """Read a number of dollars or minutes. The command itself checks the minimum."""
     value = float(text)
     if not abs(value) < MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST:,}")
@@ -370,7 +370,7 @@ def at_least_one(text: str) -> int:
 
 
 def above_zero(text: str) -> float:
-    """Read a number above 0; `1.4x` (of golden steps) is 1.4."""
+    """Read a number above 0. `1.4x` (of golden steps) is 1.4."""
     value = float(text.removesuffix("x"))
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")

@@ -64,7 +64,7 @@ class DesignLine(msgspec.Struct, frozen=True):
 
 
 class DesignProblem(msgspec.Struct, frozen=True):
-    """A problem that prevents submitting a design; `key` is the item's, such as `units/price`, empty for the whole."""
+    """A problem that prevents submitting a design. `key` is the item's, such as `units/price`, empty for the whole."""
 
     key: str
     words: str

@@ -171,7 +171,7 @@ def run(args: RunArguments) -> int:
 
 
 def _played(batch: Batch) -> LabError | None:
-    """Make all attempts; return the error that broke the batch off, so that the report covers the earlier ones."""
+    """Make all attempts. Return the error that broke the batch off, so that the report covers the earlier ones."""
     try:
         batch.play()
     except LabError as error:
@@ -245,7 +245,7 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
 def _tasks(
     args: RunArguments, source: TaskSource, places: Sequence[RunPlace]
 ) -> tuple[list[Task], list[RefusedAttempt]]:
-    """Return the tasks and the refused attempts at those that their environment cannot load; raise if it loads none."""
+    """Return the tasks and the refused attempts at those that their environment cannot load. Raise if it loads none."""
     tasks: list[Task] = []
     errors: dict[str, LabError] = {}
     for name in _names(args, source):

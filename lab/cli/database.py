@@ -31,7 +31,7 @@ def is_new(settings: Settings) -> bool:
 
 
 def open_store(settings: Settings, *, create: bool = True, readonly: bool = False) -> Store:
-    """Open the database in force; create its folder if it is the default one."""
+    """Open the database in force. Create its folder if it is the default one."""
     from store.connection import named
     from store.store import Store
 

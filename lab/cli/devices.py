@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DeviceLine(msgspec.Struct, frozen=True):
-    """One phone in a list: `devices`. `state` is adb's word; `do` is what to do about it, empty if it is ready.
+    """One phone in a list: `devices`. `state` is adb's word. `do` is what to do about it, empty if it is ready.
 
     `screen` is the state of its screen: on, asleep, locked, folded, with "turned" if it is. Empty if unknown.
     """
@@ -201,7 +201,7 @@ def _task(args: PhoneArguments) -> Task:
 
 
 def _tell_served(args: PhoneArguments, server: PhoneServer) -> None:
-    """Print the address and the lines to type; the token only if it was generated here."""
+    """Print the address and the lines to type, with the token only if it was generated here."""
     if args.json:
         token = server.token
         print_json(

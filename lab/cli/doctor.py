@@ -65,7 +65,7 @@ def _tell_findings(findings: list[Finding]) -> None:
 
 
 def _tell(first: str, text: str) -> None:
-    """Print a line; on a terminal wrap it under the text."""
+    """Print a line. On a terminal wrap it under the text."""
     import shutil
     import sys
     import textwrap
@@ -80,11 +80,11 @@ def _tell(first: str, text: str) -> None:
 
 
 _NAMED = 3
-"""Number of lost pictures to name; the others are counted."""
+"""Number of lost pictures to name. The others are counted."""
 
 
 _MODULES = ("lab", "screens", "annotators", "simulators", "store")
-"""hitlab's top-level modules; other packages may use some of these names."""
+"""hitlab's top-level modules. Other packages may use some of these names."""
 
 
 def examine(settings: Settings) -> list[Finding]:
@@ -152,7 +152,7 @@ def _shared() -> list[Finding]:
 
 @cache
 def _owners() -> Mapping[str, list[str]]:
-    """Return the installed packages of each top-level module; cached, since it reads every package's file list."""
+    """Return the installed packages of each top-level module, cached, since it reads every package's file list."""
     from importlib.metadata import packages_distributions
 
     return packages_distributions()
@@ -270,7 +270,7 @@ def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
 
 
 def _leftovers(settings: Settings) -> list[Finding]:
-    """Remove copies that killed commands left, which may hold erased data; return no finding if there are none."""
+    """Remove copies that killed commands left, which may hold erased data. Return no finding if there are none."""
     from store.leftovers import sweep
 
     leftovers = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
@@ -308,7 +308,7 @@ def _phones() -> Finding:
 
 
 def _scrcpy() -> Finding:
-    """Report the scrcpy server. A missing one is fine, since screenshots serve instead; an unusable one is not."""
+    """Report the scrcpy server. A missing one is fine, since screenshots serve instead. An unusable one is not."""
     from lab.devices.scrcpy_server import find, wished
 
     try:

@@ -18,14 +18,14 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class EndSignal:
-    """Becomes `asked` when a signal requests the end; the file `wakes` becomes readable with every signal."""
+    """Becomes `asked` when a signal requests the end. The file `wakes` becomes readable with every signal."""
 
     def __init__(self, wakes: int) -> None:
         self.wakes = wakes
         self.asked = False
 
     def wait(self, others: Sequence[int] = (), seconds: float | None = None) -> list[int]:
-        """Wait for a signal, one of the other files or a timeout; return the others that are readable."""
+        """Wait for a signal, one of the other files or a timeout. Return the others that are readable."""
         ready, _, _ = select.select([self.wakes, *others], [], [], seconds)
         if self.wakes in ready:
             os.read(self.wakes, 1024)

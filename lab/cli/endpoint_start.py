@@ -29,7 +29,7 @@ def place_of(server: EndpointServer, plan: AnswerPlan) -> EndpointPlace:
 
 
 def starter(store: Store, endpoints: ExitStack) -> Callable[[str], EndpointPlace]:
-    """Return a function that starts an endpoint on this machine's usual port; leaving `endpoints` ends it."""
+    """Return a function that starts an endpoint on this machine's usual port. Leaving `endpoints` ends it."""
 
     def start(person: str) -> EndpointPlace:
         from lab.serve.answer_service import AnswerPlan, serving

@@ -122,7 +122,7 @@ def add_import(parser: Parser) -> None:
 
 
 def bring(args: ImportArguments) -> int:
-    """Import recorded runs, each whole or not at all; runs that are in the file are skipped."""
+    """Import recorded runs, each whole or not at all, and skip runs that are in the file."""
     from store.run_import import failed_import, import_paths
 
     paths = [Path(path) for path in args.paths]
@@ -163,7 +163,7 @@ def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
 
 
 _NAMED = 3
-"""Runs with missing pictures to name; the others are counted."""
+"""Runs with missing pictures to name. The others are counted."""
 
 
 def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> None:

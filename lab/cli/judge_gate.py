@@ -26,7 +26,7 @@ _MOST = 256 * 1024 * 1024
 
 
 class GateLine(msgspec.Struct, frozen=True):
-    """One field's agreement with people's settled answers, before and now; `low` and `high` bound the change."""
+    """One field's agreement with people's settled answers, before and now. `low` and `high` bound the change."""
 
     field: str
     items: int
@@ -42,7 +42,7 @@ class GateLine(msgspec.Struct, frozen=True):
 
 
 class GateReport(msgspec.Struct, frozen=True):
-    """Result of `judge --gate`; `written` if the file did not exist."""
+    """Result of `judge --gate`. `written` is true if the file did not exist."""
 
     study: str
     judge: str

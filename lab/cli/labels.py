@@ -89,7 +89,7 @@ class ActLine(msgspec.Struct, frozen=True):
 
 
 class ClashLine(msgspec.Struct, frozen=True):
-    """A place with different last labels in two merged copies; it counts nowhere until its rater settles it."""
+    """A place with different last labels in two merged copies. It counts nowhere until its rater settles it."""
 
     unit: str
     target: str
@@ -102,7 +102,7 @@ class ClashLine(msgspec.Struct, frozen=True):
 class LabelList(msgspec.Struct, frozen=True):
     """The labels of a study: `labels`. `only` is the one person whose labels may be shown, empty for everybody's.
 
-    Without --history `labels` are the current ones; with it all, in order of time. `acts` are null without --acts.
+    Without --history `labels` are the current ones, with it all in order of time. `acts` are null without --acts.
     """
 
     study: str
@@ -206,7 +206,7 @@ def add_labels(parser: Parser) -> None:
 
 
 def labels(args: LabelsArguments) -> int:
-    """Print the labels of a study, or its pilot; a rater sees only their own."""
+    """Print the labels of a study, or its pilot. A rater sees only their own."""
     settings = settings_for(args.db, may_rate, "labels")
     if args.pilot and (args.csv or args.history or args.acts or args.unit):
         raise LabError("labels", "--pilot goes with --json and --rater alone.", code=2)
@@ -263,7 +263,7 @@ CSV_COLUMNS = (
 
 
 class LabelQuery(NamedTuple):
-    """Query for labels by rater and unit; `history` includes superseded ones."""
+    """Query for labels by rater and unit. `history` includes superseded ones."""
 
     rater: str | None
     unit: str | None
@@ -321,7 +321,7 @@ def _final(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[Clash
 
 
 def print_labels_csv(store: Store, study: Study, query: LabelQuery, only: str) -> None:
-    """Print one CSV line for each label; no text can run as a formula."""
+    """Print one CSV line for each label. No text can run as a formula."""
     write_table(line(CSV_COLUMNS))
     for label in listed(store, study, query, only).labels:
         write_table(line([_csv_cell(getattr(label, name)) for name in CSV_COLUMNS]))
@@ -418,7 +418,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def _tells(column: str, cells: list[str]) -> bool:
-    """Return True if a column has content; who, what and where are always shown."""
+    """Return True if a column has content. Who, what and where are always shown."""
     return column in _COLUMNS[:4] or any(cell not in ("", "-", "1" if column == "round" else "") for cell in cells)
 
 

@@ -78,7 +78,7 @@ def add_demo(parser: Parser) -> None:
 
 
 def demo(args: DemoArguments) -> int:
-    """Run one built-in personalized task; on a terminal a person answers, else its script."""
+    """Run one built-in personalized task. On a terminal a person answers, else the task's script."""
     live_args = LiveArguments()
     live_args.db, live_args.json, live_args.window = args.db, args.json, args.window
     live_args.task, live_args.device = DEMO_TASK, "embedded"
@@ -242,7 +242,7 @@ def replay(args: ReplayArguments) -> int:
 
 
 def _check_step(run: Summary, step: int) -> None:
-    """Raise `LabError` if a run has no such step, from 1; one more is its end, or its open question."""
+    """Raise `LabError` if a run has no such step, from 1. One more is its end, or its open question."""
     if step > run.steps + 1:
         has = "none yet" if not run.steps else "step 1" if run.steps == 1 else f"steps 1 to {run.steps}"
         raise LabError(f"run {run.id}", f"has no step {step}; it has {has}")
@@ -353,7 +353,7 @@ def tell_crash(error: Exception, log: str, *, traceback: bool) -> None:
 
 
 def run_headless(session: Session, *, as_json: bool, events: bool = False, traceback: bool = False) -> int:
-    """Run a session to its end or to a breakpoint, and print the result; a breakpoint leaves the run open."""
+    """Run a session to its end or to a breakpoint, and print the result. A breakpoint leaves the run open."""
     from lab.runs.spec import PERSON
 
     if session.spec.agent == PERSON:
@@ -407,7 +407,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
 
 
 class _EventLines:
-    """Prints each event as a line after its commit; if nobody reads them any more, leaves the run open."""
+    """Prints each event as a line after its commit. If nobody reads them any more, leaves the run open."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

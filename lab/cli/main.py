@@ -141,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_file(argv: Sequence[str]) -> Sequence[str]:
-    """Return the command line; a file in place of a command becomes --db FILE."""
+    """Return the command line. A file in place of a command becomes --db FILE."""
     first = argv[0] if argv else "-"
     known = first.startswith("-") or first in {command[0] for command in COMMANDS}
     return argv if known or not os.path.isfile(first) else ["--db", *argv]
@@ -171,7 +171,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _apply_file_mode() -> None:
-    """Apply the setting `file_mode`; broken settings are left to the command that needs them to report."""
+    """Apply the setting `file_mode`. Broken settings are left to the command that needs them to report."""
     from lab.core.made_files import set_file_mode
     from lab.core.settings import load
 
@@ -203,7 +203,7 @@ def _refuse(error: LabError, *, as_json: bool) -> int:
 
 
 def _home(parser: Parser, args: Arguments) -> int:
-    """Open Home; without a terminal print the help."""
+    """Open Home, or print the help without a terminal."""
     from lab.cli.app import has_terminal, is_dumb, no_terminal, show_home
 
     if has_terminal():
@@ -216,7 +216,7 @@ def _home(parser: Parser, args: Arguments) -> int:
 
 
 def build_parser() -> Parser:
-    """Return the parser with every command by name and help; a typed command adds its own arguments."""
+    """Return the parser with every command by name and help. A typed command adds its own arguments."""
     parser = Parser(
         prog="hitlab",
         description="A terminal lab for the humans in the loop of mobile GUI agents.\n"

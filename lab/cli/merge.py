@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ClashLine(msgspec.Struct, frozen=True):
-    """A place with two last labels of one rater; `target` is empty for the unit itself.
+    """A place with two last labels of one rater. `target` is empty for the unit itself.
 
     On a unit that is `handed_in` its rater may still settle on one of them, and nothing else changes.
     """

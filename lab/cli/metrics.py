@@ -224,7 +224,7 @@ def _study_numbers(store: Store, study: Study, args: MetricsArguments) -> Beside
 
 
 def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) -> Iterator[MeasuredRun]:
-    """Yield the ended runs; a fork repeats another run's beginning and counts only with --forks.
+    """Yield the ended runs. A fork repeats another run's beginning and counts only with --forks.
 
     An archived run counts if it is named, or if it is of the named study.
     """
@@ -316,7 +316,7 @@ TITLES = {
 
 
 def tell(result: Measured, agents: Mapping[str, str]) -> None:
-    """Print a table for each group and paper; `agents` maps identities to their shortest names."""
+    """Print a table for each group and paper. `agents` maps identities to their shortest names."""
     out = f"; left out: {_counts(result.left_out.items())}" if result.left_out else ""
     _say_folded(f"{_counted(result.runs, 'runs')} in {result.db}{out}")
     if result.rated:
@@ -385,7 +385,7 @@ def _name(number: Number) -> str:
 
 
 def _value(number: Number) -> str:
-    """Format a number in its unit; a change has a sign, and a change of a share is in percentage points."""
+    """Format a number in its unit. A change has a sign, and a change of a share is in percentage points."""
     value = number.value
     assert value is not None
     change = number.metric.startswith("Δ")
@@ -422,7 +422,7 @@ def _tell_explained(texts: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def print_csv(result: Measured) -> None:
-    """Print one CSV line for each number; an undefined one has no value but a reason.
+    """Print one CSV line for each number. An undefined one has no value but a reason.
 
     Texts are in quotes and cannot run as formulas, as in the tables of `export`.
     """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def complete(parser: Parser) -> NoReturn:
-    """Answer a shell's completion request and exit; without argcomplete exit silently."""
+    """Answer a shell's completion request and exit. Without argcomplete exit silently."""
     try:
         from argcomplete.finders import CompletionFinder
     except ImportError:
@@ -50,7 +50,7 @@ def _build(parser: Parser, words: Sequence[str]) -> None:
 
 
 class CompletionRequest(msgspec.Struct, frozen=True):
-    """Request of a shell: names that begin with `prefix`; `typed` holds the values of other arguments."""
+    """Request of a shell: names that begin with `prefix`. `typed` holds the values of other arguments."""
 
     prefix: str
     typed: Mapping[str, object]
@@ -105,7 +105,7 @@ def _runs(request: CompletionRequest) -> Mapping[str, str]:
 
 
 def _studies(request: CompletionRequest) -> list[str]:
-    """Return studies' names; for a rater or participant only those with assignments for them."""
+    """Return studies' names, for a rater or participant only those with assignments for them."""
     from lab.studies.seats import sees_outcomes
 
     settings = request.settings
@@ -171,7 +171,7 @@ def _schemas(request: CompletionRequest) -> list[str]:
 
 
 def _agents(request: CompletionRequest) -> list[str]:
-    """Return the forms of an agent's name; after `playbook:` the task's faulty playbooks, if the seat may see them."""
+    """Return the forms of an agent's name, or after `playbook:` the task's faulty ones, if the seat may see them."""
     from lab.runs.spec import AGENT_FORMS
 
     kind, colon, source = request.prefix.partition(":")

@@ -71,7 +71,7 @@ def say(text: str) -> None:
 
 
 def fold_for(stream: TextIO, text: str) -> str:
-    """Return lines folded to the width of a stream's terminal, keeping their indentation; unchanged for a file or pipe.
+    """Return lines folded to a terminal's width, keeping their indentation, or unchanged for a file or pipe.
 
     A command to type stays on one line, so that it can be copied whole.
     """
@@ -118,14 +118,14 @@ _WIDEST = 60
 """Maximum columns of a cell that does not fold, so that it leaves room for the others."""
 
 _SHORTEST = 10
-"""Minimum columns of a cut cell; a narrower one goes below its row."""
+"""Minimum columns of a cut cell. A narrower one goes below its row."""
 
 _FOLDED = 20
-"""Minimum columns of the folding cell; a narrower one goes below its row."""
+"""Minimum columns of the folding cell. A narrower one goes below its row."""
 
 
 def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
-    """Print a table; all cells become plain characters.
+    """Print a table. All cells become plain characters.
 
     The first column, which people type again, is never cut. `wide` names the column that folds. Of the others the
     longest are cut first. A cell that would be cut to a few letters goes below its row, after its column's name.
@@ -155,7 +155,7 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
 
 
 def _widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:
-    """Return the width of each column by index, two blanks between them; columns that go below the row are missing."""
+    """Return the width of each column by index, two blanks between them. Columns that go below the row are missing."""
     widths = {at: need if at in (0, folds) else min(need, _WIDEST) for at, need in enumerate(needs)}
     if folds is not None:
         room = whole - 2 * (len(widths) - 1) - sum(width for at, width in widths.items() if at != folds)

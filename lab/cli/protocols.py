@@ -208,7 +208,7 @@ def _show_option(protocol: Protocol, field: Field, option: Option, locale: str) 
 
 
 def _block(text: str, indent: int, *, hang: int = 0) -> None:
-    """Print text folded to the terminal; following lines are indented below the first one's words."""
+    """Print text folded to the terminal. Following lines are indented below the first one's words."""
     from rich.cells import cell_len
     from rich.console import Console
     from rich.text import Text

@@ -115,7 +115,7 @@ def _tell(result: PicturesRead) -> None:
 
 @contextmanager
 def _bar(pictures: int) -> Iterator[Callable[[], None]]:
-    """Show progress on standard error with the remaining time; yield a callback for each finished picture."""
+    """Show progress on standard error with the remaining time. Yield a callback for each finished picture."""
     if not sys.stderr.isatty() or not pictures:
         yield lambda: None
         return

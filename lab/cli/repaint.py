@@ -21,7 +21,7 @@ def can_repaint() -> bool:
 
 
 def repaint(page: Callable[[int, int], list[str]], every: float) -> None:
-    """Show `page(columns, rows)` until the end is requested; repaint at once after a resize."""
+    """Show `page(columns, rows)` until the end is requested. Repaint at once after a resize."""
     with end_signals(waking=(signal.SIGWINCH,)) as end, _keys() as keyboard:
         sys.stdout.write(_ENTER)
         try:
@@ -43,7 +43,7 @@ def _paint(lines: list[str], rows: int) -> None:
 
 
 def _asks_to_quit(keyboard: int) -> bool:
-    """Return True if `q` was typed or the keyboard is gone; other keys do nothing."""
+    """Return True if `q` was typed or the keyboard is gone. Other keys do nothing."""
     keys = os.read(keyboard, 1024)
     return not keys or any(key in keys for key in _QUIT)
 

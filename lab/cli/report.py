@@ -35,7 +35,7 @@ _WIDTH, _LEAST, _MOST = 100, 40, 160
 
 
 class ReportWritten(msgspec.Struct, frozen=True):
-    """Result of `report --out FILE --json`; its form is JSON then."""
+    """Result of `report --out FILE --json`. Its form is JSON then."""
 
     path: str
     form: Form

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class ReviewLine(msgspec.Struct, frozen=True):
-    """One demonstration in a list; `mine` is your progress: none, begun, handed in."""
+    """One demonstration in a list. `mine` is your progress: none, begun, handed in."""
 
     id: str
     task: str
@@ -272,7 +272,7 @@ def _tell_list(reviews: ReviewList, db: str) -> None:
 
 
 def review_list(store: Store, person: str) -> ReviewList:
-    """Return every demonstration as this person may see it; edit rates count only those that two have handed in."""
+    """Return every demonstration as this person may see it. Edit rates count only those that two have handed in."""
     queue = review_queue(store, person)
     names = ReviewLine.__struct_fields__
     lines = [ReviewLine(**{name: getattr(entry, _FROM.get(name, name)) for name in names}) for entry in queue]
@@ -291,7 +291,7 @@ def _cells(line: ReviewLine) -> list[str]:
 
 
 def review_shown(demo: Proof, state: ProofreadingState, rows: Sequence[Review], person: str) -> ReviewShown:
-    """Return a demonstration as one person may see it; `rows` are those they may see."""
+    """Return a demonstration as one person may see it. `rows` are those they may see."""
     sheet = ProofreadingSheet(demo, rows, person)
     two = len(state.proofreaders) >= 2
     return ReviewShown(

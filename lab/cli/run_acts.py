@@ -19,7 +19,7 @@ from store.store import Store
 
 
 class RunsArchived(msgspec.Struct, frozen=True):
-    """Result of `archive` and `restore`; `new` are the runs that it changed."""
+    """Result of `archive` and `restore`. `new` are the runs that it changed."""
 
     archived: bool
     runs: tuple[str, ...]
@@ -96,7 +96,7 @@ def _takes_runs(parser: Parser) -> None:
 
 
 def archive(args: ArchiveArguments) -> int:
-    """Remove runs from the lists; they stay in the file and in studies."""
+    """Remove runs from the lists. They stay in the file and in studies."""
     return _archive(args, archived=True)
 
 
@@ -148,7 +148,7 @@ def add_tag(parser: Parser) -> None:
 
 
 def tag(args: TagArguments) -> int:
-    """Add and remove tags of runs; without words list all tags."""
+    """Add and remove tags of runs. Without words list all tags."""
     settings = settings_for(args.db, sees_outcomes, "tag")
     words = [word.strip() for word in args.words]
     if not words:
@@ -197,7 +197,7 @@ def add_rename_agent(parser: Parser) -> None:
 
 
 def rename(args: RenameArguments) -> int:
-    """Rename the agent of runs in every table; the imported data does not change, and --undo reverts it."""
+    """Rename the agent of runs in every table. The imported data does not change, and --undo reverts it."""
     name = None if args.to is None else AgentName(*(agent_word(word) for word in (args.to, args.version, args.model)))
     if name is None and (args.version or args.model):
         raise LabError("rename-agent", "--version and --model go with --to.", code=2)
@@ -230,7 +230,7 @@ def _tell_tagged(result: RunsTagged, change: TagChange) -> None:
 
 
 def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
-    """Return the runs that words name; a filter searches the listed runs, or with `archived` the archived ones."""
+    """Return the runs that words name. A filter searches the listed runs, or with `archived` the archived ones."""
     words = [word.strip() for word in words]
     if not words:
         raise LabError(verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs` lists them.", code=2)

@@ -65,7 +65,7 @@ class GroupLine(msgspec.Struct, frozen=True):
 
 
 class RunTable(msgspec.Struct, frozen=True):
-    """Result of `runs`: the number of all runs, of the fitting ones, and those; with --group their groups instead.
+    """Result of `runs`: the number of all runs, of the fitting ones, and those (with --group their groups).
 
     `archived` counts archived runs. They are in no other count, and in a list only with --archived.
     """
@@ -117,7 +117,7 @@ def add_runs(parser: Parser) -> None:
 
 
 def runs(args: RunsArguments) -> int:
-    """Print the fitting runs in the requested order; with --group the statistics of each group."""
+    """Print the fitting runs in the requested order, or with --group the statistics of each group."""
     if args.limit is not None and args.limit < 1:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
     run_filter, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
@@ -299,7 +299,7 @@ def _cell(value: object) -> str:
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """One whole run: `show`. `ended` is null while the run is open; `verdicts` come from its source.
+    """One whole run: `show`. `ended` is null while the run is open. `verdicts` come from its source.
 
     `spent` is the cost of its model's answers, null if no model was asked.
     """

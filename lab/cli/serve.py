@@ -62,7 +62,7 @@ def add_serve(parser: Parser) -> None:
 
 
 def serve(args: ServeArguments) -> int:
-    """Serve until Ctrl+C; make and print links for everybody without one."""
+    """Serve until Ctrl+C. Make and print links for everybody without one."""
     settings = settings_for(args.db, sees_outcomes, "serve")
     _check(args)
     people = check_people(args.answer) if args.answer is not None else []
@@ -132,7 +132,7 @@ def _tell_answer(store: Store, people: Sequence[str], address: str, by: str) -> 
 
 
 def _tell_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:
-    """Make and print the missing links; `command` is how to make others."""
+    """Make and print the missing links. `command` is how to make others."""
     new_links = make_missing(store, study, people, address, by=by)
     name = study.name if study is not None else "Answer"
     say(f"{name} is served at {address} to {len(people)} {'people' if len(people) > 1 else 'person'}")

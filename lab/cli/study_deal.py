@@ -30,7 +30,7 @@ from store.store import Store
 
 
 class StudyLocked(msgspec.Struct, frozen=True):
-    """Result of `study lock`; `left` counts the assignments not handed in."""
+    """Result of `study lock`. `left` counts the assignments not handed in."""
 
     study: str
     version: int
@@ -94,7 +94,7 @@ def add_study_deal(parser: Parser) -> None:
 
 
 def deal(args: StudyDealArguments) -> int:
-    """Deal a study to its raters; earlier assignments do not change."""
+    """Deal a study to its raters. Earlier assignments do not change."""
     settings = settings_for(args.db, sees_outcomes, "study deal")
     if args.first is not None and args.order != "active":
         raise LabError("study deal", "--first is for --order active.", code=2)
@@ -307,7 +307,7 @@ def release(args: StudyReleaseArguments) -> int:
 
 # -- what they share -------------------------------------------------------------------------------------------
 def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
-    """Return the (unit, run) pairs that a person has handed in; an interrupted play does not count."""
+    """Return the (unit, run) pairs that a person has handed in. An interrupted play does not count."""
     hand_ins = handed_in(store.labels.acts(study, code))
     return {(unit, run) for (_, unit, run), act in hand_ins.items() if "interrupted" not in act.detail}
 

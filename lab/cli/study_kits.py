@@ -114,7 +114,7 @@ def add_study_take(parser: Parser) -> None:
 
 
 def take(args: StudyTakeArguments) -> int:
-    """Import a kit's work; rows that are here already are skipped."""
+    """Import a kit's work. Rows that are here already are skipped."""
     settings = settings_for(args.db, sees_outcomes, "study take")
     from store.kit_import import take_kit
 

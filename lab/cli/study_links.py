@@ -185,7 +185,7 @@ def make_missing(
     until: str = "",
     shared: bool = False,
 ) -> dict[str, str]:
-    """Make a link for each of these people without an open one; return the new addresses.
+    """Make a link for each of these people without an open one. Return the new addresses.
 
     Without a study they lead into the room Answer.
     """
@@ -241,7 +241,7 @@ def _watch_row(store: Store, study: Study, address: str = "") -> PersonLink | No
 
 
 def person_link(link: Link, at: str, address: str) -> PersonLink:
-    """Return a link's line at a time; `address` is set if it was made now."""
+    """Return a link's line at a time. `address` is set if it was made now."""
     return PersonLink(
         link.rater, link.state(at), link.made_at, link.until, link.entered_at, len(link.browsers), address
     )
@@ -275,7 +275,7 @@ def _tell(result: StudyLinks, name: str, *, is_guess: bool) -> None:
 
 
 def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) -> None:
-    """Print a table of links and their use; the new addresses follow on lines of their own, to be copied whole."""
+    """Print a table of links and their use. The new addresses follow on lines of their own, to be copied whole."""
     print_table(
         ["person", "link", "opened", "expires"],
         [

@@ -205,7 +205,7 @@ def _count(text: str) -> int:
 
 
 def new(args: StudyNewArguments) -> int:
-    """Freeze a study over runs, tasks or items; an existing name with any difference becomes a new version."""
+    """Freeze a study over runs, tasks or items. An existing name with any difference becomes a new version."""
     settings = settings_for(args.db, sees_outcomes, "study new")
     plan = _plan(args)
     named = args.name is not None or args.plan.endswith((".yaml", ".yml"))

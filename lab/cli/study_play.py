@@ -76,7 +76,7 @@ def check_person(store: Store, study: Study, code: str) -> None:
 
 
 class PlayedRun(msgspec.Struct, frozen=True):
-    """One run of a study without a person; `new` is false if it was played before.
+    """One run of a study without a person. `new` is false if it was played before.
 
     `cost` is the cost of its user's answers in US dollars. `why` is the reason if the run was left open.
     """

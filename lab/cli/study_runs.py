@@ -23,7 +23,7 @@ from store.store import Store
 
 
 class QuestionPlayed(msgspec.Struct, frozen=True):
-    """One question of the agent and its answer; times are UTC, null if missing.
+    """One question of the agent and its answer. Times are UTC, null if missing.
 
     `waited` is the seconds from showing to sending it, pauses included. `characters` and `edits` (deletions) describe
     the answer as sent. `step` counts from 1.
@@ -169,7 +169,7 @@ def _score(trace: Trace | None) -> float | None:
 
 
 def _questions(events: Iterable[AnyEvent]) -> Iterable[QuestionPlayed]:
-    """Yield every question of a run in order; the last may be open."""
+    """Yield every question of a run in order. The last may be open."""
     open_one: Asked | None = None
     for event in events:
         if isinstance(event, Asked):

@@ -193,7 +193,7 @@ def tell_status(study_status: StudyStatus) -> None:
 
 
 class ItemLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One item of a unit as its raters read it; a labelling program names it as its target."""
+    """One item of a unit as its raters read it. A labelling program names it as its target."""
 
     id: str
     says: str

@@ -1,4 +1,4 @@
-"""Active dealing: people label first the units that judges are unsure of; the draw's probabilities are recorded."""
+"""Active dealing: people label first the units that judges are unsure of. The draw's probabilities are recorded."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def _read(path: Path, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None
 
 
 def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
-    """Write an entry atomically and for this user alone; a failure is ignored."""
+    """Write an entry atomically and for this user alone. A failure is ignored."""
     try:
         make_folder(path.parent)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")

@@ -34,7 +34,7 @@ BATCHED: ActKind = "batched"
 _MOST = 5_000
 """Questions in one batch."""
 _BYTES = 90 * 1024 * 1024
-"""Bytes of one batch's file; providers accept 100 to 200 MB."""
+"""Bytes of one batch's file. Providers accept 100 to 200 MB."""
 _KEPT = 200
 """Results committed in one transaction."""
 _ALONE = 2
@@ -46,7 +46,7 @@ _LOOK = 0.2
 
 
 class BatchedQuestion(NamedTuple):
-    """A question of a batch with the keys of its answer; `expected` is its estimated cost in US dollars."""
+    """A question of a batch with the keys of its answer. `expected` is its estimated cost in US dollars."""
 
     custom_id: str
     unit: str
@@ -58,7 +58,7 @@ class BatchedQuestion(NamedTuple):
 
 
 class OpenBatch(NamedTuple):
-    """A model's batch whose results were not fetched yet; `id` is empty if the provider never confirmed it."""
+    """A model's batch whose results were not fetched yet. `id` is empty if the provider never confirmed it."""
 
     mark: str
     id: str
@@ -123,7 +123,7 @@ class BatchJudging:
     def go(self, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
         """Fetch the results of earlier batches and send further ones until no question is left for a batch.
 
-        Stop early if the budget is spent or `closing` is set; an open batch then continues at its provider.
+        Stop early if the budget is spent or `closing` is set. An open batch then continues at its provider.
         """
         job = self.job
         total = sum(1 for _ in job.sheets())
@@ -148,7 +148,7 @@ class BatchJudging:
         )
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
-        """Ask the questions that no batch answered one by one; count them in the job's progress."""
+        """Ask the questions that no batch answered one by one. Count them in the job's progress."""
         already_paid = self.job.found
 
         def whole(progress: JudgeProgress) -> JudgeProgress:
@@ -235,7 +235,7 @@ class BatchJudging:
         return batches
 
     def _drafted(self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked_ids: set[str]) -> Iterator[OpenBatch]:
-        """Add a sheet's next question to its model's draft, unless another sheet asks it too; send a full draft."""
+        """Add a sheet's next question to its model's draft, unless another sheet asks it too. Send a full draft."""
         question = work.asking
         assert question is not None
         llm = self.job.model_of(question, self._llm)
@@ -267,7 +267,7 @@ class BatchJudging:
         return True
 
     def _sent(self, model: str, draft: BatchDraft) -> list[OpenBatch]:
-        """Start a batch of a draft; return nothing if it is empty or the job is closing."""
+        """Start a batch of a draft. Return nothing if it is empty or the job is closing."""
         if not draft.questions or self.job.closing or self.job.end_where_closed():
             return []
         return [self._begin(model, draft)]
@@ -287,7 +287,7 @@ class BatchJudging:
     # -- what was sent before ------------------------------------------------------------------------------------
 
     def _opened(self) -> list[OpenBatch]:
-        """Return the unfetched batches of earlier processes; look up at the provider those without an id."""
+        """Return the unfetched batches of earlier processes. Look up at the provider those without an id."""
         batches = []
         for batch in self._read():
             if batch.id:

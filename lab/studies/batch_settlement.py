@@ -49,7 +49,7 @@ class Batch(NamedTuple):
 
 
 def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scope: BatchScope) -> Batch:
-    """Return the settlements that an adjudicator would make of open items; store nothing.
+    """Return the settlements that an adjudicator would make of open items. Store nothing.
 
     Items without a majority are left. A rater's answers settle all open items of a unit or none: a part of them would
     reveal that rater's letter there. Raise `LabError` if the study does not allow to name this rater.
@@ -130,7 +130,7 @@ def _ruled(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Sett
 
 
 def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[SignedSettlement]:
-    """Store all settlements of a batch, each in its own row, or none; skip places that somebody settled meanwhile.
+    """Store all settlements of a batch, each in its own row, or none. Skip places that somebody settled meanwhile.
 
     Raise `LabError` if there is nothing to settle or no reason is given.
     """
@@ -159,7 +159,7 @@ def last_batch(chair: AdjudicationSession) -> list[SignedSettlement]:
 
 
 def undo_batch(chair: AdjudicationSession, reason: str = "") -> list[SignedSettlement]:
-    """Withdraw the settlements in force of the newest batch by further rows; a place settled anew since is not touched.
+    """Withdraw the settlements in force of the newest batch by further rows. A place settled anew since is not touched.
 
     Raise `LabError` if no batch of this adjudicator is in force.
     """

@@ -42,7 +42,7 @@ class Blinded:
         self._named: set[str] = set()
         self.shows = tuple(part for part in study.shown if part not in hides)
         self.ends: dict[str, Ended] = {}
-        """How each run ended, as far as shown; set once its events were read to the end."""
+        """How each run ended, as far as shown, set once its events were read to the end."""
         self.asked: dict[str, int] = {}
         """Step (from 0) at which each question was asked, of the events read so far."""
 

@@ -51,7 +51,7 @@ def shipped(task: Task) -> Design:
 
 
 def of_golden(steps: Sequence[GoldenStep]) -> Design:
-    """Return a chain with a node for each golden step that acts; a step that asks the user is flexible."""
+    """Return a chain with a node for each golden step that acts. A step that asks the user is flexible."""
     nodes: list[TdgNode] = []
     for step, following in zip(steps, [*steps, None][1:], strict=True):
         # The tap that focuses a field belongs to the text typed next.
@@ -63,7 +63,7 @@ def of_golden(steps: Sequence[GoldenStep]) -> Design:
 
 
 def of_run(run: str, steps: Sequence[Step]) -> Design:
-    """Return a chain with a node for each visit to an app; typing, asking and answering get nodes of their own."""
+    """Return a chain with a node for each visit to an app. Typing, asking and answering get nodes of their own."""
     nodes: list[TdgNode] = []
     evidence: dict[str, tuple[str, ...]] = {}
     for visit in visits(steps):
@@ -80,7 +80,7 @@ def of_run(run: str, steps: Sequence[Step]) -> Design:
 
 
 def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
-    """Describe what precedes a group's last action; use the last thought if only tap coordinates are known."""
+    """Describe what precedes a group's last action. Use the last thought if only tap coordinates are known."""
     telling_words = [words for words in step_words if not _BARE.search(words)]
     if telling_words:
         return "; ".join(words for words in step_words[:-1] if words in telling_words)
@@ -95,19 +95,19 @@ def chained(nodes: Iterable[TdgNode]) -> Tdg:
 
 
 def link(run: str, step: Step) -> str:
-    """Return a step's name in evidence and in `hitlab replay`; steps count from 1."""
+    """Return a step's name in evidence and in `hitlab replay`. Steps count from 1."""
     return f"{run}@{step.index + 1}"
 
 
 class Visit(NamedTuple):
-    """Consecutive steps in one app; `app` is empty if unknown."""
+    """Consecutive steps in one app. `app` is empty if unknown."""
 
     app: str
     steps: list[Step]
 
 
 def visits(steps: Sequence[Step]) -> list[Visit]:
-    """Split a run at each change of app or return home; steps on the way home belong to no app."""
+    """Split a run at each change of app or return home. Steps on the way home belong to no app."""
     app_visits: list[Visit] = []
     home = True
     for step, app in zip(steps, apps(steps), strict=True):

@@ -1,4 +1,4 @@
-"""Edits of one item of a design; its evidence follows each edit."""
+"""Edits of one item of a design. Its evidence follows each edit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def id_of(key: str) -> str:
 
 
 def entries(design: Design, section: Section) -> list[Item]:
-    """Return a section's items in order; of the graph every node, those in alternatives too."""
+    """Return a section's items in order, for the graph every node with those in alternatives."""
     return list(design.tdg.walk()) if section == "tdg" else list(_flat(design, section))
 
 
@@ -47,7 +47,7 @@ def add(design: Design, section: Section, item: Item, after: str = "") -> Design
 
 
 def change(design: Design, key: str, item: Item) -> Design:
-    """Replace the item with this key; edges, requirements and evidence follow a new id."""
+    """Replace the item with this key. Edges, requirements and evidence follow a new id."""
     section = section_of(key)
     links = {f"{section}/{item.id}" if one == key else one: where for one, where in design.evidence.items()}
     with_links = msgspec.structs.replace(design, evidence=links)
@@ -80,7 +80,7 @@ def move(design: Design, key: str, by: int) -> Design:
 
 
 def nest(design: Design, key: str, *, deeper: bool) -> Design:
-    """Indent or outdent a node; other items have no depth."""
+    """Indent or outdent a node. Other items have no depth."""
     if section_of(key) != "tdg":
         return design
     way = design_outline.indent if deeper else design_outline.outdent

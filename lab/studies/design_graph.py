@@ -24,14 +24,14 @@ _LINES = {
 
 
 class GraphLayout(NamedTuple):
-    """One attempt at a layout: the width to wrap words to; alternatives side by side or stacked."""
+    """One attempt at a layout: the width to wrap words to, and alternatives side by side or stacked."""
 
     limit: int
     stacked: bool
 
 
 class Block(NamedTuple):
-    """Lines of one width in cells; edges end at the column `center`."""
+    """Lines of one width in cells. Edges end at the column `center`."""
 
     lines: list[str]
     width: int
@@ -42,7 +42,7 @@ class Block(NamedTuple):
 
 
 def drawn(tdg: Tdg, width: int) -> list[str]:
-    """Draw the graph in at most `width` cells; return no lines if no layout fits. Names are plain characters.
+    """Draw the graph in at most `width` cells. Return no lines if no layout fits. Names are plain characters.
 
     An edge that skips rows appears in its target's box as `after 2`. A graph with a cycle or with dangling edges is not
     drawn.
@@ -107,7 +107,7 @@ def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list
 
 
 def _block(node: TdgNode, number: str, look: GraphLayout, far: Iterable[int] = ()) -> Block:
-    """Return a node's box, or the frame around its alternatives; a flexible node has a dashed border."""
+    """Return a node's box, or the frame around its alternatives. A flexible node has a dashed border."""
     after = "".join(f" (after {', '.join(map(str, sorted(far)))})" if far else "")
     title = f"{number} {plain(node.name, lines=False) or node.id}{after}"
     if not node.alternatives:
@@ -157,7 +157,7 @@ def _centers(layer: list[int], blocks: list[Block], widest: int) -> dict[int, in
 
 
 def _beside(blocks: list[Block], widest: int, *, stems: bool = False) -> list[str]:
-    """Place blocks side by side, centered in `widest`; with `stems` a line extends the shorter ones to the bottom."""
+    """Place blocks side by side, centered in `widest`. With `stems` a line extends the shorter ones to the bottom."""
     tallest = max((len(block.lines) for block in blocks), default=0)
     columns = []
     for block in blocks:
@@ -168,7 +168,7 @@ def _beside(blocks: list[Block], widest: int, *, stems: bool = False) -> list[st
 
 
 def _joined(edges: list[tuple[int, int]], widest: int) -> list[str]:
-    """Draw the lines between two rows; each group of connected nodes gets a level of its own."""
+    """Draw the lines between two rows. Each group of connected nodes gets a level of its own."""
     groups = _groups(edges)
     cells = [[0] * widest for _ in range(max(1, len(groups)))]
     for level, group in enumerate(groups):
@@ -209,7 +209,7 @@ def _centered(text: str, width: int) -> str:
 
 
 def _wrap(text: str, limit: int) -> list[str]:
-    """Wrap words to at most `limit` cells; a word in wide characters (Chinese, Japanese) may break anywhere."""
+    """Wrap words to at most `limit` cells. A word in wide characters (Chinese, Japanese) may break anywhere."""
     lines: list[str] = []
     for word in text.split():
         wide = cell_len(word) != len(word)

@@ -1,4 +1,4 @@
-"""One task's design while a person works on it; each change is stored before it is shown."""
+"""One task's design while a person works on it. Each change is stored before it is shown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DesignSession:
     # -- where it stands -------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Read the current heads; another person may have changed them."""
+        """Read the current heads. Another person may have changed them."""
         self._take(self.store.designs.heads(self.subject))
 
     def _take(self, heads: list[Revision]) -> None:
@@ -57,7 +57,7 @@ class DesignSession:
 
     @property
     def head(self) -> Revision | None:
-        """The revision this person works on; of several heads their own."""
+        """The revision this person works on, their own of several heads."""
         return self.heads[-1] if self.heads else None
 
     @property
@@ -148,7 +148,7 @@ class DesignSession:
         self._act("object", note=note)
 
     def reopen(self) -> None:
-        """Reopen it as a draft, a frozen one as a new version; an unsaved draft is stored in it."""
+        """Reopen it as a draft, a frozen one as a new version, and store an unsaved draft in it."""
         unkept, self.unkept = self.unkept, None
         self.load()
         if not self.writable:

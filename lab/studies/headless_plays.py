@@ -116,7 +116,7 @@ def shows_of(study: Study) -> tuple[Show, ...]:
 
 
 class PlayBudget:
-    """Budget of a series of plays in US dollars; the next play must be expected to fit."""
+    """Budget of a series of plays in US dollars. The next play must be expected to fit."""
 
     def __init__(self, most: float | None = None) -> None:
         self.most, self.spent, self.plays = most, 0.0, 0
@@ -141,7 +141,7 @@ class PlayBudget:
 def play_all(
     store: Store, study: Study, plays: Sequence[HeadlessPlay], device: str, budget: PlayBudget
 ) -> Iterator[PlayDone | str]:
-    """Play one after the other, each stored before it is yielded; yield a string with the reason if it ends early.
+    """Play one after the other, each stored before it is yielded. Yield a string with the reason if it ends early.
 
     A play that had ended before costs nothing and is yielded again.
     """
@@ -199,7 +199,7 @@ def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: P
 
 
 class LeavingUser:
-    """A user whose run stays open if no model answers; `why` is then the reason.
+    """A user whose run stays open if no model answers. `why` is then the reason.
 
     It adds the answers' cost to `budget`. `lost` is the cost in US dollars of answers that gave no reply.
     """

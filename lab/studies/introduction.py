@@ -17,7 +17,7 @@ _SHOWN: dict[Part, ActKind] = {"guide": "guide_shown", "keys": "keys_shown", "pr
 
 
 class Introduction:
-    """One rater's introduction to a study; every method is durable on return."""
+    """One rater's introduction to a study. Every method is durable on return."""
 
     def __init__(self, session: RatingSession) -> None:
         self._session = session
@@ -57,7 +57,7 @@ class Introduction:
         self._act(_READ[part])
 
     def skip(self, why: str = "") -> None:
-        """Record that the rater skipped the remaining parts; `why` if they had no choice."""
+        """Record that the rater skipped the remaining parts. `why` is the reason if they had no choice."""
         self._act("introduction_skipped", why)
 
     def _act(self, kind: ActKind, why: str = "") -> None:

@@ -26,7 +26,7 @@ class JudgeLabels:
         self._judge, self._config_sha = judge, config_sha
 
     def write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
-        """Write a sheet and hand it in, in one transaction; the first label carries the sheet's cost."""
+        """Write a sheet and hand it in, in one transaction. The first label carries the sheet's cost."""
         study, unit, run = self._study, work.unit, work.run
         says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
         with self._store.labels.part():

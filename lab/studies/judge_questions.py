@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class JudgeEstimate(msgspec.Struct, frozen=True):
-    """Result of `judge --dry-run`; `cost` is in US dollars, None if no price is known.
+    """Result of `judge --dry-run`. `cost` is in US dollars, None if no price is known.
 
     Of a `staged` method it counts the first question of each sheet: how many follow depends on the answers. `outcome`
     lists what the questions reveal of a run's end (`status`, `score`, `reason`); empty if the judge `hides_outcome`.
@@ -71,7 +71,7 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 
 
 def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
-    """Count the questions, tokens and cost of the open sheets without asking; `batch` uses the batch prices."""
+    """Count the questions, tokens and cost of the open sheets without asking. `batch` uses the batch prices."""
     prices = llm.batch_prices() if batch else llm.prices()
     sheets = questions = already_paid = pictures = prompt_tokens = answer_tokens = 0
     outcome: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimat
 
 
 def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> ShownQuestion:
-    """Return the first question about a unit; with its `body` if a model is given."""
+    """Return the first question about a unit, with its `body` if a model is given."""
     if unit.mechanical:
         raise LabError("judge", f"nobody is asked about unit {unit.id}: a rule has answered it.", code=2)
     question = job.first_question(unit, 1)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
 """The parts that show single steps."""
 _KEPT = 256
-"""Scaled pictures in memory; a judge's repeated runs and stages ask about the same ones."""
+"""Scaled pictures in memory. A judge's repeated runs and stages ask about the same ones."""
 _PROACTIVE = "None was given: the agent saw the time, the place and what was done before, and offered on its own."
 _VIEWS = 4
-"""Views in memory; a judge's repeated runs over one unit follow each other."""
+"""Views in memory. A judge's repeated runs over one unit follow each other."""
 Picture = Callable[[], Blob | None]
 
 
@@ -65,7 +65,7 @@ class JudgeViews:
         self._views: OrderedDict[tuple[str, bool], JudgeView] = OrderedDict()
 
     def view(self, unit: Unit, *, swapped: bool = False) -> JudgeView:
-        """Return a unit as the study shows it; `swapped` puts its second side first."""
+        """Return a unit as the study shows it. `swapped` puts its second side first."""
         view = self._views.get((unit.id, swapped))
         if view is None:
             view = self._views[unit.id, swapped] = self._view(unit, swapped)

@@ -30,7 +30,7 @@ class JudgeAnswer(NamedTuple):
 
 
 def judges_beside(session: RatingSession) -> list[JudgeAnswer]:
-    """Return the judges' answers to the unit just handed in; record first that the rater sees them."""
+    """Return the judges' answers to the unit just handed in. Record first that the rater sees them."""
     answers = _found(session)
     if answers and session.unit is not None:
         judges = sorted({answer.said.rater.id for answer in answers})

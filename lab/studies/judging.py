@@ -45,7 +45,7 @@ _SILENT = 5
 
 
 class JudgingJob:
-    """One judge at one study. `judge` signs the labels; each carries the hash of `config`."""
+    """One judge at one study. `judge` signs the labels, and each carries the hash of `config`."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class JudgingJob:
         self._labels = JudgeLabels(store, study, judge, config_sha)
         self._import = RowImport(store, study, Rater(judge.id, "model", 1, config_sha), SOURCE)
         self.closing = False
-        """Set to ask nothing new; questions in progress are awaited."""
+        """Set to ask nothing new. Questions in progress are awaited."""
         self.stop = threading.Event()
         """Set to stop waiting too."""
         self.spent, self.asked, self.found, self.done, self.unusable = 0.0, 0, 0, 0, 0
@@ -144,9 +144,9 @@ class JudgingJob:
         tell: Callable[[JudgeProgress], None] = lambda progress: None,
         executor: ModelExecutor | None = None,
     ) -> JudgingDone:
-        """Judge all open sheets; stop early if the budget is spent, `closing` is set or the model does not answer.
+        """Judge all open sheets. Stop early if the budget is spent, `closing` is set or the model does not answer.
 
-        `executor` asks the model; by default threads of this process, as many as the terms say.
+        `executor` asks the model, by default on threads of this process, as many as the terms say.
         """
         total = sum(1 for _ in self.sheets())
         queue = self.sheets()
@@ -196,7 +196,7 @@ class JudgingJob:
                 self._waiting[question.sha] = []
 
     def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
-        """Store the answers that arrived; yield the sheets with a further question to ask."""
+        """Store the answers that arrived. Yield the sheets with a further question to ask."""
         for work, answer in self._kept([(self._pending.pop(future), future) for future in futures]):
             asked = work.asking
             assert asked is not None
@@ -275,7 +275,7 @@ class JudgingJob:
         return bool(self.ended)
 
     def begin(self, work: SheetWork) -> bool:
-        """Start a sheet; return True if it has a question to pay for, False if it is complete."""
+        """Start a sheet. Return True if it has a question to pay for, False if it is complete."""
         work.view = self.view(work.unit, work.run)
         work.usage = self.paid.empty_usage(work.unit.id, work.run)
         work.judging = self.method.judge(work.view)
@@ -324,7 +324,7 @@ class JudgingJob:
             self.end_where_closed()
 
     def end_where_closed(self) -> bool:
-        """End the job with a reason if the study was locked, extended or archived meanwhile; return True if so."""
+        """End the job with a reason if the study was locked, extended or archived meanwhile. Return True if so."""
         try:
             check_goes_on(self.store, self.study)
         except LabError as error:
@@ -333,7 +333,7 @@ class JudgingJob:
         return False
 
     def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
-        """Write a sheet; if the label rules refuse its answers, write it without answers if they allow that."""
+        """Write a sheet. If the label rules refuse its answers, write it without answers if they allow that."""
         try:
             self._labels.write(work, places)
         except LabError as error:

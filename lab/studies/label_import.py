@@ -28,7 +28,7 @@ from store.store import Store
 
 
 class LabelKept(msgspec.Struct, frozen=True):
-    """One answer of a row; `state` is "there already" if the file held it."""
+    """One answer of a row. `state` is "there already" if the file held it."""
 
     target: str
     field: str
@@ -87,7 +87,7 @@ Kind = Literal["human", "model", "script"]
 
 
 class Rater(NamedTuple):
-    """Rater of imported labels; `id` and `kind` are empty if each row names its own."""
+    """Rater of imported labels. `id` and `kind` are empty if each row names its own."""
 
     id: str
     kind: str
@@ -110,7 +110,7 @@ class RowImport:
         self._configs: dict[str, dict[int, str]] = {}
 
     def take(self, numbered_row: NumberedRow | LabelDone) -> LabelDone:
-        """Import a row and return its result; a refused row changes nothing."""
+        """Import a row and return its result. A refused row changes nothing."""
         if isinstance(numbered_row, LabelDone):
             return numbered_row
         try:
@@ -199,7 +199,7 @@ class RowImport:
     def _says(
         self, row: LabelRow, where: str, unit: Unit, rater: Actor, run: int, config: str, kept_labels: list[LabelKept]
     ) -> list[Callable[[Sheet], Label | None]]:
-        """Build the label factories of a row; each appends its label to `kept_labels`."""
+        """Build the label factories of a row. Each appends its label to `kept_labels`."""
 
         def signed(spot: FieldReference, **answer_fields: Any) -> Label:
             protocol = self.study.protocol
@@ -280,7 +280,7 @@ class RowImport:
         }
 
     def _check_cited(self, cites: str, where: str) -> None:
-        """Raise `LabError` if a cited line of the guide does not exist; any other words are accepted."""
+        """Raise `LabError` if a cited line of the guide does not exist. Any other words are accepted."""
         guide = self.study.protocol.guided(self.study.locale)
         if cites.strip().startswith("§") and clause_of(cites, guide) is None:
             line_count = len(clauses(guide))
@@ -290,7 +290,7 @@ class RowImport:
     # -- handing in ----------------------------------------------------------------------------------------------
 
     def _reopened(self, desk: RatingSession, row: LabelRow) -> bool:
-        """Reopen a unit; return False if it is not handed in, or this row has acted before."""
+        """Reopen a unit. Return False if it is not handed in, or this row has acted before."""
         if desk.sheet is None or not desk.sheet.committed or self._acted(desk, row):
             return False
         desk.reopen({"row": row.id} if row.id else None)
@@ -358,7 +358,7 @@ def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Act
 
 
 def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
-    """Return the label that an earlier row with this `id` made; of several answers the one at `spot`."""
+    """Return the label that an earlier row with this `id` made, at `spot` if the row has several answers."""
     if not id:
         return None
     row_labels = [label for label in sheet.rows if label.source.endswith(f"#{id}")]

@@ -42,7 +42,7 @@ class RowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of input of `hitlab label`; it needs `unit` and something to do.
+    """One line of input of `hitlab label`. It needs `unit` and something to do.
 
     `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
     `values` holds several answers, by target, or by field if there are no targets. `commit` hands the unit in after the
@@ -111,7 +111,7 @@ class PlacedAnswer(NamedTuple):
 
 
 def rows_of(data: bytes, where: str, line: int) -> Iterator[NumberedRow | LabError]:
-    """Yield the rows of one line: one, or several from a document of `hitlab labels`; an error replaces a bad row.
+    """Yield the rows of one line: one, or several from a document of `hitlab labels`. An error replaces a bad row.
 
     A document's acts appear between its labels in order of time.
     """
@@ -171,7 +171,7 @@ def _check_row(row: LabelRow, notes: list[tuple[str, str]], where: str) -> None:
 
 
 def _says(row: LabelRow) -> bool:
-    """Return True if the row answers anything; an answer undone to nothing has no value."""
+    """Return True if the row answers anything. An answer undone to nothing has no value."""
     return row.value is not None or row.missing is not None or bool(row.values)
 
 
@@ -209,7 +209,7 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
 
 
 def _answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:
-    """Return one of several answers, plain or as an object; the row supplies the fields that it lacks."""
+    """Return one of several answers, plain or as an object. The row supplies the fields that it lacks."""
     if not isinstance(value, dict):
         return msgspec.structs.replace(shared, value=value, missing=None)
     own: RowAnswer = convert(value, RowAnswer, where)

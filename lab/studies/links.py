@@ -72,7 +72,7 @@ class NewLink(NamedTuple):
 
 
 class LinkRefused(LabError):
-    """Refusal of a link; `why` selects the page to show."""
+    """Refusal of a link. `why` selects the page to show."""
 
     def __init__(
         self, why: Literal["unknown", "expired", "revoked", "used", "extended", "closed"], message: str
@@ -82,7 +82,7 @@ class LinkRefused(LabError):
 
 
 def hashed(secret: str) -> str:
-    """Return the SHA-256 of a secret; 256 random bits need no slow hash."""
+    """Return the SHA-256 of a secret. 256 random bits need no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
@@ -149,7 +149,7 @@ def revoke_link(store: Store, link: Link, *, by: str) -> None:
 
 
 def enter_link(store: Store, study: Study | None, link: Link) -> str:
-    """Claim a link for a browser; return the browser's secret and store its SHA-256.
+    """Claim a link for a browser. Return the browser's secret and store its SHA-256.
 
     Raise `LinkRefused` if another browser claimed it before, even if both arrive at once.
     """

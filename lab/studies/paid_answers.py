@@ -85,7 +85,7 @@ class PaidAnswers:
         return self._asked_once(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
     def holds(self, one: KeptAnswer) -> bool:
-        """Return True if the file holds an answer to this question on this sheet; for an empty one, of its batch."""
+        """Return True if the file holds an answer to this question on this sheet (for an empty one: from its batch)."""
         if one.answer.batch:
             acts = self._store.labels.acts(self._study, self._judge.id, one.unit, one.run, judged=True)
             asked = (one.sha, one.answer.batch)

@@ -31,7 +31,7 @@ _TITLE = 160
 class PastAnswer(msgspec.Struct, frozen=True):
     """An answer in words: the `item` that it is about (empty: the unit itself), the question `asked`, and the answer.
 
-    `answer` is the reason if it is missing. `place` is the step of its evidence, as `@7`; `sure` is their confidence in
+    `answer` is the reason if it is missing. `place` is the step of its evidence, as `@7`. `sure` is their confidence in
     words.
     """
 
@@ -47,7 +47,7 @@ class PastAnswer(msgspec.Struct, frozen=True):
 
 
 class PastSheet(msgspec.Struct, frozen=True):
-    """A sheet that its rater began or handed in; `position` counts from 1 in their own order.
+    """A sheet that its rater began or handed in. `position` counts from 1 in their own order.
 
     `title` names the unit as far as this rater may know it. `handed_in` is UTC, empty if they only began it. `run`
     counts repeated ratings of a unit.

@@ -51,7 +51,7 @@ class ProseSection(NamedTuple):
 
 
 def persona_prose(facts: Mapping[str, Any], name: str, locale: str = "en") -> list[ProseSection]:
-    """Return every fact of a persona by section; values stay in the profile's language.
+    """Return every fact of a persona by section. Values stay in the profile's language.
 
     Values that mean "nothing" are left out. Identifiers and coordinates go to a last section of details instead of
     sentences.
@@ -77,7 +77,7 @@ def key_words(key: object, locale: str) -> str:
 
 
 def _spoken(content: Any, path: tuple[str, ...], details: list[tuple[tuple[str, ...], Any]]) -> Any:
-    """Return the part of a fact for sentences, None if empty; append identifiers and coordinates to `details`."""
+    """Return the part of a fact for sentences, None if empty. Append identifiers and coordinates to `details`."""
     if path and _is_detail(path[-1], content):
         details.append((path, content))
         return None
@@ -134,7 +134,7 @@ class _Writer:
         return self._said[key]
 
     def details(self, details: list[tuple[tuple[str, ...], Any]]) -> Iterator[Paragraph]:
-        """Yield identifiers and coordinates with their owners; latitude and longitude go together."""
+        """Yield identifiers and coordinates with their owners. Latitude and longitude go together."""
         pairs: dict[tuple[str, ...], list[str]] = {}
         for path, content in details:
             last = path[-1].casefold()
@@ -228,7 +228,7 @@ class _Writer:
         return self._fill(self._said["_are" if plural else "_is"], fact=fact, value=value)
 
     def _fill(self, says: str, **values: str) -> str:
-        """Return a sentence with its placeholders replaced; braces in the values have no effect."""
+        """Return a sentence with its placeholders replaced. Braces in the values have no effect."""
         # Not str.format: a value is a stranger's text and may hold braces.
         every = {"name": self._name, **values}
         return re.sub(r"\{(\w+)\}", lambda match: every.get(match[1], match[0]), says)

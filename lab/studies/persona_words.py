@@ -1,6 +1,6 @@
 """Words for a persona's facts by locale: names of keys, sentences, quiz questions.
 
-Keys are those of KnowU-Bench's profiles; any other key is split into its own words.
+Keys are those of KnowU-Bench's profiles. Any other key is split into its own words.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "_item": "{item}：{value}",
     },
 }
-"""Sentence of a fact by its key; keys that begin with `_` are templates for all others."""
+"""Sentence of a fact by its key. Keys that begin with `_` are templates for all others."""
 
 ASKED: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -154,9 +154,9 @@ ASKED: Mapping[str, Mapping[str, str]] = {
         "_alone": "关于{name}，您读到的“{fact}”是怎样的？",
     },
 }
-"""Quiz question about a fact by its key; `owner` is the habit, place or person that it belongs to."""
+"""Quiz question about a fact by its key. `owner` is the habit, place or person that it belongs to."""
 
 
 def words_in(table: Mapping[str, Mapping[str, str]], locale: str) -> Mapping[str, str]:
-    """Return a table's entry for a locale; English if it has none."""
+    """Return a table's entry for a locale, the English one if it has none."""
     return table.get(locale) or table.get(locale.partition("-")[0]) or table["en"]

@@ -27,7 +27,7 @@ Stage = Literal["consent", "refused", "card", "quiz", "brief", "run", "questions
 
 
 class PlayPosition(NamedTuple):
-    """A participant's position: the stage and its play, `number` of `of`; `trace` is the play's run."""
+    """A participant's position: the stage and its play, `number` of `of`. `trace` is the play's run."""
 
     stage: Stage
     assignment: Assignment | None = None
@@ -72,12 +72,12 @@ class Participation:
         self._asked: tuple[Persona, int, list[QuizItem]] | None = None
         """The persona, round and questions of the last draw."""
         self._session: Session | None = None
-        """The run last made here; while it is active, it does not count as interrupted."""
+        """The run last made here. While it is active, it does not count as interrupted."""
 
     # -- where they stand --------------------------------------------------------------------------------------
 
     def where(self) -> PlayPosition:
-        """Return the exact position to resume at; an interrupted run on a real phone is dealt again first."""
+        """Return the exact position to resume at. An interrupted run on a real phone is dealt again first."""
         self._check()
         acts = sorted(self.store.labels.acts(self.study, self.person.id), key=lambda act: (act.at, act.id))
         consent_acts = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
@@ -134,7 +134,7 @@ class Participation:
         return trace.ended is None and trace.device.kind == "adb" and not live
 
     def _deal_again(self, one: Assignment, trace: Trace) -> None:
-        """End a run that was interrupted on a real phone and deal its play again; repeating it changes nothing."""
+        """End a run that was interrupted on a real phone and deal its play again. Repeating it changes nothing."""
         if not self._acts(one, "interrupted"):
             self._act("interrupted", one, {"run": trace.id})
         if trace.ended is None:
@@ -157,7 +157,7 @@ class Participation:
         self._act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
 
     def rested(self, seconds: float, *, pause: bool) -> None:
-        """Record a time away; `pause` if it was long enough to be a break."""
+        """Record a time away. `pause` is True if it was long enough to be a break."""
         self._act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
 
     def read_guide(self, here: PlayPosition) -> None:
@@ -177,7 +177,7 @@ class Participation:
         self._act("consent", None, {"sha": text_sha(text), "locale": self.locale, "text": text})
 
     def refuse(self) -> None:
-        """Record that this person did not consent; they may do so later."""
+        """Record that this person did not consent. They may do so later."""
         self._act("left", None, {"why": "did not consent", "sha": text_sha(self.consent)})
 
     # -- quiz ----------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class Participation:
         return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed_share)
 
     def _drawn(self, persona: Persona, round: int) -> list[QuizItem]:
-        """Return the questions of a round; cached, since drawing them costs more than all else done for an answer."""
+        """Return the questions of a round, cached, since drawing them costs more than all else done for an answer."""
         if self._asked is None or self._asked[:2] != (persona, round):
             items = quiz(persona, self.others(), self.study.quiz, self.study.seed, round)
             self._asked = persona, round, items

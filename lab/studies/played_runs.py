@@ -24,7 +24,7 @@ SCRIPT = Actor("script", "script")
 
 
 class StudyPlay(NamedTuple):
-    """One run of a study: its task, condition and player; `status` is `open` until it ends."""
+    """One run of a study: its task, condition and player. `status` is `open` until it ends."""
 
     task: str
     condition: str
@@ -47,7 +47,7 @@ def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> s
 
 
 def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **details: Any) -> str:
-    """Return the claimed run's id; claim a new one with `details` (condition, position) if there is none."""
+    """Return the claimed run's id. Claim a new one with `details` (condition, position) if there is none."""
     if not claimed(store, study, by, unit, run):
         record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open", **details})
     # Read back rather than returned: another process may have claimed first.
@@ -84,7 +84,7 @@ def session_of(
 def spec_of(
     play: Play, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED, study: Study | None = None
 ) -> Spec:
-    """Return the spec of a play's run. Only a person sees the phone; a model sees its words if the study shows screens.
+    """Return the spec of a play's run. Only a person sees the phone. A model sees its words if the study shows screens.
 
     The study's shadow models are asked beside people only.
     """

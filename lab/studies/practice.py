@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from lab.runs.spec import Spec
 
 RUN_ID = "practice-{}"
-"""Id of a run made for practice; the same each time, so that an answer's evidence stays valid."""
+"""Id of a run made for practice, the same each time, so that an answer's evidence stays valid."""
 
 
 class PracticeItem:
-    """A unit with its right answers, and the store of its runs; `sha` is the practice's version."""
+    """A unit with its right answers, and the store of its runs. `sha` is the practice's version."""
 
     def __init__(self, unit: Unit, store: Store, sha: str, folder: TemporaryDirectory[str] | None = None) -> None:
         self.unit = unit
@@ -38,7 +38,7 @@ class PracticeItem:
         self._folder = folder
 
     def close(self) -> None:
-        """Delete the temporary file, if any; safe to call twice."""
+        """Delete the temporary file, if any. A second call does nothing."""
         if self._folder is not None:
             self.store.close()
             self._folder.cleanup()

@@ -25,7 +25,7 @@ _BESIDE = (
     "at", "value", "act", "undoes", "reason_missing", "confidence", "evidence", "region",
     "note", "cites", "shown_at", "first_key_at", "idle_ms", "supersedes", "also", "source",
 )  # fmt: skip
-"""Fields of an answer stored in its act; study, unit and rater follow from the act itself."""
+"""Fields of an answer stored in its act. Study, unit and rater follow from the act itself."""
 
 
 class PracticeSheet:
@@ -47,7 +47,7 @@ class PracticeSheet:
         check_open(self._state(), self._person.id, self._person.kind, f"study {self._study.name}")
 
     def record(self, label: Label) -> Sheet:
-        """Store one answer by the rules of every sheet, durable on return; return the updated sheet."""
+        """Store one answer by the rules of every sheet, durable on return. Return the updated sheet."""
         check_next(self._state(), label)
         answer = {name: getattr(label, name) for name in _PLACE}
         answer |= {name: getattr(label, name) for name in _BESIDE if getattr(label, name) not in (None, "", ())}
@@ -55,7 +55,7 @@ class PracticeSheet:
         return self.sheet()
 
     def hand_in(self) -> Sheet:
-        """Record the hand-in with the number of right answers; return the sheet."""
+        """Record the hand-in with the number of right answers. Return the sheet."""
         sheet = self.sheet()
         if unanswered := len(sheet.unanswered):
             raise LabError("practice", f"has {unanswered} unanswered.", "Answer or skip them.")

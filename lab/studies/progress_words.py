@@ -82,7 +82,7 @@ STRAGGLERS = (
 
 
 def rater_cells(one: RaterProgress, at: str) -> Cells:
-    """Return a person's row; `at` is now."""
+    """Return a person's row. `at` is now."""
     return {
         "name": _code(one.rater),
         "done": f"{one.done:,}/{one.dealt:,}",
@@ -188,7 +188,7 @@ def head_words(progress: StudyProgress) -> str:
 
 
 def rater_words(one: RaterProgress, at: str) -> str:
-    """Describe a person in one line, each number with its meaning; unknown ones are omitted."""
+    """Describe a person in one line, each number with its meaning. Unknown ones are omitted."""
     cells = rater_cells(one, at)
     templates = {
         "pace": "{} s each",
@@ -296,7 +296,7 @@ def day(then: str | None) -> str:
 
 
 def dollars(cost: float | None) -> str:
-    """Format US dollars; amounts below a cent get four digits."""
+    """Format US dollars. Amounts below a cent get four digits."""
     return NONE if cost is None else f"${rounded(cost, 2 if cost >= 0.01 or not cost else 4)}"
 
 

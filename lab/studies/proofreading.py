@@ -45,7 +45,7 @@ class ProofreadingSession:
         self.load()
 
     def load(self) -> None:
-        """Read the current reviews; another person may have added to them."""
+        """Read the current reviews. Another person may have added to them."""
         self.rows = self.store.reviews.of_run(self.demo.trace)
 
     @property
@@ -130,7 +130,7 @@ class ProofreadingSession:
         return words[-1] if words else None
 
     def undo(self) -> list[Review]:
-        """Undo the newest row and the others of the same act; return the undone rows."""
+        """Undo the newest row and the others of the same act. Return the undone rows."""
         last = self.last_word
         if last is None:
             raise LabError(f"review of run {self.demo.trace}", "there is nothing of yours to take back.")
@@ -145,7 +145,7 @@ class ProofreadingSession:
         )  # fmt: skip
 
     def commit(self) -> None:
-        """Hand in this person's review; it does not change any more."""
+        """Hand in this person's review. It does not change any more."""
         self._append([self._row(WHOLE, "commit", None, None)])
 
     def _check(self, place: ProofreadPlace, value: Any) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class WaitingDemonstration(NamedTuple):
-    """One demonstration; `mine` is this person's progress: none, begun, handed in."""
+    """One demonstration. `mine` is this person's progress: none, begun, handed in."""
 
     id: str
     intent: str

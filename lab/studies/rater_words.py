@@ -1,4 +1,4 @@
-"""One rater's numbers in words, for the terminal and the screen; everything returned is plain text."""
+"""One rater's numbers in words, for the terminal and the screen. Everything returned is plain text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = "▁▂▃▄▅▆▇█"
 
 
 class NumberLine(NamedTuple):
-    """A number with its name and a remark; `points` marks a difference of shares."""
+    """A number with its name and a remark. `points` marks a difference of shares."""
 
     name: str
     number: Agreement
@@ -27,7 +27,7 @@ class NumberLine(NamedTuple):
 
 
 def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine]:
-    """Return a rater's numbers with their names; `questions` maps fields to their words."""
+    """Return a rater's numbers with their names. `questions` maps fields to their words."""
     halves = ", ".join(value_words(NumberLine("", half)) for half in (one.first, one.second))
     before = ""
     if one.same_before is not None and one.chance_before is not None:

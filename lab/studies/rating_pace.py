@@ -1,4 +1,4 @@
-"""A rater's time at work and away; a blurred terminal or a long silence is not work."""
+"""A rater's time at work and away. A blurred terminal or a long silence is not work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Pace:
         return median(self.units) if self.units else None
 
     def touch(self) -> float:
-        """Register a key or the mouse; return the seconds away that this ends, 0 if none."""
+        """Register a key or the mouse. Return the seconds away that this ends, 0 if none."""
         now = self._clock.seconds()
         absent = self._absent(now)
         self._gone += absent

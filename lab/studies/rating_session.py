@@ -90,7 +90,7 @@ def next_open(
 
 
 def may_stay_open(sheet: Sheet) -> list[FieldReference]:
-    """Return the optional questions without an answer; flags are not questions."""
+    """Return the optional questions without an answer. Flags are not questions."""
     fields = [(spot, sheet.protocol.field(spot.field)) for spot in sheet.spots if sheet.head(spot) is None]
     return [spot for spot, field in fields if field is not None and not field.required and field.kind != "flag"]
 
@@ -149,7 +149,7 @@ class RatingSession:
         return self.sheet
 
     def practise(self, practice: PracticeSheet) -> Sheet:
-        """Open the practice item, and record that; its answers are never labels."""
+        """Open the practice item, and record that. Its answers are never labels."""
         self.practice, self.assignment, self.unit, self.prelabels = practice, None, practice.unit, {}
         practice.record_shown()
         self.sheet = practice.sheet()
@@ -241,7 +241,7 @@ class RatingSession:
         return label
 
     def commit(self, detail: dict[str, Any] | None = None) -> HandedIn:
-        """Hand the unit in; a calibration unit then reveals its gold, and a rater below the bar is held.
+        """Hand the unit in. A calibration unit then reveals its gold, and a rater below the bar is held.
 
         One transaction records all of it, so that a crash in between lets nobody continue past the bar.
         """
@@ -264,7 +264,7 @@ class RatingSession:
         return learned
 
     def _calibrated(self, answers: list[CalibrationAnswer]) -> HandedIn:
-        """Return the pilot's result so far; the bar applies at its end."""
+        """Return the pilot's result so far. The bar applies at its end."""
         pilot = [
             assignment
             for assignment in self.store.studies.assignments(self.study, self.person.id)
@@ -289,7 +289,7 @@ class RatingSession:
         self.sheet = self._as_it_stands(unit)
 
     def derived(self, *, in_words: bool = False) -> list[tuple[str, str]]:
-        """Return what follows from the answers, by name, once the unit is handed in; `in_words` for people."""
+        """Return the conclusions from a handed-in unit's answers, by name. `in_words` formats them for people."""
         unit, sheet = self._open()
         if self.practice is not None:
             return []

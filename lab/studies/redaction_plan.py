@@ -26,7 +26,7 @@ class RedactionLine(NamedTuple):
     step: int = -1
     box: Bounds | None = None
     where: str = ""
-    """Places of suspected private text in words; the first few of many."""
+    """Places of suspected private text in words, the first few of many."""
     looks: str = ""
     goes: bool = False
     """True if covered words in it cover this line anyway."""

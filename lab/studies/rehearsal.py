@@ -25,7 +25,7 @@ from store.store import Store
 
 
 def rehearse(store: Store, study: Study, code: str, device: str = EMBEDDED) -> Iterator[tuple[Unit, Trace]]:
-    """Play all that is dealt to a person by the tasks' own scripts; yield each run with its unit once stored.
+    """Play all that is dealt to a person by the tasks' own scripts. Yield each run with its unit once stored.
 
     Raise `LabError` if the study does not have this person, they have played themselves, or they did not consent.
     """
@@ -76,7 +76,7 @@ def _play(part: Participation, here: PlayPosition, device: str) -> Trace:
 
 
 def _answer_questions(part: Participation, here: PlayPosition) -> None:
-    """Answer by draws from the study's seed; the answers mean nothing."""
+    """Answer by draws from the study's seed. The answers mean nothing."""
     assert here.assignment is not None
     rating = RatingSession(part.store, part.study, part.person)
     rating.open(here.assignment)

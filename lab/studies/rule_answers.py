@@ -18,7 +18,7 @@ RULE = Actor("script", "rule")
 
 
 def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
-    """Write a rule's answers to a unit that are missing; return the number of labels written."""
+    """Write a rule's answers to a unit that are missing. Return the number of labels written."""
     label_count = 0
 
     for gold in unit.mechanical:

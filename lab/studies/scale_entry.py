@@ -1,6 +1,6 @@
 """Typing a number of a scale: 0 is 0, 85 is 85, 100 is 100.
 
-If the step is below one, hundredths are typed. A number is complete if no further digit could follow; otherwise Enter
+If the step is below one, hundredths are typed. A number is complete if no further digit could follow. Otherwise Enter
 ends it. A leading zero is allowed (07 is 7), so 0 alone is not complete either.
 """
 

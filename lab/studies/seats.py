@@ -15,17 +15,17 @@ Seat = Literal["participant", "rater", "designer", "developer"]
 
 
 def may_replay(seat: Seat) -> bool:
-    """Return True if the seat may list and replay stored runs; a participant sees only their own live run."""
+    """Return True if the seat may list and replay stored runs. A participant sees only their own live run."""
     return seat != "participant"
 
 
 def may_run(seat: Seat) -> bool:
-    """Return True if the seat may start or resume a run from Home; a rater only views runs."""
+    """Return True if the seat may start or resume a run from Home. A rater only views runs."""
     return seat in ("designer", "developer")
 
 
 def sees_outcomes(seat: Seat) -> bool:
-    """Return True if the seat sees scores, checks, verdicts and the agent's name; a rater judges without them."""
+    """Return True if the seat sees scores, checks, verdicts and the agent's name. A rater judges without them."""
     return seat in ("designer", "developer")
 
 
@@ -35,12 +35,12 @@ def may_debug(seat: Seat) -> bool:
 
 
 def may_answer(seat: Seat) -> bool:
-    """Return True if the seat may answer at the endpoint; a rater judges the answers without knowing who gave them."""
+    """Return True if the seat may answer at the endpoint. A rater judges the answers without knowing who gave them."""
     return seat != "rater"
 
 
 def may_author(seat: Seat) -> bool:
-    """Return True if the seat may draft and verify designs; those who rate by them or take part may not."""
+    """Return True if the seat may draft and verify designs. Those who rate by them or take part may not."""
     return seat in ("designer", "developer")
 
 
@@ -55,7 +55,7 @@ def rates_blind(seat: Seat, *, studies: bool) -> bool:
 
 
 def may_rate(seat: Seat) -> bool:
-    """Return True if the seat rates in studies; a participant plays in them."""
+    """Return True if the seat rates in studies. A participant plays in them."""
     return seat != "participant"
 
 
@@ -66,7 +66,7 @@ def refuse_blind(settings: Settings, what: str) -> None:
 
 
 def check_seat(settings: Settings, may: Callable[[Seat], bool], what: str, hint: str = "") -> None:
-    """Raise `LabError` if a command is not available to this seat; `may` is a rule of this module."""
+    """Raise `LabError` if a command is not available to this seat. `may` is a rule of this module."""
     if not may(settings.seat):
         raise LabError(what, f"is not there for the seat {settings.seat}.", hint)
 

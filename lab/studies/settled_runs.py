@@ -24,7 +24,7 @@ from store.store import Store
 def study_marks(
     store: Store, name: str, rater: str, cases: Sequence[MeasuredRun] = ()
 ) -> tuple[dict[str, tuple[str, Marks]], str]:
-    """Return marks by run and a sentence on their origin and omissions; `cases` are the measured runs.
+    """Return marks by run and a sentence on their origin and omissions. `cases` are the measured runs.
 
     They are one rater's answers, or a locked study's adjudicated values, else its people's majority. Of a person only
     handed-in sheets count, and of repeated ratings the first. Raise `LabError` if nothing is settled yet.
@@ -90,7 +90,7 @@ def rater_of(study_data: StudyData, code: str) -> int | None:
 
 
 def _unsettled(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
-    """Describe how many runs people were asked about without a settled result; no rate counts these."""
+    """Describe how many runs people were asked about without a settled result. No rate counts these."""
     names = {name for _, one in marks.values() for name in one.marks}
     many = sum(not (case.gold or case.id in marks) for case in cases) if names else 0
     return f"; not settled, in no rate of it: {_count(many, 'run')}" if many else ""

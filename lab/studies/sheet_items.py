@@ -16,12 +16,12 @@ Way = Literal["choice", "many", "scale", "typed", "step", "box"]
 """Input of a place: an option's digit, several options' digits, a scale's digits, typed text, the shown step, a box."""
 
 NOT_SEEN = object()
-"""Value of the answer "not shown to me"; stored as `cannot_judge`."""
+"""Value of the answer "not shown to me", stored as `cannot_judge`."""
 NONE_OF_THESE = object()
-"""Choice of none of a field's many options; stored as an empty set."""
+"""Choice of none of a field's many options, stored as an empty set."""
 _ONE_DIGIT = 9
 _LARGEST = 100
-"""Largest maximum of a scale that digits answer directly; larger ones are typed in a line."""
+"""Largest maximum of a scale that digits answer directly. Larger ones are typed in a line."""
 
 
 class SheetItem(NamedTuple):
@@ -49,7 +49,7 @@ class AnswerChoice(NamedTuple):
 
 
 def items_of(sheet: Sheet) -> list[SheetItem]:
-    """Return every line in reading order; optional flags belong to the first line of their target."""
+    """Return every line in reading order. Optional flags belong to the first line of their target."""
     rows: list[SheetItem] = []
     numbers = {target.id: number for number, target in enumerate(sheet.unit.targets, 1)}
     for id, group in groupby(sheet.spots, key=lambda spot: spot.target):
@@ -95,7 +95,7 @@ def digits_of(item: SheetItem) -> int:
 
 
 def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[AnswerChoice]:
-    """Return the options of a place in display order; sides as this rater sees them."""
+    """Return the options of a place in display order, sides as this rater sees them."""
     if item.field.kind == "flag":
         yes, no = (plain(protocol.sheet_said(locale, key), lines=False) for key in ("_yes", "_no"))
         return [AnswerChoice("1", True, yes), AnswerChoice("2", False, no)]

@@ -24,7 +24,7 @@ class Wording(NamedTuple):
     locale: str = "en"
     swap: bool = False
     unseen: frozenset[str] = frozenset()
-    """Fields about something that this rater was not shown; they offer "not shown to me" as an answer."""
+    """Fields about something that this rater was not shown. They offer "not shown to me" as an answer."""
 
     def ask(self, item: SheetItem) -> str:
         return plain(self.protocol.word(self.locale, item.field.id, item.field.ask))
@@ -76,7 +76,7 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
 
 
 def set_words_of(way: Wording, item: SheetItem, value: Sequence[Any]) -> str:
-    """Return the words of a set of options in its order; those for "none" if it is empty."""
+    """Return the words of a set of options in its order, those for "none" if it is empty."""
     words = {choice.value: choice.says for choice in way.choices(item)}
     return "; ".join(words.get(one, one_line(str(one), 40)) for one in value) or way.sheet("_none")
 

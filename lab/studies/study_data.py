@@ -1,4 +1,4 @@
-"""Load a study for reports and agreement; computed numbers go to the cache folder."""
+"""Load a study for reports and agreement. Computed numbers go to the cache folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def gathered(
     how: How = How(),  # noqa: B008  # frozen
     beside: Sequence[str] = (),
 ) -> StudyData:
-    """Return all that agreement and reports read of a study; `beside` names further studies for a report.
+    """Return all that agreement and reports read of a study. `beside` names further studies for a report.
 
     Runs are loaded on access. Raise `LabError` if a named study does not exist.
     """

@@ -42,7 +42,7 @@ class StudyDealt(msgspec.Struct, frozen=True):
 def deal_study(
     store: Store, study: Study, person: str, *, active: bool = False, first: int | None = None
 ) -> StudyDealt:
-    """Deal a study to its raters; earlier assignments do not change. Raise `LabError` if it is locked or extended."""
+    """Deal a study to its raters. Earlier assignments do not change. Raise `LabError` if it is locked or extended."""
     check_open(store, study)
     units = list(store.studies.units(study))
     withdrawn = tuple(code for code in study.raters if store.labels.withdrew(code))

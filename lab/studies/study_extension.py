@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class StudyExtension(NamedTuple):
     """A study's next version before it is stored: its new units, and how many of the named ones it has already.
 
-    `changed` of those would differ if made today; they stay as they were frozen. `blank` counts new runs without any
+    `changed` of those would differ if made today but stay as they were frozen. `blank` counts new runs without any
     screen.
     """
 
@@ -49,7 +49,7 @@ class ExtendedStudy(NamedTuple):
 
 
 def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> StudyExtension:
-    """Return a study's next version with a plan's further units; store nothing.
+    """Return a study's next version with a plan's further units. Store nothing.
 
     Raise `LabError` if the study is archived or not the newest version, nothing would be new, or it cannot be extended.
     """
@@ -73,7 +73,7 @@ def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> Stud
 
 
 def extend_study(store: Store, extension: StudyExtension) -> ExtendedStudy:
-    """Store an extension, carry over assignments and answers, and deal the new units; durable on return.
+    """Store an extension, carry over assignments and answers, and deal the new units, durable on return.
 
     If the previous version was not dealt, nothing is dealt.
     """

@@ -25,7 +25,7 @@ from store.store import Store
 
 
 class StudyFrozen(msgspec.Struct, frozen=True):
-    """A study's version; `new` is False if exactly this was frozen before, so that nothing was done.
+    """A study's version. `new` is False if exactly this was frozen before, so that nothing was done.
 
     `units` counts all, `pilot` those that come first, `practice` the one for practice, `mechanical` those that a rule
     answers, `items` the items asked about. `introduction` is its kind of introduction. `differs` lists the differences
@@ -72,7 +72,7 @@ class RunPlan(NamedTuple):
 
 
 def run_plans() -> list[RunPlan]:
-    """Return the presets, then the protocols, for studies of runs; not those that are played or about texts."""
+    """Return the presets, then the protocols, for studies of runs, without those that are played or about texts."""
     plans = []
     for name in presets():
         plan = preset_document(name)
@@ -89,7 +89,7 @@ _NOT_OF_RUNS = ("task to play", "pair of instruction sets", "pair of texts")
 def freeze_studies(
     store: Store, plan: Plan, by: Actor, *, named: bool, exact: bool = False, unseen: bool = False
 ) -> StudiesFrozen:
-    """Freeze a plan's study, or one for each kind of task; an existing name with any difference becomes a new version.
+    """Freeze a plan's study, or one for each kind of task. An existing name with any difference becomes a new version.
 
     Raise `LabError` and freeze nothing if somebody has withdrawn, nothing fits the plan, an unnamed study (`named` is
     False) exists with a difference, or runs show no screen and `unseen` does not allow that.
@@ -132,7 +132,7 @@ def check_seen(blanks: Iterable[int], title: str) -> None:
 def _plan_of_study(
     store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
 ) -> tuple[Study, list[Unit], StudyFrozen]:
-    """Return a study as it would be frozen, its units and result; `new` is False if exactly this exists."""
+    """Return a study as it would be frozen, its units and result. `new` is False if exactly this exists."""
     units, reasons = sampled(plan, sample.units, exact=exact)
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
         reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]

@@ -36,7 +36,7 @@ def check_goes_on(store: Store, study: Study) -> None:
 
 
 _KEPT = 256
-"""Units in memory; labels of one unit usually come together."""
+"""Units in memory. Labels of one unit usually come together."""
 
 
 class StudyPlaces:

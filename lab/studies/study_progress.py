@@ -63,7 +63,7 @@ def check_whole(store: Store, what: str) -> None:
 
 
 def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[Sheet]]:
-    """Return each person's sheets of pilot units in their order; with `rater` that person's alone."""
+    """Return each person's sheets of pilot units in their order, with `rater` that person's alone."""
     units = {unit.id: unit for unit in store.studies.units(study) if unit.pilot or unit.gold}
     sheets: dict[str, list[Sheet]] = {}
     for assignment in store.studies.assignments(study, rater or None, stage="pilot"):
@@ -106,7 +106,7 @@ class ProgressReader:
         """Readings by the study's hash."""
 
     def read(self, study: Study, now: float | None = None) -> StudyProgress:
-        """Return a study's progress at `now` (seconds since 1970; None: this moment)."""
+        """Return a study's progress at `now` (seconds since 1970, None for this moment)."""
         now = time.time() if now is None else now
         people = people_of(self._store, study)
         reading = self._read(study, people)
@@ -284,7 +284,7 @@ def _rater(
 def _with_stragglers(
     raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], now: float
 ) -> list[RaterProgress]:
-    """Return the people with "quiet" and "behind" marked; not those who are held or have nothing left."""
+    """Return the people with "quiet" and "behind" marked, except those who are held or have nothing left."""
     gaps = {progress.rater: gap for progress in raters if (gap := times[progress.rater].usual_gap) is not None}
     marked_raters = []
     for progress in raters:

@@ -27,7 +27,7 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredRun]:
-    """Return the runs that a plan names, the oldest first; append unfit ones to `skipped`.
+    """Return the runs that a plan names, the oldest first. Append unfit ones to `skipped`.
 
     Archived runs are included only if named by id.
     """

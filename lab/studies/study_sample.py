@@ -101,7 +101,7 @@ def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, 
 def _parts(
     plan: Plan, cases: Sequence[MeasuredRun], tasks: Sequence[Task], skipped: list[Skipped]
 ) -> list[tuple[str, Protocol, Sequence[MeasuredRun], Sequence[Task]]]:
-    """Return each protocol with its runs and tasks, by kind of task; note runs of a kind without a protocol."""
+    """Return each protocol with its runs and tasks, by kind of task. Note runs of a kind without a protocol."""
     if plan.protocol:
         return [("", protocol_named(plan.protocol), cases, tasks)]
     for case in cases:
@@ -148,7 +148,7 @@ def _check_shadow_replies(protocol: Protocol, plan: Plan) -> None:
 
 
 class _Units:
-    """Builds the units of one protocol; notes in `skipped` what has nothing to ask."""
+    """Builds the units of one protocol. Notes in `skipped` what has nothing to ask."""
 
     def __init__(self, store: Store, plan: Plan, protocol: Protocol, skipped: list[Skipped]) -> None:
         self.store = store

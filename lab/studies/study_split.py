@@ -20,7 +20,7 @@ SPLIT: tuple[ActKind, ...] = ("split",)
 
 
 def split_of(store: Store, study: Study, share: float | None = None) -> StudySplit:
-    """Return the stored split, or a newly drawn one; store nothing. Raise `LabError` if `share` differs."""
+    """Return the stored split, or a newly drawn one. Store nothing. Raise `LabError` if `share` differs."""
     split = split_in(store.labels.acts_of(study, SPLIT))
     units = [unit for unit in store.studies.units(study) if unit.play is None]
     if split is None:
@@ -35,7 +35,7 @@ def split_of(store: Store, study: Study, share: float | None = None) -> StudySpl
 
 
 def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
-    """Store a split if there is none yet; durable on return."""
+    """Store a split if there is none yet, durable on return."""
     if split_in(store.labels.acts_of(study, SPLIT)) is None:
         actor, detail = Actor("human", by), msgspec.to_builtins(split)
         store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "split", now(), detail=detail))

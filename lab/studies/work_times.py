@@ -1,7 +1,7 @@
 """Time that people worked on a study and on each item, from the times of their acts and answers.
 
 The rules are those of `lab.studies.rating_pace` on the screen: a long silence is not work. Absences that the screen
-measured are subtracted exactly; elsewhere a gap of `PAUSE` or more counts as away.
+measured are subtracted exactly. Elsewhere a gap of `PAUSE` or more counts as away.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class WorkTimes(NamedTuple):
-    """One person's work times; points in time are seconds since 1970.
+    """One person's work times. Points in time are seconds since 1970.
 
     `worked` is the total seconds of work, `items` the seconds on each item handed in that was on a screen, in no order.
     `handed` holds the time of each hand-in. `seen` is the last act, None if there is none. `gaps` are the seconds
@@ -62,7 +62,7 @@ class WorkTimes(NamedTuple):
     def finish(self, item_count: int, now: float) -> float | None:
         """Estimate when `item_count` items are handed in at the rhythm of the last seven days; None if unknown.
 
-        Nights and days off count, since they recur; so does the time since the last item.
+        Nights and days off count, since they recur. So does the time since the last item.
         """
         recent = [at for at in self.handed if now - RHYTHM < at <= now]
         if not item_count or not recent or max(recent) - min(recent) < LEAST_APART:
@@ -72,7 +72,7 @@ class WorkTimes(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Rows of a study read so far; `steps` are those of the runs that people played."""
+    """Rows of a study read so far. `steps` are those of the runs that people played."""
 
     acts: RaterActs = RaterActs()
     absences: Absences = Absences()
@@ -104,14 +104,14 @@ class Answers(NamedTuple):
 
 
 def work_times(people: Sequence[str], records: Records, answers: Answers) -> dict[str, WorkTimes]:
-    """Return the times of each of these people by code; others' rows are ignored."""
+    """Return the times of each of these people by code. Others' rows are ignored."""
     return _WorkTimes(people, records, answers).all()
 
 
 class _Events(NamedTuple):
     """Events as columns: person, sheet, time, and the seconds away before each.
 
-    The person is an index, -1 for anybody else; the sheet is -1 if there is none.
+    The person is an index, -1 for anybody else. The sheet is -1 if there is none.
     """
 
     rater: Longs
@@ -160,7 +160,7 @@ class _WorkTimes:
     def _one(
         self, mine: _Events, worked: float, at: int, hand_ins: tuple[_Events, Mask], items: tuple[Longs, Floats]
     ) -> WorkTimes:
-        """Return one person's times from their events in order; `items` are the shown sheets and the seconds on each.
+        """Return one person's times from their events in order. `items` are the shown sheets and the seconds on each.
 
         Imported answers were on no screen: the time they took is unknown.
         """
@@ -194,7 +194,7 @@ class _WorkTimes:
         return _Events(rater, np.where((rater >= 0) & (unit >= 0), sheet, -1), at, np.zeros(len(at)))
 
     def _away(self, events: _Events) -> Floats:
-        """Return the seconds away before each event; an absence belongs to the gap that holds its middle."""
+        """Return the seconds away before each event. An absence belongs to the gap that holds its middle."""
         times, lengths = self._records.absences
         whose = np.array([self._raters[rater] for rater in times.rater], dtype=np.int64)
         seconds = np.array(lengths, dtype=np.float64)
@@ -214,7 +214,7 @@ _KINDS = {
 
 
 class _Numbers(dict[str, int]):
-    """Index of each name; -1 for an unknown one."""
+    """Index of each name, -1 for an unknown one."""
 
     def __missing__(self, name: str) -> int:
         return -1
@@ -261,7 +261,7 @@ def _joined(*parts: _Events) -> _Events:
 
 
 def _work(whose: Longs, at: Floats, away: Floats) -> Floats:
-    """Return the seconds of work that each event ends, of events in order; a person's first has 0."""
+    """Return the seconds of work that each event ends, of events in order. A person's first has 0."""
     if not len(at):
         return at
     gap = np.r_[0.0, np.diff(at)]
