@@ -227,7 +227,7 @@ def _number(number: Agreement, value: float) -> str:
 
 
 def _remark(number: Agreement) -> str:
-    """Return the reason for a missing value or interval; else Landis and Koch's words if they apply."""
+    """Return the reason for a missing value or interval, else Landis and Koch's words if they apply."""
     if number.value is None:
         return number.undefined
     if number.low is None:

@@ -168,12 +168,12 @@ def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> No
 
 
 def _named_file(store: Store) -> str:
-    """Return the file as an option of the next command; empty if it is the default."""
+    """Return the file as an option of the next command, empty if it is the default."""
     return "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"
 
 
 def _tell_left(store: Store, run: str) -> None:
-    """Print the run's id and, if it is open, how to resume it; nothing for one that never began."""
+    """Print the run's id and, if it is open, how to resume it. Print nothing for one that never began."""
     if not store.runs.holds(run):
         return
     if (trace := store.runs.trace(run)).ended is not None:

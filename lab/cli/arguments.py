@@ -388,7 +388,7 @@ def share(text: str) -> float:
 
 
 def port(text: str) -> int:
-    """Read a port number; 0 means any free one."""
+    """Read a port number. 0 means any free one."""
     number = whole_number(text)
     if number is None or number >= 1 << 16:
         raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to 65535")

@@ -184,7 +184,7 @@ def _played(batch: Batch) -> LabError | None:
 
 @contextmanager
 def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | None]:
-    """Yield the cluster that asks the agent's model; None to ask it from here."""
+    """Yield the cluster that asks the agent's model, or None to ask it from here."""
     if not args.on:
         yield None
         return
@@ -351,7 +351,7 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
 
 
 def _tell(result: BatchResult) -> None:
-    """Print the two tables and their notes; nothing if no phone was there for any attempt."""
+    """Print the two tables and their notes, or nothing if no phone was there for any attempt."""
     if result.lost and not result.tasks:
         return
     ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))

@@ -78,7 +78,7 @@ def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
 
 
 def in_file(db: str | None) -> str:
-    """Return the --db option for the next command; empty if it was not given."""
+    """Return the --db option for the next command, empty if it was not given."""
     return f" --db {shlex.quote(db)}" if db else ""
 
 

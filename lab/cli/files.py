@@ -205,7 +205,7 @@ Told = Callable[[str, Literal["imported", "skipped", "failed"]], None]
 
 @contextmanager
 def incoming(size: Callable[[], int]) -> Iterator[Told | None]:
-    """Yield a progress callback for an import; None if stderr is not a terminal.
+    """Yield a progress callback for an import, None if stderr is not a terminal.
 
     `size` returns the bytes of the target file, for the transfer speed.
     """

@@ -388,7 +388,7 @@ def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> Judgi
 
 
 def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor | None:
-    """Return the named cluster's executor; None for threads of this process."""
+    """Return the named cluster's executor, None for threads of this process."""
     if not args.on:
         return None
     cluster = ClusterExecutor(args.on, job.stop, args.concurrency, warn)

@@ -59,7 +59,7 @@ class GateReport(msgspec.Struct, frozen=True):
 
 
 def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | None, *, json: bool) -> int:
-    """Write the judge's answers if there is no file; else return exit code 1 if its agreement fell significantly.
+    """Write the judge's answers if there is no file, else return exit code 1 if its agreement fell significantly.
 
     A file is never overwritten: a new baseline is a new file. With a `part` of a split study, compare only its units.
     """

@@ -98,7 +98,7 @@ def label(args: LabelArguments) -> int:
 
 
 def _one_file(files: Sequence[str]) -> str:
-    """Return the named file; "-" for standard input if none is named."""
+    """Return the named file, "-" for standard input if none is named."""
     if len(files) > 1:
         raise LabError("label", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2)
     return files[0] if files else "-"

@@ -138,7 +138,7 @@ class ConfusionCell(msgspec.Struct, frozen=True):
 
 
 class PairLine(msgspec.Struct, frozen=True):
-    """Percent of equal answers of two raters over pilot units that both handed in; null if there are none."""
+    """Percent of equal answers of two raters over pilot units that both handed in, null if there are none."""
 
     field: str
     one: str
@@ -237,7 +237,7 @@ def labels(args: LabelsArguments) -> int:
 
 
 def own_only(store: Store, study: Study, settings: Settings) -> str:
-    """Return the only person whose labels may be read here; empty if all may.
+    """Return the only person whose labels may be read here, empty if all may.
 
     A rater's seat reads its own, a kit its rater's. So does one of the study's raters at any seat but the designer's,
     until the study is locked.

@@ -249,7 +249,7 @@ def _check_step(run: Summary, step: int) -> None:
 
 
 def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict[str, Any]:
-    """Return the fields of a spec that the command line sets; None for those left alone."""
+    """Return the fields of a spec that the command line sets, None for those left alone."""
     from lab.runs.shadows import check_shadows
 
     return {

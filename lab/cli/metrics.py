@@ -246,7 +246,7 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
 
 
 def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -> str:
-    """Return the reason why an unnamed run is in no number; empty if it counts."""
+    """Return the reason why an unnamed run is in no number, empty if it counts."""
     if case.id in archived_ids:
         return "archived"
     if case.status == "open":

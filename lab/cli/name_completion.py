@@ -70,7 +70,7 @@ class _Completer:
         self.kind = kind
 
     def __call__(self, prefix: str, parsed_args: argparse.Namespace, **_: object) -> Sequence[str] | Mapping[str, str]:
-        """Return the names, with descriptions if there are any; none if the file cannot be read."""
+        """Return the names, with descriptions if there are any, none if the file cannot be read."""
         names = _NAMES[self.kind]
         try:
             return names(CompletionRequest(prefix, vars(parsed_args)))

@@ -203,7 +203,7 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
 
 
 def _reader() -> TextReader | None:
-    """Return the reader of words in pictures without a UI tree; None if disabled or not installed."""
+    """Return the reader of words in pictures without a UI tree, None if disabled or not installed."""
     from lab.ocr.engine import engine_name
     from lab.ocr.reader import TextReader
 

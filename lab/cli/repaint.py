@@ -50,7 +50,7 @@ def _asks_to_quit(keyboard: int) -> bool:
 
 @contextmanager
 def _keys() -> Iterator[list[int]]:
-    """Yield the keyboard without echo or line buffering; none if standard input is not a terminal."""
+    """Yield the keyboard without echo or line buffering, none if standard input is not a terminal."""
     if not sys.stdin.isatty():
         yield []
         return

@@ -110,7 +110,7 @@ def _form(args: ReportArguments) -> Form:
 
 
 def _embedding(model: str | None, settings: Settings) -> Embedding:
-    """Return the named embedding model and its function; empty if none is named."""
+    """Return the named embedding model and its function, empty if none is named."""
     if not model:
         return {}
     from lab.llm.client import terms

@@ -223,7 +223,7 @@ def _act(desk: ProofreadingSession, args: ReviewArguments) -> None:
 
 
 def _step(desk: ProofreadingSession, text: str) -> int | None:
-    """Parse a step as a number from 0; None for the whole."""
+    """Parse a step as a number from 0, None for the whole."""
     if text == "whole":
         return None
     step = whole_number(text) or 0

@@ -62,11 +62,11 @@ class ItemAnswers(NamedTuple):
 
     @property
     def majority(self) -> PlaceAnswer | None:
-        """The value of the majority; None if there is none."""
+        """The value of the majority, None if there is none."""
         return majority_of((voice.said for voice in self.voices), self.field)
 
     def called(self, rater: str) -> str:
-        """Return the shown name of a rater of this place; "somebody" if they are not among its answers."""
+        """Return the shown name of a rater of this place, "somebody" if they are not among its answers."""
         return next((voice.called for voice in self.voices if voice.said.rater.id == rater), "somebody")
 
 
@@ -216,7 +216,7 @@ class AdjudicationSession:
         return self.store.adjudications.settle(self.study, case.unit, what, self.person)
 
     def reason_id(self, reason: str) -> str:
-        """Return the id of the protocol's reason with this text; empty if the adjudicator wrote their own."""
+        """Return the id of the protocol's reason with this text, empty if the adjudicator wrote their own."""
         return self.study.protocol.reason_id(self.study.locale, reason)
 
     def withdraw(self, case: ItemAnswers, reason: str) -> SignedSettlement:

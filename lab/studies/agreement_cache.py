@@ -78,7 +78,7 @@ _NAMED: dict[Any, str] = {_NUMBERS: "", _BESIDE: "beside"}
 
 
 def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agreement]]) -> list[Agreement]:
-    """Return the cached agreement numbers if valid; else compute and cache them.
+    """Return the cached agreement numbers if valid, else compute and cache them.
 
     A cache that cannot be read or written is ignored.
     """
@@ -86,18 +86,18 @@ def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agr
 
 
 def beside_or(store: Store, study: Study, how: How, compute: Callable[[], StudyOverview]) -> StudyOverview:
-    """Return the cached overview if valid; else compute and cache it."""
+    """Return the cached overview if valid, else compute and cache it."""
     return _or(store, study, how, _BESIDE, compute)
 
 
 def beside_kept(store: Store, study: Study, how: How) -> StudyOverview | None:
-    """Return the cached overview; None if there is none or newer rows arrived."""
+    """Return the cached overview, None if there is none or newer rows arrived."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and store.agreement.same_since(study, entry.newest) else None
 
 
 def beside_before(store: Store, study: Study, how: How, then: Newest) -> StudyOverview | None:
-    """Return the cached overview that belongs to `kept_before(then)`; None if not cached."""
+    """Return the cached overview that belongs to `kept_before(then)`, None if not cached."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and entry.newest == then else None
 

@@ -29,7 +29,7 @@ class AnswerRows:
             self._sort_in()
 
     def find(self, sha: str) -> int | None:
-        """Return the row of a question's answer; None if unknown."""
+        """Return the row of a question's answer, None if unknown."""
         first = _first(sha)
         if first in self._recent:
             return self._recent[first]

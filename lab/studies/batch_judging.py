@@ -160,7 +160,7 @@ class BatchJudging:
     # -- taking results ------------------------------------------------------------------------------------------
 
     def _taken(self, batch: OpenBatch, tell: Callable[[], None]) -> bool:
-        """Wait for a batch and store its answers; False if the job closes before the batch ends."""
+        """Wait for a batch and store its answers. Return False if the job closes before the batch ends."""
         looked = -self._pause
         while not self.job.closing:
             if time.monotonic() - looked >= self._pause or looked < 0:
@@ -333,7 +333,7 @@ class BatchJudging:
 
 
 def _paid(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:
-    """Return the paid answer of a batch's result; None if nothing was paid for."""
+    """Return the paid answer of a batch's result, None if nothing was paid for."""
     if result.missing is None:
         return None if result.answer is None else PaidAnswer.of(result.answer, batch.model)
     if result.missing.said:

@@ -44,7 +44,7 @@ class Batch(NamedTuple):
 
     @property
     def left_words(self) -> str:
-        """The numbers of items left with their reasons, in words; empty if none."""
+        """The numbers of items left with their reasons, in words, empty if none."""
         return ", ".join(f"{count:,} ({why})" for why, count in self.left.items())
 
 
@@ -95,7 +95,7 @@ def _check_rater(chair: AdjudicationSession, rater: str) -> None:
 
 
 def raters_of(chair: AdjudicationSession) -> tuple[str, ...]:
-    """Return the raters whose answers may settle items; empty if the study is blind to raters."""
+    """Return the raters whose answers may settle items, empty if the study is blind to raters."""
     return () if "raters" in chair.study.blind else chair.study.raters
 
 

@@ -70,7 +70,7 @@ class Blinded:
         return []
 
     def blob(self, sha256: str) -> Blob | None:
-        """Return a screenshot that a blinded event names; None for any other."""
+        """Return a screenshot that a blinded event names, None for any other."""
         return self._store.runs.blob(sha256) if sha256 in self._named else None
 
     def links(self, sha256: str) -> Sequence[object]:

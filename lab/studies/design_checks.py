@@ -24,7 +24,7 @@ class Problem(NamedTuple):
 
 
 def problems(design: Design, apps: Collection[str] = ()) -> list[Problem]:
-    """Return all problems in the outline's order; empty if it can be submitted. `apps` are those the task names."""
+    """Return all problems in the outline's order, empty if it can be submitted. `apps` are those the task names."""
     if not items(design):
         return [Problem("", "There is nothing in it yet.")]
     faults = [*_twice(design), *_graph(design.tdg)]

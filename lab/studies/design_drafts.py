@@ -142,7 +142,7 @@ def apps(steps: Iterable[Step]) -> list[str]:
 
 
 def doing(step: Step) -> str:
-    """Describe a step's action for a node; empty if it only leads on."""
+    """Describe a step's action for a node, empty if it only leads on."""
     action = step.action
     if action is None or action.kind in _PASSING:
         return ""
@@ -214,7 +214,7 @@ def _target(tree: UiTree | None, action: Action) -> str:
 
 
 def _package(screen: Observation) -> str:
-    """Return the foreground package; empty if neither activity nor tree names one."""
+    """Return the foreground package, empty if neither activity nor tree names one."""
     if "/" in screen.activity:
         return screen.activity.partition("/")[0]
     return next((node.package for node in screen.tree.nodes() if node.package), "") if screen.tree is not None else ""

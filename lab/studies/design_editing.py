@@ -30,7 +30,7 @@ def entries(design: Design, section: Section) -> list[Item]:
 
 
 def item_at(design: Design, key: str) -> Item | None:
-    """Return the item with this key; None if missing."""
+    """Return the item with this key, None if missing."""
     return next((item for item in entries(design, section_of(key)) if item.id == id_of(key)), None)
 
 

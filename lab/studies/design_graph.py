@@ -58,7 +58,7 @@ def drawn(tdg: Tdg, width: int) -> list[str]:
 
 
 def _layers(tdg: Tdg) -> list[list[int]] | None:
-    """Return the indices of top-level nodes grouped by depth (longest path before them); None if there is a cycle."""
+    """Return the indices of top-level nodes grouped by depth (longest path before them), None if there is a cycle."""
     where = {node.id: i for i, node in enumerate(tdg.nodes)}
     edges = [(where[a], where[b]) for a, b in tdg.edges if a in where and b in where]
     depth = dict.fromkeys(range(len(tdg.nodes)), 0)

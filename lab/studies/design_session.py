@@ -72,7 +72,7 @@ class DesignSession:
 
     @property
     def marks(self) -> dict[str, str]:
-        """The reviewer's words by item key; empty words accept the item."""
+        """The reviewer's words by item key. Empty words accept the item."""
         return self.head.marks if self.head else {}
 
     @property
@@ -108,7 +108,7 @@ class DesignSession:
             self._append(following(head, "draft", self.person, design=design, note=note))
 
     def undo(self) -> str:
-        """Undo the last change and return its note; empty if there is none."""
+        """Undo the last change and return its note, empty if there is none."""
         if self.unkept is not None:
             self.unkept = None
             self.load()
@@ -129,7 +129,7 @@ class DesignSession:
         self._act("submit")
 
     def mark(self, key: str, words: str) -> None:
-        """Store a reviewer's words on one item; empty words accept it."""
+        """Store a reviewer's words on one item. Empty words accept it."""
         self._act("review", marks={**self.marks, key: words})
 
     def check_verify(self) -> None:

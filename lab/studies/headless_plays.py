@@ -129,7 +129,7 @@ class PlayBudget:
 
     @property
     def ended(self) -> str:
-        """Reason to start no further play: the mean cost of earlier plays, or an unknown cost; empty to continue."""
+        """Reason to start no further play: the mean cost of earlier plays, or an unknown cost. Empty to continue."""
         if self.most is None:
             return ""
         if self._unpriced:
@@ -214,7 +214,7 @@ class LeavingUser:
 
     @property
     def config_sha(self) -> str:
-        """The model's configuration hash; empty for a script."""
+        """The model's configuration hash, empty for a script."""
         return self.user.config_sha if isinstance(self.user, ModelUser) else ""
 
     def look(self, screen: Observation) -> None:

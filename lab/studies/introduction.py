@@ -28,7 +28,7 @@ class Introduction:
         return self._session.study.introduction == "skippable"
 
     def due(self) -> tuple[Part, ...]:
-        """Return the parts that this rater has yet to see, in order; empty if the study has no introduction.
+        """Return the parts that this rater has yet to see, in order, empty if the study has no introduction.
 
         A part seen in another version of the study counts if its text is the same.
         """
@@ -42,7 +42,7 @@ class Introduction:
         )
 
     def _versions(self) -> dict[Part, set[str]]:
-        """Return the hashes of each part's text in every language; empty for a part without content."""
+        """Return the hashes of each part's text in every language, empty for a part without content."""
         study = self._session.study
         guide = {study.protocol.guide_sha(locale) for locale in (*study.protocol.guide, self._session.locale)}
         practice = practice_sha(study)

@@ -82,7 +82,7 @@ def _right_values(study_data: StudyData) -> Mapping[tuple[str, str, str], Any]:
 
 
 def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answers:
-    """Return the settled answers of a unit; empty if a required place without a condition is not settled."""
+    """Return the settled answers of a unit, empty if a required place without a condition is not settled."""
     answers: list[tuple[str, str, Any]] = []
     for place in asked_places(view):
         spot = FieldReference(place.item, place.field.id)

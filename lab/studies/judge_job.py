@@ -86,7 +86,7 @@ def keeps_outcome_hidden(store: Store, study: Study, judge: str) -> bool:
 
 
 def _reader() -> TextReader | None:
-    """Return the reader of recognized words; None if its extra is not installed."""
+    """Return the reader of recognized words, None if its extra is not installed."""
     from lab.ocr.reader import TextReader
 
     try:

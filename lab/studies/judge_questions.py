@@ -20,7 +20,7 @@ class JudgeEstimate(msgspec.Struct, frozen=True):
     """Result of `judge --dry-run`. `cost` is in US dollars, None if no price is known.
 
     Of a `staged` method it counts the first question of each sheet: how many follow depends on the answers. `outcome`
-    lists what the questions reveal of a run's end (`status`, `score`, `reason`); empty if the judge `hides_outcome`.
+    lists what the questions reveal of a run's end (`status`, `score`, `reason`), empty if the judge `hides_outcome`.
     """
 
     sheets: int

@@ -27,7 +27,7 @@ class SheetWork:
         self.repairing = False
         self.usage = Usage(tries=0)
         self.expected = 0.0
-        """Estimated cost of the current question in US dollars; 0 without a budget."""
+        """Estimated cost of the current question in US dollars, 0 without a budget."""
 
 
 def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:

@@ -16,9 +16,9 @@ class JudgeTerms(NamedTuple):
     swaps: bool = True
     """Exchange the sides of a pair in every second run."""
     split: Split | None = None
-    """Part of the study to judge; None for all of it."""
+    """Part of the study to judge, None for all of it."""
     dev_share: float | None = None
-    """Share of units for dev if the study is not split yet; None for the default."""
+    """Share of units for dev if the study is not split yet, None for the default."""
     examples: int = 0
     """Number of settled units of dev in the prompt as few-shot examples."""
     hides_outcome: bool = False
@@ -50,7 +50,7 @@ class JudgingDone(NamedTuple):
     unusable: int
     failed: tuple[FailedSheet, ...]
     ended: str
-    """Reason why it ended early; empty if all was done."""
+    """Reason why it ended early, empty if all was done."""
     unpriced: int = 0
     """Answers with an unknown cost."""
     without: tuple[str, ...] = ()

@@ -163,7 +163,7 @@ class JudgeViews:
 
 
 def scaled_down(data: bytes, longest: int) -> Blob | None:
-    """Return a stored picture as JPEG with its longer side at most `longest` pixels; None if it is not a picture."""
+    """Return a stored picture as JPEG with its longer side at most `longest` pixels, None if it is not a picture."""
     from PIL import Image
 
     try:

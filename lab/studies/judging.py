@@ -62,7 +62,7 @@ class JudgingJob:
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
         self.split = split
-        """The study's split; None if this job does not need it."""
+        """The study's split, None if this job does not need it."""
         self.stages = stages
         """Models of single stages, in place of the judge's own."""
         self._config = config
@@ -126,7 +126,7 @@ class JudgingJob:
         self._import.keep_config(self.judge, self._config)
 
     def _changes(self, config_sha: str) -> str:
-        """Describe how an earlier configuration differs from this one; empty if it was not recorded."""
+        """Describe how an earlier configuration differs from this one, empty if it was not recorded."""
         acts = self.store.labels.each_act(self.study, self.judge.id, "sat")
         kept = judge_configs((act for act in acts if act.detail.get("config_sha") == config_sha), self.judge.id)
         before = next(kept, None)
@@ -211,7 +211,7 @@ class JudgingJob:
                     yield other
 
     def _kept(self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]) -> list[tuple[SheetWork, PaidAnswer | None]]:
-        """Return each sheet with its stored answer, all in one transaction; None if its question got none."""
+        """Return each sheet with its stored answer, all in one transaction. The answer is None if its question got none."""
         found: list[tuple[SheetWork, PaidAnswer | None]] = []
         lost: LabError | None = None
         for work, future in came:

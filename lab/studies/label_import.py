@@ -93,9 +93,9 @@ class Rater(NamedTuple):
     kind: str
     run: int
     config: str
-    """Hash of a model's name, prompt and parameters; empty if each row names it, and for other raters."""
+    """Hash of a model's name, prompt and parameters, empty if each row names it, and for other raters."""
     alone: str = ""
-    """The only person whose labels are accepted here; empty for anybody."""
+    """The only person whose labels are accepted here, empty for anybody."""
 
 
 class RowImport:

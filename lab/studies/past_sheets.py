@@ -123,7 +123,7 @@ def _past_sheet(store: Store, study: Study, assignment: Assignment, sheet: Sheet
 
 
 def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | None:
-    """Return a line's answer in words; None if it has none."""
+    """Return a line's answer in words, None if it has none."""
     head, target = sheet.head(item.spot), item.target
     flags = tuple(way.flag(one) for one in item.flags if sheet.value(FieldReference(item.spot.target, one.id)))
     clash = clash_at(sheet, item)
@@ -150,7 +150,7 @@ def _said(way: Wording, item: SheetItem, head: Label) -> str:
 
 
 def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
-    """Return the instruction if raters see it, else the beginning of the unit's texts; empty if there is neither."""
+    """Return the instruction if raters see it, else the beginning of the unit's texts, empty if there is neither."""
     tasks = [_asked_of(study, unit.task)] if unit.task is not None else []
     if shows_runs(study, unit) and store.runs.holds(unit.runs[0]):
         first = next(Blinded(store, study, unit).events(unit.runs[0]), None)
@@ -164,6 +164,6 @@ def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
 
 
 def _asked_of(study: Study, task: Task) -> Task | None:
-    """Return a task without a run, blinded for raters; None if nothing of it is shown."""
+    """Return a task without a run, blinded for raters, None if nothing of it is shown."""
     event = blinded(Started(trace="", task=task, agent=NOBODY), study.shown)
     return event.task if isinstance(event, Started) else None

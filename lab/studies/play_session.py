@@ -102,7 +102,7 @@ class Participation:
             raise LabError(f"study {self.study.name}", problem)
 
     def _at_run(self, here: PlayPosition) -> PlayPosition | None:
-        """Return the stage of a run that has begun; None if none has."""
+        """Return the stage of a run that has begun, None if none has."""
         assert here.assignment is not None
         run = claimed(self.store, self.study, self.person, here.assignment.unit, here.assignment.run)
         if not run or not self.store.runs.holds(run):

@@ -35,7 +35,7 @@ class StudyPlay(NamedTuple):
 
 
 def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
-    """Return the id of the run claimed for a play by this person, model or script; empty if none.
+    """Return the id of the run claimed for a play by this person, model or script, empty if none.
 
     Of two concurrent claims the first row wins, in this file and in every file it is merged into.
     """

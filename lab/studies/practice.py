@@ -46,17 +46,17 @@ class PracticeItem:
 
 
 def practice_sha(study: Study) -> str:
-    """Return the version of a study's practice: its own unit's id or its protocol's hash; empty if it has none."""
+    """Return the version of a study's practice: its own unit's id or its protocol's hash, empty if it has none."""
     return study.practice or (study.protocol.practice.sha if study.protocol.practice is not None else "")
 
 
 def own_unit(store: Store, study: Study) -> Unit | None:
-    """Return the study's own practice unit; None if its protocol's practice applies, or none."""
+    """Return the study's own practice unit, None if its protocol's practice applies, or none."""
     return store.studies.unit(study, study.practice) if study.practice else None
 
 
 def practice_item(store: Store, study: Study, locale: str) -> PracticeItem | None:
-    """Return a study's practice item, with runs made anew if they are the protocol's; None if it has none.
+    """Return a study's practice item, with runs made anew if they are the protocol's. None if it has none.
 
     Raise `LabError` if it cannot be made.
     """

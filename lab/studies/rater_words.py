@@ -49,7 +49,7 @@ def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine
 
 
 def value_words(line: NumberLine) -> str:
-    """Format the value; a dash if undefined."""
+    """Format the value, a dash if undefined."""
     value = line.number.value
     if value is None:
         return "-"
@@ -57,7 +57,7 @@ def value_words(line: NumberLine) -> str:
 
 
 def interval_words(line: NumberLine) -> str:
-    """Format the interval; else the reason why there is no interval or value."""
+    """Format the interval, else the reason why there is no interval or value."""
     number = line.number
     if number.value is None:
         return f"undefined: {number.undefined}"
@@ -85,7 +85,7 @@ def head_words(one: RaterNumbers) -> str:
 
 
 def pace_words(one: RaterNumbers) -> str:
-    """Describe the seconds per answer by median and middle half; else the reason why they are unknown."""
+    """Describe the seconds per answer by median and middle half, else the reason why they are unknown."""
     if one.seconds is None or one.quartiles is None:
         return "pace: not known, no answer came by keys here" if one.answers else "pace: no answers yet"
     low, high = (rounded(end, 1) for end in one.quartiles)
@@ -101,7 +101,7 @@ def reason_words(reasons: Mapping[str, int]) -> str:
 
 
 def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: int = _BAR) -> list[str]:
-    """Return a bar, value and n for each stretch of answers, one line each; nothing if there is only one."""
+    """Return a bar, value and n for each stretch of answers, one line each. Return nothing if there is only one."""
     if len(stretches) < 2:
         return []
     most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0)
@@ -115,7 +115,7 @@ def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: i
 
 
 def spark(what: str, stretches: tuple[Stretch, ...], unit: str) -> str:
-    """Return the stretches as a sparkline with the first and last value; empty if there is only one."""
+    """Return the stretches as a sparkline with the first and last value, empty if there is only one."""
     if len(stretches) < 2:
         return ""
     most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0) or 1.0

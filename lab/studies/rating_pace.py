@@ -43,7 +43,7 @@ class Pace:
 
     @property
     def median(self) -> float | None:
-        """Median seconds of work on a unit; None before the first."""
+        """Median seconds of work on a unit, None before the first."""
         return median(self.units) if self.units else None
 
     def touch(self) -> float:

@@ -36,7 +36,7 @@ Drafts = dict[tuple[FieldReference, str], str]
 
 
 class Times(NamedTuple):
-    """Times of an answer in progress: shown and first key (UTC; None if no key was pressed).
+    """Times of an answer in progress: shown and first key (UTC, None if no key was pressed).
 
     `begun` is True if anything was typed, `idle_ms` the time away until `left_at`, when the rater left its item.
     """
@@ -78,7 +78,7 @@ def _rest(act: Act) -> UnitProgress:
 def next_open(
     sheet: Sheet, after: FieldReference | None, seen_spots: Collection[FieldReference] = ()
 ) -> FieldReference | None:
-    """Return the next open place after one, wrapping around; None if all are answered.
+    """Return the next open place after one, wrapping around, None if all are answered.
 
     Optional places count too, unless they are in `seen_spots`.
     """
@@ -109,18 +109,18 @@ class RatingSession:
         self.unit: Unit | None = None
         self.sheet: Sheet | None = None
         self.practice: PracticeSheet | None = None
-        """Store of the answers while a practice item is open; None for a unit of the study."""
+        """Store of the answers while a practice item is open, None for a unit of the study."""
         self.prelabels: Mapping[FieldReference, Label] = {}
-        """A judge's answers to the open unit, if this rater is to see them first; else empty."""
+        """A judge's answers to the open unit, if this rater is to see them first, else empty."""
 
     # -- which unit ------------------------------------------------------------------------------------------
 
     def next_assignment(self, after: int = -1) -> Assignment | None:
-        """Return the first unit not handed in, in this rater's own order; None if all are."""
+        """Return the first unit not handed in, in this rater's own order, None if all are."""
         return self.store.studies.next_assignment(self.study, self.person.id, after)
 
     def to_settle(self) -> Assignment | None:
-        """Return the first unit handed in with clashing answers of this rater; None if there is none."""
+        """Return the first unit handed in with clashing answers of this rater, None if there is none."""
         return next(iter(self.store.labels.to_settle(self.study, self.person.id)), None)
 
     def settle(self, word: Label, **times: Any) -> Label:
@@ -233,7 +233,7 @@ class RatingSession:
         return label
 
     def undo(self) -> Label | None:
-        """Undo the newest answer by a further row; None if there is nothing to undo."""
+        """Undo the newest answer by a further row. Return None if there is nothing to undo."""
         unit, sheet = self._open()
         label = undo_of(sheet, self._signed(FieldReference("", "")))
         if label is not None:
@@ -309,7 +309,7 @@ class RatingSession:
         check_open(state, self.person.id, self.person.kind, f"unit {unit.id}")
 
     def take_up(self) -> bool:
-        """Read the sheet anew; False if it has not changed."""
+        """Read the sheet anew. Return False if it has not changed."""
         unit, sheet = self._open()
         fresh_sheet = self._as_it_stands(unit)
         same_rows = [row.id for row in fresh_sheet.rows] == [row.id for row in sheet.rows]
@@ -330,7 +330,7 @@ class RatingSession:
         return self.unit, self.sheet
 
     def _done(self, unit: Unit) -> bool | None:
-        """Return True or False for the success of the unit's run; None if raters may not know it or nothing tells."""
+        """Return True or False for the success of the unit's run, None if raters may not know it or nothing tells."""
         may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.holds(unit.runs[0])
         return succeeded(self.store.runs.summary(unit.runs[0]).score) if may_know else None
 
@@ -368,7 +368,7 @@ class RatingSession:
 
 
 def why_closed(store: Store, study: Study, code: str) -> str:
-    """Return the reason why this person cannot rate in a study now, in a sentence; empty if they can."""
+    """Return the reason why this person cannot rate in a study now, in a sentence, empty if they can."""
     if store.labels.withdrew(code):
         return f"{code} has withdrawn from studies; nothing is asked of them."
     if (later := store.studies.extended_by(study)) is not None:

@@ -1,4 +1,4 @@
-"""Planned redactions of one demonstration; nothing is covered before the person confirms twice."""
+"""Planned redactions of one demonstration. Nothing is covered before the person confirms twice."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def top(field: Field) -> int:
 
 
 def typed(field: Field, digits: str) -> float | int | None:
-    """Return the value of typed digits; None if the scale does not have it."""
+    """Return the value of typed digits, None if the scale does not have it."""
     number = next((number for number in numbers(field) if digits in _forms(field, number)), None)
     by = factor(field)
     return number if number is None or by == 1 else number / by
@@ -38,7 +38,7 @@ def goes_on(field: Field, digits: str) -> bool:
 
 
 def numbers(field: Field) -> Iterator[int]:
-    """Yield every number of the scale as typed, ascending; nothing for an open scale."""
+    """Yield every number of the scale as typed, in ascending order. An open scale yields nothing."""
     if field.least is None or field.most is None:
         return
     by = factor(field)

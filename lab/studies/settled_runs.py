@@ -85,7 +85,7 @@ def _own_marks(store: Store, study: Study, rater: str) -> dict[str, tuple[str, M
 
 
 def rater_of(study_data: StudyData, code: str) -> int | None:
-    """Return a rater's index among the columns'; None if they have no labels there."""
+    """Return a rater's index among the columns', None if they have no labels there."""
     return next((at for at, one in enumerate(study_data.columns.raters) if one.id == code), None)
 
 

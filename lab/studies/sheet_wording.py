@@ -82,7 +82,7 @@ def set_words_of(way: Wording, item: SheetItem, value: Sequence[Any]) -> str:
 
 
 def clash_at(sheet: Sheet, item: SheetItem) -> list[Label]:
-    """Return the clashing answers at a line, at its own place or at one of its flags; empty if there are none."""
+    """Return the clashing answers at a line, at its own place or at one of its flags, empty if there are none."""
     spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
     return next((sheet.clashes[spot] for spot in spots if spot in sheet.clashes), [])
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def archive_study(store: Store, study: Study, person: str, *, archived: bool = True) -> bool:
-    """Archive or restore a study; False if it was so already."""
+    """Archive or restore a study. Return False if it was so already."""
     if store.studies.archived(study) is archived:
         return False
     act: ActKind = "archived" if archived else "restored"

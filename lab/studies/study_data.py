@@ -111,7 +111,7 @@ def _ended(store: Store) -> list[MeasuredRun]:
 
 
 def _reviewed(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
-    """Return a demonstration with all its reviews; None without reviews, or if it is not in the file."""
+    """Return a demonstration with all its reviews, None without reviews, or if it is not in the file."""
     if not store.runs.holds(run) or not (reviews := store.reviews.of_run(run)):
         return None
     return store.reviews.proof(run), reviews

@@ -95,7 +95,7 @@ class StudyPlaces:
         return suggestion(name, [*self._ids, *sorted(runs)])
 
     def evidence(self, unit: Unit, answer: RowAnswer, where: str) -> str | None:
-        """Return an answer's evidence as RUN@STEP; None if it has none."""
+        """Return an answer's evidence as RUN@STEP, None if it has none."""
         if not answer.evidence and answer.step is None:
             if answer.region is None:
                 return None

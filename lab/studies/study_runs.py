@@ -50,7 +50,7 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
 
 
 def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
-    """Return the reason why a run cannot be in the study; empty if it can."""
+    """Return the reason why a run cannot be in the study, empty if it can."""
     if case.status == "open":
         return "not ended"
     if case.parent and not by_id:
@@ -63,7 +63,7 @@ def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
 
 
 def references_of(store: Store, plan: Plan, cases: Sequence[MeasuredRun]) -> dict[str, str]:
-    """Return each run's reference run if the plan names one; else the task's demonstration serves."""
+    """Return each run's reference run if the plan names one. Otherwise its task's demonstration serves."""
     if isinstance(plan.reference, dict):
         return {store.runs.find(run): store.runs.find(reference) for run, reference in plan.reference.items()}
     reference = store.runs.find(plan.reference) if plan.reference else ""
@@ -135,7 +135,7 @@ def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
 
 
 def _profile(folder: Path, name: str) -> Path | None:
-    """Return the path of a person's profile in a folder or in KnowU-Bench's layout below it; None if missing."""
+    """Return the path of a person's profile in a folder or in KnowU-Bench's layout below it, None if missing."""
     # The name comes from a stranger's run: it must not lead out of the folder.
     if not name or Path(name).name != name or name in (".", ".."):
         return None

@@ -51,16 +51,16 @@ class WorkTimes(NamedTuple):
 
     @property
     def pace(self) -> float | None:
-        """Median seconds of work on an item; None before the first."""
+        """Median seconds of work on an item, None before the first."""
         return median(self.items) if self.items else None
 
     @property
     def usual_gap(self) -> float | None:
-        """Median seconds between two sittings; None with fewer than three sittings."""
+        """Median seconds between two sittings, None with fewer than three sittings."""
         return median(self.gaps) if len(self.gaps) > 1 else None
 
     def finish(self, item_count: int, now: float) -> float | None:
-        """Estimate when `item_count` items are handed in at the rhythm of the last seven days; None if unknown.
+        """Estimate when `item_count` items are handed in at the rhythm of the last seven days, None if unknown.
 
         Nights and days off count, since they recur. So does the time since the last item.
         """
