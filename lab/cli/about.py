@@ -267,7 +267,8 @@ def _entries(profile: Path, source: Any) -> int | None:
     try:
         path = find_log(profile, source)
     except LabError:
-        return None  # a profile may come without a history
+        # A profile may come without a history.
+        return None
     return len(load_log(path))
 
 

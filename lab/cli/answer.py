@@ -229,6 +229,7 @@ def _room(args: AnswerArguments, settings: Settings) -> int:
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
     from lab.serve.answer_service import serving
 
+    # A script or model needs no screen, and --json prints instead.
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
         raise LabError("answer", app.no_terminal(), "Add --headless, --script FILE or --model NAME.")

@@ -47,12 +47,13 @@ def no_terminal() -> str:
 
 def show_home(db: str | None, window: bool | None) -> int:
     """Open Home, or the study of a kit's rater."""
-    gc.disable()  # what is loaded now stays; `spare_pauses` enables it
+    # Start-up allocates much that stays. `spare_pauses` enables collection again.
+    gc.disable()
     from lab.cli.database import open_store
     from screens.navigation import Opening
 
     settings = load(db=db, window=window)
-    # A file that is named on the command line is one that is there; another name is a slip of the hand.
+    # A file named on the command line must exist: a wrong name is a typing slip.
     with open_store(settings, create=db is None) as store, ExitStack() as endpoints:
         if (kit := store.kit()) is not None:
             return show_study(store, changed(settings, person=kit.rater), store.studies.study(kit.study, kit.version))
@@ -133,7 +134,8 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     # A browser's terminal speaks no graphics protocol; the pictures are in a window beside it.
     if in_browser():
         settings = changed(settings, graphics="cells", window=True)
-    store.database.suggests = sees_outcomes(settings.seat)  # a room may be another's than who opened the file
+    # The seat may differ from that of the settings which opened the file.
+    store.database.suggests = sees_outcomes(settings.seat)
     graphics = choose(settings.graphics)
     app = LabApp(store, settings, opening, reads_words=settings.ocr, graphics=graphics)
     give_pictures_back()

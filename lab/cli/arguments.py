@@ -9,7 +9,6 @@ import sys
 
 from lab.core.whole_number import whole_number
 
-# Not from `typing`, whose import --help would pay for. Type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help`
     from collections.abc import Callable, Sequence

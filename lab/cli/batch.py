@@ -453,6 +453,7 @@ class RunCounter:
         self._most = most
         self._over = 0
         self._bar = bar
+        # Runs on several phones finish on threads of their own.
         self._lock = threading.Lock()
         self._row = bar.add_task("", total=self.total) if bar is not None else None
 

@@ -96,7 +96,8 @@ def write_new(out: Path, data: bytes, title: str, nothing: str) -> None:
             raise there
         write_bytes(part, data)
         try:
-            os.link(part, out)  # unlike a renaming it never takes the place of what came meanwhile
+            # Unlike a renaming, a link never replaces a file that appeared meanwhile.
+            os.link(part, out)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
@@ -114,7 +115,8 @@ def _removed(part: Path) -> None:
     try:
         part.unlink(missing_ok=True)
     except (OSError, ValueError):
-        return  # where nothing could be written, nothing is left
+        # If nothing could be written, nothing is left.
+        return
 
 
 ERASED_WORDS = {

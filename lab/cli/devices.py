@@ -71,7 +71,8 @@ def _tell_devices(phones: Sequence[ListedDevice]) -> None:
 
 def _row(phone: ListedDevice) -> list[str]:
     size = f"{phone.size[0]}x{phone.size[1]}" if phone.size else "-"
-    use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"  # a phone chooses its own serial
+    # Quoted, since a phone chooses its own serial.
+    use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"
     facts = [phone.screen or "-", phone.model or "-", phone.android or "-", size]
     return [phone.serial, phone.state, *facts, phone.do or use]
 

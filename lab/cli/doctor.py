@@ -91,7 +91,7 @@ def examine(settings: Settings) -> list[Finding]:
     """Check everything that a run can fail on."""
     if shadows := shadowing():
         # The other checks import those modules, so they cannot run.
-        return [_python(), _settings_file(), *shadows]  # whatever else is looked at is looked at by those modules
+        return [_python(), _settings_file(), *shadows]
     terminal = [_terminal(), _colour(), _graphics(settings)]
     return [
         _python(),

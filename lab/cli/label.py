@@ -200,7 +200,8 @@ def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
 def _config(config: str) -> str:
     try:
         is_file = Path(config).is_file()
-    except (OSError, ValueError):  # a text too long for a name, or with a NUL in it, names no file
+    except (OSError, ValueError):
+        # A text that is too long for a file name, or holds a NUL, is not a file.
         is_file = False
     if is_file:
         text = read_file(Path(config), f"--config {config}", most=4 * 1024 * 1024).decode("utf-8-sig", "replace")

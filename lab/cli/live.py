@@ -173,7 +173,8 @@ def live(args: LiveArguments) -> int:
     if headless and args.seat is None:
         refuse_recorded(settings, args.agent)
     new = _new_spec(args, settings, headless=headless) if args.resume is None else None
-    if new and not headless:  # before a file is made
+    # Refused before a file is made.
+    if new and not headless:
         _check_terminal()
     with open_store(settings, create=args.resume is None) as store:
         spec, resume = (new, None) if new else _resumed_spec(args, settings, store, headless=headless)

@@ -130,8 +130,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _ready_streams()
     try:
         return _run(argv)
-    # A module of another package or of the working folder may hide one of hitlab's own.
     except ImportError:
+        # A module of another package or of the working folder may hide one of hitlab's own.
         from lab.cli.doctor import shadowing
 
         shadows = shadowing()

@@ -74,8 +74,8 @@ class _Completer:
         names = _NAMES[self.kind]
         try:
             return names(CompletionRequest(prefix, vars(parsed_args)))
-        # A traceback would end up in the middle of the line that somebody types.
         except (LabError, OSError, ValueError):
+            # A traceback would end up in the middle of the line that somebody types.
             return []
 
 

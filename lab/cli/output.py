@@ -40,6 +40,7 @@ def emit(value: T, text: Callable[[T], object], *, json: bool, nothing: str = ""
 
 def print_json(value: Any) -> None:
     """Print one JSON document on standard output and flush."""
+    # Past the text layer, whose encoding may not be UTF-8.
     sys.stdout.buffer.write(json_bytes(value))
     sys.stdout.flush()
 

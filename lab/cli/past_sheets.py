@@ -36,7 +36,8 @@ def past(store: Store, study: Study, rater: str, find: str, settings: Settings) 
         problem = f"{plain(rater, lines=False)} is no rater of {study.id}" if rater else "nobody is named"
         raise LabError("labels", f"--past is about one rater, and {problem}.", "--rater says whose sheets.", code=2)
     sheets = past_sheets(store, study, rater, settings.locale if settings.locale != "en" else "")
-    if not sees_outcomes(settings.seat):  # a terminal tells raters nothing of a run; Annotate shows what is asked there
+    # A rater's terminal shows nothing of a run. Annotate shows the instruction on its screen.
+    if not sees_outcomes(settings.seat):
         sheets = [msgspec.structs.replace(sheet, title=f"Item {sheet.position}") for sheet in sheets]
     return PastSheets(
         study.id, study.version, study.title, rater, find, len(sheets), tuple(sheets_with(sheets, find))

@@ -157,7 +157,8 @@ def add_review(parser: Parser) -> None:
     parser.add_argument("--note", type=typed_words, metavar="TEXT", help="with --settle: why")
     parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
     parser.json()
-    parser.may_be_empty = frozenset({"edit", "settle"})  # a field is cleared so
+    # An empty value clears a field.
+    parser.may_be_empty = frozenset({"edit", "settle"})
     parser.completes(run_id="run")
     parser.examples(
         """\

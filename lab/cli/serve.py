@@ -114,7 +114,8 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
         if people:
             _tell_answer(store, people, address, by)
         say("Ctrl+C ends it; what was answered is kept.")
-        sys.stdout.flush()  # a link is told once, also to a pipe or a log
+        # Links appear once only, so they must reach a pipe or log now.
+        sys.stdout.flush()
         await server.serve(stop)
     finally:
         note.close()

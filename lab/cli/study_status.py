@@ -288,7 +288,7 @@ def tell_shown(study_shown: StudyShown) -> None:
     say(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
     say(f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})")
     say(f"shows     {', '.join(plan.shown) or 'the texts alone'}")
-    # a protocol may ask about the outcome itself
+    # A protocol may ask about the outcome itself, which `blind` then lists in vain.
     hidden_parts = [part for part in plan.blind if part not in plan.shown]
     say(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
     say(f"by        {', '.join(plan.raters)}; {dealing_words(plan.protocol.unit, plan.overlap)}")

@@ -29,7 +29,7 @@ def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int
     from lab.studies.study_data import gathered
 
     # Called for its checks alone: a refused deal must not leave a recorded order behind.
-    deal_in_order(study, units, ())  # refused before anything is kept
+    deal_in_order(study, units, ())
     order = order_in(store.labels.acts_of(study, QUEUED))
     if order is None:
         order = active_order(gathered(store, study), first)

@@ -130,6 +130,7 @@ class AdjudicationSession:
         # Codes appear only when all disagreements of the unit are settled: one code would unmask its letter at the
         # others.
         shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settlements
+        # In the order of their letters, since any other order would show who is who.
         voices = sorted(
             MaskedAnswer(
                 letters[one.rater.kind, one.rater.id],

@@ -163,6 +163,7 @@ def _folder(path: Path) -> Path:
 
 def _read(path: Path, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
     try:
+        # A damaged entry, or one of another version, counts as missing and is computed again.
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
@@ -172,6 +173,7 @@ def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
     """Write an entry atomically and for this user alone. A failure is ignored."""
     try:
         make_folder(path.parent)
+        # mkstemp makes the file for its owner alone, and the renaming shows readers the old entry or the whole new one.
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
         try:
             with os.fdopen(handle, "wb") as out:
@@ -181,4 +183,5 @@ def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
             Path(part).unlink(missing_ok=True)
             raise
     except OSError:
+        # A full or read-only disk costs the cache, not the numbers.
         return

@@ -138,7 +138,8 @@ class BatchJudging:
                 break
             batches = self._round(lambda: tell(job.progress(total)))
             already_paid = job.found if already_paid is None else already_paid
-            job.found = already_paid  # what this job paid for itself is not found again
+            # Each round visits the sheets anew and would count this job's own answers as found.
+            job.found = already_paid
             if not batches:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
@@ -161,6 +162,7 @@ class BatchJudging:
 
     def _taken(self, batch: OpenBatch, tell: Callable[[], None]) -> bool:
         """Wait for a batch and store its answers. Return False if the job closes before the batch ends."""
+        # Negative, so that the first poll is at once: the batch may have ended long ago.
         looked = -self._pause
         while not self.job.closing:
             if time.monotonic() - looked >= self._pause or looked < 0:
@@ -187,6 +189,7 @@ class BatchJudging:
                 if question is None or answer is None or question.custom_id in taken_ids:
                     continue
                 taken_ids.add(question.custom_id)
+                # An empty result is stored for its cost, but its question counts as unanswered.
                 answered_ids |= set() if answer.batch else {question.custom_id}
                 answers.append(_kept(question, answer))
                 if len(answers) >= _KEPT:

@@ -144,6 +144,7 @@ def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[
         raise LabError("adjudicate", f"{nothing}; nothing was done.")
     common = {"reason": reason.strip(), "reason_id": chair.reason_id(reason), "batch": uuid7()}
     rulings = [one._replace(what=replace(one.what, **common)) for one in batch.rulings]
+    # What somebody settled between preview and now stays theirs.
     return chair.store.adjudications.settle_each(chair.study, rulings, chair.person, open_only=True)
 
 

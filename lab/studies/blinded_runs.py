@@ -52,6 +52,7 @@ class Blinded:
             raise LabError(f"run {trace_id}", "is not in this unit.")
         for event in self._store.runs.events(trace_id, after):
             shown_event = blinded(event, self.shows)
+            # A picture's hash alone opens nothing: an event in its blinded form must name it.
             self._named.update(
                 observation.image for observation in _looks(shown_event) if observation.image is not None
             )

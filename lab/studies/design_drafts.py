@@ -133,6 +133,7 @@ def apps(steps: Iterable[Step]) -> list[str]:
             names[here] = word or here.rpartition(".")[2].replace("_", " ").capitalize()
         app_names.append("" if at_home else names.get(here, open_app))
         opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
+        # The word tapped on the launcher names the app that comes to the foreground next.
         word = (
             _cut(clean(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
         )

@@ -50,6 +50,7 @@ def drawn(tdg: Tdg, width: int) -> list[str]:
     layers = _layers(tdg)
     if layers is None:
         return []
+    # Narrower and narrower boxes side by side, then the same with alternatives stacked.
     for look in [*(GraphLayout(limit, False) for limit in _LIMITS), *(GraphLayout(limit, True) for limit in _LIMITS)]:
         lines = _laid(tdg, layers, look)
         if all(cell_len(line) <= width for line in lines):
@@ -135,6 +136,7 @@ def _path(path: Sequence[TdgNode], number: str, look: GraphLayout) -> Block:
 
 
 def _box(lines: list[str], edge: str) -> Block:
+    # Odd, so that the box has a center column.
     width = max((cell_len(line) for line in lines), default=0) // 2 * 2 + 1
     sides = ("║", "║", "╔", "╗", "╚", "╝") if edge == "═" else ("│", "│", "╭", "╮", "╰", "╯")
     middle = [f"{sides[0]} {_centered(line, width)} {sides[1]}" for line in lines]

@@ -50,6 +50,7 @@ class DesignSession:
 
     def _take(self, heads: list[Revision]) -> None:
         mine = [head for head in heads if head.by == self.person]
+        # Their own head goes last, where `head` takes it from.
         self.heads = [head for head in heads if not mine or head is not mine[-1]] + mine[-1:]
         head = self.head
         self.authors = self.store.designs.authors(self.subject, head.version) if head else []
@@ -185,6 +186,7 @@ class DesignSession:
         try:
             heads = self.store.designs.append(revision)
         except LabError:
+            # Mostly another person was quicker: show their state and hold on to this draft.
             unkept = self.unkept
             self.load()
             self.unkept = unkept

@@ -189,7 +189,8 @@ def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: P
     try:
         session.join()
     except KeyboardInterrupt:
-        session.leave()  # it stays open, and is gone on with
+        # Left open, so that the same command resumes it.
+        session.leave()
         raise
     if session.failure is not None:
         raise session.failure

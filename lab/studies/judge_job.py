@@ -54,6 +54,7 @@ def job_of(
         "pictures": most,
         "longest": longest,
         "swaps": terms.swaps,
+        # These keys exist only if used, so that the hash of a judge without them does not change.
         **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
         **({"hide": HIDDEN_OUTCOME} if terms.hides_outcome else {}),
     }

@@ -106,6 +106,7 @@ class JudgeViews:
                     waiting = event
                 case Ended():
                     ended = event
+        # The run ended, or is open, at a question without a reply: it is the last step.
         if waiting is not None:
             steps.append(self._step(seen_runs, waiting))
         sections += _asked_about(unit, seen_runs, steps)
@@ -148,6 +149,7 @@ class JudgeViews:
         sha256 = screen.image
         if sha256 is None or not self._longest:
             return lambda: None
+        # Fetched on use: a prompt holds only some of a run's pictures.
         return lambda: self._fetched(seen_runs, sha256)
 
     def _fetched(self, seen_runs: Blinded, sha256: str) -> Blob | None:
@@ -174,6 +176,7 @@ def scaled_down(data: bytes, longest: int) -> Blob | None:
             coloured = picture if picture.mode == "RGB" else picture.convert("RGB")
             coloured.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0).save(out, "JPEG", quality=85)
     except (OSError, ValueError, SyntaxError):
+        # Pillow raises SyntaxError for a broken PNG.
         return None
     return Blob(out.getvalue(), "image/jpeg")
 

@@ -211,7 +211,7 @@ class JudgingJob:
                     yield other
 
     def _kept(self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]) -> list[tuple[SheetWork, PaidAnswer | None]]:
-        """Return each sheet with its stored answer, all in one transaction. The answer is None if its question got none."""
+        """Return each sheet with its stored answer, in one transaction. The answer is None if its question got none."""
         found: list[tuple[SheetWork, PaidAnswer | None]] = []
         lost: LabError | None = None
         for work, future in came:
@@ -258,6 +258,7 @@ class JudgingJob:
         budget = self.terms.budget
         prices = work.model.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
+        # Questions in progress will cost something too.
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self.spent + self.reckoned + work.expected + others > budget:
             self.ended = f"the budget of {budget:g} US dollars does not reach for the next question"

@@ -133,7 +133,7 @@ class RowImport:
         except LabError:
             # If this rater may not see the unit, that refusal comes first: the reason why a row does not fit reveals
             # the unit.
-            self._desk(rater, unit, run).check()  # why a row does not fit tells of its unit
+            self._desk(rater, unit, run).check()
             raise
         if says:
             self.store.labels.record_each(self.study, unit, rater, run, says)

@@ -197,7 +197,8 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
     for key, value in row.values.items():
         at = f"{where}, values.{key}"
         answer = _answer(value, shared, at)
-        shared = msgspec.structs.replace(shared, cost=None)  # the first bears what all of a row cost
+        # The first answer bears the cost of the whole row.
+        shared = msgspec.structs.replace(shared, cost=None)
         if key in target_ids:
             target, field = key, answer.field or row.field
         else:

@@ -83,6 +83,7 @@ class LinkRefused(LabError):
 
 def hashed(secret: str) -> str:
     """Return the SHA-256 of a secret. 256 random bits need no slow hash."""
+    # A typed link may hold lone surrogates, which strict encoding would refuse with a traceback.
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
@@ -186,7 +187,8 @@ def check_link(store: Store, study: Study | None, link: Link) -> None:
     if store.studies.extended_by(study) is not None:
         raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
     closed = store.studies.archived(study) or store.labels.withdrew(rater)
-    if link.purpose == "room":  # who watches may see how a study ended
+    # A manager may still see how a study ended.
+    if link.purpose == "room":
         closed = closed or store.studies.locked(study) or store.studies.has_left(study, rater)
     if closed:
         raise LinkRefused("closed", "leads into a study that is closed to you.")
@@ -208,6 +210,7 @@ def expiry(words: str, at: datetime | None = None) -> str:
             until = at + (timedelta(days=int(number)) if unit == "d" else timedelta(hours=int(number)))
         else:
             until = datetime.fromisoformat(words)
+            # A date means the end of that day.
             until = until + timedelta(days=1) if len(words) == len("2026-01-31") else until
             until = until.replace(tzinfo=until.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):

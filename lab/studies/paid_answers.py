@@ -137,6 +137,7 @@ class PaidAnswers:
         return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), one.unit, one.run, detail)
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
+        # One sheet in memory is enough: its questions are asked one after the other.
         if self._sheet[:2] != (unit, run):
             acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
             self._sheet = unit, run, self._read(acts)

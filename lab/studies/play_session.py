@@ -110,6 +110,7 @@ class Participation:
         trace = self.store.runs.trace(run)
         if self._was_interrupted(here.assignment, trace):
             self._deal_again(here.assignment, trace)
+            # The play was dealt again, so the position has changed.
             return self.where()
         if trace.ended is None:
             return here._replace(stage="run", trace=run)

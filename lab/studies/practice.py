@@ -79,6 +79,7 @@ def build_item(protocol: Protocol, locale: str, shows: Sequence[Show] = ()) -> P
         ids = [_play_task(store, run, RUN_ID.format(number)) for number, run in enumerate(practice.runs, 1)]
         item.unit = _unit(store, protocol, practice, ids, locale, shows)
     except BaseException:
+        # Ctrl+C must not leave the temporary folder behind either.
         item.close()
         raise
     return item

@@ -251,6 +251,7 @@ class RatingSession:
             return HandedIn(compared(self.sheet))
         learned = HandedIn([])
 
+        # Called inside the hand-in's transaction, after the commit act is in.
         def following() -> Iterator[Act]:
             nonlocal learned
             if comparison := compared(self._as_it_stands(unit)):

@@ -104,4 +104,5 @@ class RedactionPlan:
         try:
             return holding(screen.tree if screen is not None else None, TextRedaction(self.words))
         except LabError:
-            return []  # words too short to be looked for: said when they are to be covered
+            # Some words are too short to search for. The error appears when they are to be covered.
+            return []

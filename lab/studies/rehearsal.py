@@ -66,6 +66,7 @@ def _play(part: Participation, here: PlayPosition, device: str) -> Trace:
     play = here.play
     session = part.session(here, device=device)
     session.user = user = Scripted(world(play.vary).script(library.script(play.task.id)))
+    # By the person's code, with a name that every table recognizes as a rehearsal.
     user.actor = replace(part.person, name=REHEARSED)
     session.start()
     session.join()

@@ -24,6 +24,7 @@ def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
     for gold in unit.mechanical:
         spot = FieldReference(gold.target, gold.field)
 
+        # Bound as defaults, since the loop's variables change before a late call.
         def say_it(
             sheet: Sheet, spot: FieldReference = spot, value: object = gold.value, why: str = gold.reason
         ) -> Label | None:

@@ -42,6 +42,7 @@ def numbers(field: Field) -> Iterator[int]:
     if field.least is None or field.most is None:
         return
     by = factor(field)
+    # The tolerances absorb binary fractions: 0.29 * 100 is 28.999999999999996.
     for number in range(ceil(field.least * by - 1e-9), floor(field.most * by + 1e-9) + 1):
         steps = (number / by - field.least) / (field.step or 1)
         if abs(steps - round(steps)) <= 1e-6:

@@ -47,7 +47,8 @@ def deal_study(
     units = list(store.studies.units(study))
     withdrawn = tuple(code for code in study.raters if store.labels.withdrew(code))
     assignments, new = store.studies.assignments(study), 0
-    if not assignments:  # all of it is dealt at once, so that what is there is all of it
+    # One transaction deals everything, so any assignment means that all are there.
+    if not assignments:
         at = now()
         check_prelabels(store, study, units)
         if active or store.labels.acts_of(study, QUEUED):

@@ -136,8 +136,10 @@ class ProgressReader:
     def _read(self, study: Study, people: Sequence[str]) -> _Reading:
         before = self._readings.get(study.sha)
         if before is not None and not self._store.agreement.goes_on_from(before.newest):
-            before = None  # something was erased, or the file is another
-        plays = study.protocol.unit == "task to play"  # what happens in a run is no row of the study
+            # Rows were erased, or another file took this one's place: nothing read before counts.
+            before = None
+        # Events of played runs are not rows of the study, so `same_since` does not see them.
+        plays = study.protocol.unit == "task to play"
         if before is not None and not plays and self._store.progress.same_since(study, before.newest):
             return before
         newest = self._store.agreement.newest()
@@ -179,6 +181,7 @@ class ProgressReader:
         if not study_data.study.prelabel:
             return study_data
         studied_copy = copy(study_data)
+        # The copy must not share computed results with the original.
         studied_copy._kept = {}
         prelabel_sheets = shown_sheets(self._store.labels.acts_of(study_data.study, OPENED))
         studied_copy.columns = without_sheets(study_data.columns, prelabel_sheets)
@@ -329,7 +332,8 @@ def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], find
     costs = [one.cost for one in findings.judges if one.cost is not None]
     return ProgressTotal(
         sum(not one.replaced and not one.withdrawn for one in raters),
-        sum(one.done + one.left for one in raters),  # what somebody left undone is dealt to who goes on for them
+        # A leaver's open units are dealt to their replacement and count there.
+        sum(one.done + one.left for one in raters),
         sum(one.done for one in raters),
         sum(one.left for one in raters),
         pace,

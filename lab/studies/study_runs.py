@@ -35,7 +35,8 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
         named_ids = named_runs(store, plan.runs)
         run_ids = named_ids or (fitting_runs(store, plan.runs) if plan.runs else [])
     except LabError as error:
-        if error.code != 2:  # which run is not there
+        # A run that does not exist: its error names it already.
+        if error.code != 2:
             raise
         raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
     run_ids = list(dict.fromkeys([*run_ids, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))

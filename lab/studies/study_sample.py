@@ -169,7 +169,8 @@ class _Units:
         if self.protocol.only_failed:
             cases = [case for case in cases if self._may_have_failed(case)]
         if self.protocol.forward:
-            cases = sorted(cases, key=lambda case: case.task.time)  # a later one tells what came before
+            # In order of time, since a later unit reveals what came before.
+            cases = sorted(cases, key=lambda case: case.task.time)
         unit = self.protocol.unit
         if unit == "task to play":
             self._check_agent(tasks)
