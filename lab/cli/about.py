@@ -1,4 +1,4 @@
-"""The commands about the lab itself: what comes with it, where things are, which keys do what."""
+"""The commands tasks, personas, where and keys: the lab's contents, files and key bindings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulators import library
 
 
 class TaskRule(msgspec.Struct, frozen=True):
-    """A rule by which a run of a task is scored. It counts only where the last decision was `when`, if one is named."""
+    """A rule that scores a task's runs. It counts only if the last decision was `when`, unless that is empty."""
 
     name: str
     weight: float
@@ -34,14 +34,15 @@ _RULE_COUNTS = {
     "reject": "after a refusal",
     "unrefused": "where nothing was refused",
 }
-"""When a rule counts, by its `when`."""
+"""Words for `when` of a rule."""
 
 
 class TaskLine(msgspec.Struct, frozen=True):
-    """One task in a list: `tasks`. `playbooks` are those that go wrong, each with how, `rules` what its runs are scored
-    by; a participant is told neither.
+    """One task in a list: `tasks`.
 
-    Of an environment's task `path` is its address; what is asked in it is told where it is named.
+    `playbooks` are the faulty ones with their faults, `rules` those that score its runs. A participant sees neither.
+    For an environment's task, `path` is the environment's address, and the instruction appears only if the task is
+    named.
     """
 
     id: str
@@ -61,7 +62,7 @@ class TaskLine(msgspec.Struct, frozen=True):
 
 
 class PersonaLine(msgspec.Struct, frozen=True):
-    """One persona in a list: `personas`. `clean` and `noise` count the entries of its two logs, null where none."""
+    """One persona in a list: `personas`. `clean` and `noise` count the entries of its two logs, null if it has none."""
 
     id: str
     name: str
@@ -72,7 +73,7 @@ class PersonaLine(msgspec.Struct, frozen=True):
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Where everything is kept: `where`."""
+    """Paths of the lab's files: `where`."""
 
     db: str
     settings: str
@@ -82,7 +83,7 @@ class Places(msgspec.Struct, frozen=True):
 
 
 class KeyLine(msgspec.Struct, frozen=True):
-    """One binding: `keys`. `keys` are the keys in force, `usual` those that hitlab comes with, both with commas."""
+    """One binding: `keys`. `keys` are the keys in force, `usual` the defaults, both separated by commas."""
 
     id: str
     keys: str
@@ -92,8 +93,6 @@ class KeyLine(msgspec.Struct, frozen=True):
 
 
 class TasksArguments(Arguments):
-    """What `tasks` takes."""
-
     files: list[str]
     environment: str | None
     seed: int
@@ -120,7 +119,7 @@ def add_tasks(parser: Parser) -> None:
 
 
 def tasks(args: TasksArguments) -> int:
-    """The built-in tasks, the task files named, or an environment's."""
+    """List the built-in tasks, the task files named, or an environment's tasks."""
     if args.environment:
         return _environment_tasks(args, args.environment)
     lines = []
@@ -153,7 +152,7 @@ def tasks(args: TasksArguments) -> int:
 
 
 def _environment_tasks(args: TasksArguments, address: str) -> int:
-    """What an environment lists, or those of its tasks that are named, with what is asked in them."""
+    """List an environment's tasks, or those named, with their instructions."""
     from lab.runs.task_source import EnvironmentTasks
     from simulators.environments.address import read_address
 
@@ -193,7 +192,7 @@ def _tell_environment(lines: list[TaskLine]) -> None:
 
 
 def _tell_named(lines: list[TaskLine]) -> None:
-    """Each task with all that is asked in it."""
+    """Print each task with its instruction."""
     for line in lines:
         say(f"{line.id} ({line.kind}, {line.budget} steps{', ' if line.apps else ''}{', '.join(line.apps)})")
         say(f"  {line.instruction}")
@@ -205,7 +204,7 @@ def _tell_tasks(lines: list[TaskLine]) -> None:
 
 
 def _tell_whole(lines: list[TaskLine]) -> None:
-    """The tasks, then the rules by which they are scored, and their playbooks that go wrong."""
+    """Print the tasks, the rules that score them, and their faulty playbooks."""
     _tell_tasks(lines)
     rules = [[line.id, rule.name, f"{rule.weight:g}", _RULE_COUNTS[rule.when]] for line in lines for rule in line.rules]
     if rules:
@@ -219,8 +218,6 @@ def _tell_whole(lines: list[TaskLine]) -> None:
 
 
 class PersonasArguments(Arguments):
-    """What `personas` takes."""
-
     files: list[str]
 
 
@@ -238,7 +235,7 @@ def add_personas(parser: Parser) -> None:
 
 
 def personas(args: PersonasArguments) -> int:
-    """The built-in personas, or the profiles named."""
+    """List the built-in personas, or the profiles named."""
     lines = []
     for name, path in _named(args.files, library.personas()):
         persona = library.persona(name, "none")
@@ -270,7 +267,8 @@ def _entries(profile: Path, source: Any) -> int | None:
     try:
         path = find_log(profile, source)
     except LabError:
-        return None  # a profile may come without a history
+        # A profile may come without a history.
+        return None
     return len(load_log(path))
 
 
@@ -286,7 +284,7 @@ def add_where(parser: Parser) -> None:
 
 
 def where(args: Arguments) -> int:
-    """Where everything is kept, whether it is there yet or not."""
+    """Print the paths of the lab's files, whether they exist or not."""
     settings = load(db=args.db)
     places = Places(
         db=str(database(settings)),
@@ -317,7 +315,7 @@ def add_keys(parser: Parser) -> None:
 
 
 def keys(args: Arguments) -> int:
-    """Every binding with the keys in force; exit 3 where the settings' keymap names what is none."""
+    """List every binding with the keys in force. Exit code 3 if the settings' keymap has an error."""
     from screens.keymap import keymap_of, named_bindings
 
     settings, wrong, keymap = load(), None, dict[str, str]()

@@ -1,4 +1,4 @@
-"""The command adjudicate: what raters differ on, listed, looked at and settled, on the screen or without one."""
+"""The command adjudicate: list, inspect and settle disagreements, on the screen or without one."""
 
 from __future__ import annotations
 
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 
 class AdjudicateArguments(Arguments):
-    """What `adjudicate` takes."""
-
     study: str
     person: str | None
     listed: bool
@@ -125,7 +123,7 @@ def add_adjudicate(parser: Parser) -> None:
 
 
 def adjudicate(args: AdjudicateArguments) -> int:
-    """Opens the room; or lists, shows, settles or writes what is settled as gold, as its options say."""
+    """Open the screen, or list, show, settle or export settlements, as the options say."""
     settings = load(db=args.db, person=args.person)
     check_seat(settings, sees_outcomes, "adjudicate")
     _check_options(args)
@@ -165,7 +163,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
 
 
 def _check_options(args: AdjudicateArguments) -> None:
-    """Raises `LabError` where options stand beside each other that do not go together."""
+    """Raise `LabError` for options that do not go together."""
     settles = _settling(args)
     at_once = {"--majority": args.majority, "--by-rater": args.by_rater, "--undo": args.undo}
     ways = [*settles, *(name for name, value in at_once.items() if value), *(["--from"] * bool(args.source))]
@@ -195,7 +193,7 @@ def _check_options(args: AdjudicateArguments) -> None:
 
 
 def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
-    """What is to be settled, of one question alone where it is named."""
+    """Return the queue of disagreements, of one question if it is named."""
     from lab.studies.study_data import gathered
 
     _check_field(chair, field)
@@ -208,14 +206,14 @@ def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
 
 
 def _check_field(chair: AdjudicationSession, field: str) -> None:
-    """Raises `LabError` where no question has that id."""
+    """Raise `LabError` if no question has this id."""
     if field and chair.study.protocol.field(field) is None:
         ids = [protocol_field.id for protocol_field in chair.study.protocol.fields]
         raise LabError("adjudicate", f"--field: {none_of(field, ids)}")
 
 
 def _settling(args: AdjudicateArguments) -> list[str]:
-    """Those of the options given by which one item is settled."""
+    """Return the given options that settle a single item."""
     options = {"--value": args.value, "--missing": args.missing, "--withdraw": args.withdraw}
     return [name for name, value in options.items() if value]
 
@@ -257,7 +255,7 @@ def _settled_here(chair: AdjudicationSession, args: AdjudicateArguments, unit: s
 
 
 def _move(study: Study, case: ItemAnswers, words: str) -> Move:
-    """WHO:WAS:NOW:CODE, of which WAS may be empty and CODE left out."""
+    """Parse WHO:WAS:NOW:CODE. WAS may be empty and CODE omitted."""
     parts = words.split(":")
     if not 3 <= len(parts) <= 4 or not parts[0]:
         raise LabError("adjudicate", f"--move {words!r} is not WHO:WAS:NOW:CODE", code=2)
@@ -267,7 +265,7 @@ def _move(study: Study, case: ItemAnswers, words: str) -> Move:
 
 # -- several -----------------------------------------------------------------------------------------------------
 def _at_once(chair: AdjudicationSession, args: AdjudicateArguments) -> int:
-    """Settles every item of the scope that this person may settle, all or none, and says how many are left."""
+    """Settle every item of the scope that this person may settle, in one transaction, and print how many are left."""
     scope = BatchScope(args.field, args.all_but_one, args.by_rater)
     _check_field(chair, args.field)
     batch = batch_of(chair, _queue(chair).open, scope)
@@ -275,7 +273,7 @@ def _at_once(chair: AdjudicationSession, args: AdjudicateArguments) -> int:
 
 
 def _reason(study: Study, args: AdjudicateArguments) -> str:
-    """Why, as it was typed, after the words of the protocol's reason where one is named."""
+    """Return the reason as typed, after the words of the protocol's reason if --reason-id names one."""
     if not args.reason_id:
         return args.reason or ""
     reason_words = study.protocol.reason_words(study.locale)
@@ -287,7 +285,7 @@ def _reason(study: Study, args: AdjudicateArguments) -> str:
 
 
 def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
-    """Settles what a file says, all or none; each line is by the same rules as what is typed."""
+    """Settle a file's lines in one transaction, under the same rules as typed options."""
     from store.adjudication import Ruling
 
     places = StudyPlaces(chair.store, chair.study)
@@ -336,7 +334,7 @@ def _kept(
 
 
 def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
-    """Writes what is settled with a value as the lines that `hitlab study new --gold` reads, to a new file."""
+    """Write the settled values to a new file, as lines for `hitlab study new --gold`."""
     from annotators.gold import GoldLine
 
     settlements = sorted(chair.store.adjudications.settled(chair.study).items())
@@ -358,14 +356,15 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
 
 
 _MOST = 256 * 1024 * 1024
-"""Bytes of lines that settle items."""
+"""Maximum bytes of a file of settlements."""
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line that `hitlab adjudicate --from` reads: what is right at a place, by which means, and why.
+    """One line of input of `hitlab adjudicate --from`: a place, its settlement and the reason.
 
-    `unit` is a unit's id or its beginning, or a run's; `target` and `field` are left out where there is one alone.
-    One of `value`, `missing` and `withdrawn` is told. Moves name a rater by letter or code; `was` may be left out.
+    `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
+    Exactly one of `value`, `missing` and `withdrawn` is required. Moves name a rater by letter or code, and may omit
+    `was`.
     """
 
     unit: str
@@ -382,7 +381,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 def rows_of(name: str) -> list[tuple[str, Row]]:
-    """Each line of a file (or of standard input: `-`) and where it stands; `LabError` names line and field."""
+    """Return each line of a file (or of standard input: `-`) with its place. Raise `LabError` with line and field."""
     what = "standard input" if name == "-" else f"file {name}"
     data = sys.stdin.buffer.read(_MOST + 1) if name == "-" else read_file(Path(name), what, most=_MOST)
     if len(data) > _MOST:
@@ -407,7 +406,7 @@ def _cleaned(row: Row) -> Row:
 
 
 def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> FieldReference:
-    """The place that is meant; a target is left out where the unit has one alone."""
+    """Return the place that the options name. The target may be omitted if the unit has only one."""
     if not target and len(unit.targets) == 1 and study.protocol.targets != "unit":
         whole = study.protocol.field(field)
         if whole is None or whole.per == "target":
@@ -416,7 +415,7 @@ def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> 
 
 
 def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
-    """What was typed as a value of its field; `LabError` says what does not fit."""
+    """Parse a typed value of the place's field. Raise `LabError` if it does not fit."""
     field = _asked(study, case)
     if field.kind in ("nominal", "ordinal"):
         return words
@@ -435,6 +434,6 @@ def _asked(study: Study, case: ItemAnswers) -> Field:
 
 
 def check_seen(chair: AdjudicationSession, case: ItemAnswers, what: str) -> None:
-    """Raises `LabError` where this person still has to rate the unit, or others have: nobody is told before then."""
+    """Raise `LabError` if the unit is still open for this person or others: nobody sees its answers before then."""
     if case.closed and not chair.store.studies.locked(chair.study):
         raise LabError(what, f"unit {case.unit.id}: {case.closed}")

@@ -1,4 +1,4 @@
-"""What `hitlab adjudicate` prints: what is to be settled, one item with its answers side by side, what was settled."""
+"""Output of `hitlab adjudicate`: the queue, one item with its answers side by side, settlements."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from lab.studies.adjudication import ItemAnswers, MaskedAnswer
 
 _SHOWN = 40
-"""Items that are listed for people; --json has them all."""
+"""Items listed in the terminal. --json has all."""
 
 
 class CountLine(msgspec.Struct, frozen=True):
-    """How many people say one thing: a `value`, or the reason why it is `missing`."""
+    """Number of people with one answer: a `value`, or the reason why it is `missing`."""
 
     value: Any
     missing: str | None
@@ -33,7 +33,7 @@ class CountLine(msgspec.Struct, frozen=True):
 
 
 class MoveLine(msgspec.Struct, frozen=True):
-    """Who changed their mind in a discussion (a letter, as long as raters are hidden), from what to what, and why."""
+    """A change of mind in a discussion. `rater` is a letter while raters are hidden."""
 
     rater: str
     was: Any
@@ -43,9 +43,9 @@ class MoveLine(msgspec.Struct, frozen=True):
 
 
 class SettledLine(msgspec.Struct, frozen=True):
-    """What is settled at a place; `withdrawn`: it was, and is not any more. `reason_id` is the protocol's reason.
+    """Settlement of a place. `withdrawn` means that it is open again. `reason_id` is the protocol's reason.
 
-    All that was settled in one act has the same `batch`.
+    Settlements of one act share a `batch`.
     """
 
     unit: str
@@ -66,8 +66,11 @@ class SettledLine(msgspec.Struct, frozen=True):
 
 
 class DisputeLine(msgspec.Struct, frozen=True):
-    """A place on which people differ: `moves` is how far its field's agreement (Krippendorff's alpha) moves without
-    its unit, null where that is undefined; `majority` what more than half say, null where there is no such thing."""
+    """A place on which people differ.
+
+    `moves` is how far its field's agreement (Krippendorff's alpha) moves without its unit, null if undefined.
+    `majority` is the answer of more than half, null if there is none.
+    """
 
     unit: str
     target: str
@@ -79,7 +82,7 @@ class DisputeLine(msgspec.Struct, frozen=True):
 
 
 class QueueTold(msgspec.Struct, frozen=True):
-    """What is to be settled and what is: `adjudicate --list`. `waiting` units are not handed in by all raters yet."""
+    """Open and settled disagreements: `adjudicate --list`. `waiting` counts units not handed in by all raters yet."""
 
     study: str
     version: int
@@ -90,7 +93,7 @@ class QueueTold(msgspec.Struct, frozen=True):
 
 
 class VoiceLine(msgspec.Struct, frozen=True):
-    """What one rater says at a place, `rater` a letter until it is decided; `step` from 1; judges are J1, J2, ..."""
+    """One rater's answer at a place. `rater` is a letter until settled, J1, J2 ... for judges. `step` is from 1."""
 
     rater: str
     value: Any
@@ -103,7 +106,7 @@ class VoiceLine(msgspec.Struct, frozen=True):
 
 
 class CaseTold(msgspec.Struct, frozen=True):
-    """One place with all that was said there: `adjudicate --unit U`."""
+    """One place with all its answers: `adjudicate --unit U`."""
 
     study: str
     version: int
@@ -118,8 +121,7 @@ class CaseTold(msgspec.Struct, frozen=True):
 
 
 class Adjudications(msgspec.Struct, frozen=True):
-    """What was settled just now: `adjudicate` with --value, --missing, --majority, --by-rater, --from, --withdraw or
-    --undo. Of many at once `left` counts what stays open, by why."""
+    """Result of `adjudicate` with an option that settles. Of a batch, `left` counts the open items by reason."""
 
     study: str
     version: int
@@ -128,7 +130,7 @@ class Adjudications(msgspec.Struct, frozen=True):
 
 
 class GoldWritten(msgspec.Struct, frozen=True):
-    """What is settled, written as gold for another study's pilot: `adjudicate --gold FILE`."""
+    """Result of `adjudicate --gold FILE`: settlements written as gold for another study's pilot."""
 
     path: str
     lines: int
@@ -177,7 +179,7 @@ def _voice(voice: MaskedAnswer) -> VoiceLine:
 
 
 def settled_line(settlement: SignedSettlement, case: ItemAnswers | None = None) -> SettledLine:
-    """What was settled; raters are named as they are in its case, and by nothing where there is none."""
+    """Return a settlement's line. A move's rater has the name shown in `case`, and none without it."""
     what = settlement.what
     moves = tuple(
         MoveLine(case.called(move.rater) if case is not None else "", move.was, move.now, move.code, move.why)
@@ -194,7 +196,7 @@ def settled_line(settlement: SignedSettlement, case: ItemAnswers | None = None) 
 
 
 def value_words(value: Any, missing: str | None) -> str:
-    """An answer in a word or two."""
+    """Format an answer in a word or two."""
     if missing:
         return next((words for reason, words in MISSING.items() if reason == missing), missing)
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The commands that say how far raters agree, and how each rater does: agreement, raters."""
+"""The commands agreement and raters: agreement of a study's raters, and each rater's numbers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from lab.studies.study_places import study_named
 
 
 class StudyAgreement(msgspec.Struct, frozen=True):
-    """How far a study's raters agree: `agreement`. `sha` is the frozen plan's, `how` how intervals are made.
+    """Agreement of a study's raters: `agreement`. `sha` is the frozen plan's hash, `how` the kind of intervals.
 
-    `evidence` is how far they point at the same steps (--evidence), else empty.
+    `evidence` is the agreement on the steps cited (--evidence), else empty.
     """
 
     study: str
@@ -49,8 +49,6 @@ class StudyAgreement(msgspec.Struct, frozen=True):
 
 
 class AgreementArguments(Arguments):
-    """What `agreement` takes."""
-
     study: str | None
     cases: str | None
     open: bool
@@ -78,7 +76,7 @@ def add_agreement(parser: Parser) -> None:
 
 
 def agreement(args: AgreementArguments) -> int:
-    """Prints every number of a study with its interval and n, or opens the room that shows them."""
+    """Print every coefficient of a study with its interval and n, or open the screen that shows them."""
     if args.cases is not None:
         if args.study is not None:
             raise LabError("agreement", "a study, or --cases FILE, not both", code=2)
@@ -114,7 +112,7 @@ def agreement(args: AgreementArguments) -> int:
 
 
 def _opened(args: AgreementArguments, name: str, settings: Settings) -> int:
-    """The room, whose intervals are chosen in it."""
+    """Open the screen, which chooses its intervals itself."""
     if args.json or args.bootstrap is not None:
         raise LabError("agreement", "--open shows a room, which is no JSON and chooses its intervals itself.", code=2)
     with open_store(settings, create=False) as store:
@@ -126,18 +124,18 @@ def _opened(args: AgreementArguments, name: str, settings: Settings) -> int:
 
 
 def how_of(bootstrap: int | None, seed: int) -> How:
-    """How intervals are made, as the command line says."""
+    """Return the kind of intervals that the command line names."""
     if bootstrap is None:
         return How()
     return How("bootstrap", resamples=bootstrap, seed=seed)
 
 
 _CORRECTED = ("kappa", "alpha", "ac1", "ac2")
-"""What the names of those hold that Landis and Koch's words are about."""
+"""Parts of the names of statistics to which Landis and Koch's words apply."""
 
 
 def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None:
-    """A table for each question, part of its items and whose answers are compared; `questions` gives them in words."""
+    """Print a table for each question, part of its items and group of raters. `questions` maps fields to words."""
     say(f"{result.study} v{result.version}: {result.title}{'   locked' if result.locked else ''}")
     if not result.agreements:
         say("Nothing that is asked in it can be compared.")
@@ -199,7 +197,7 @@ def _ways(how: How, cluster: str, *, by_f: bool) -> str:
 
 
 def _n(number: Agreement) -> str:
-    """The n of a number, as a line of words."""
+    """Format the n of a coefficient."""
     parts = [
         f"{number.places:,} item{'' if number.places == 1 else 's'}",
         f"{number.traces:,} {number.clusters}{'' if number.traces == 1 else 's'}",
@@ -209,7 +207,7 @@ def _n(number: Agreement) -> str:
 
 
 def _missing(number: Agreement) -> str:
-    """The share of answers that are missing, and why."""
+    """Format the share of missing answers with the reasons."""
     why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in number.reasons.items())
     return f"{rounded(number.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
 
@@ -229,7 +227,7 @@ def _number(number: Agreement, value: float) -> str:
 
 
 def _remark(number: Agreement) -> str:
-    """Why there is no value or no interval; else Landis and Koch's words, where they mean something."""
+    """Return the reason for a missing value or interval, else Landis and Koch's words if they apply."""
     if number.value is None:
         return number.undefined
     if number.low is None:
@@ -239,10 +237,10 @@ def _remark(number: Agreement) -> str:
 
 
 class CaseValue(msgspec.Struct, frozen=True):
-    """One case of a file: `agreement --cases`. `value` is null where `undefined` says why.
+    """One verified case: `agreement --cases`. `value` is null if `undefined` gives the reason.
 
-    `expected` is the file's own number, null where it names none; `agrees` says whether value and it are no further
-    apart than the file's tolerance, null where there is none to compare with.
+    `expected` is the file's own value, null if it names none. `agrees` is true if both differ by no more than the
+    file's tolerance, null without an expected value.
     """
 
     id: str
@@ -254,7 +252,7 @@ class CaseValue(msgspec.Struct, frozen=True):
 
 
 def tell_cases(file: str, *, as_json: bool) -> int:
-    """Every case with its value, in the file's order."""
+    """Compute every case of a file and print it in the file's order."""
     from annotators.agreement.cases import computed
 
     results = computed(Path(file))
@@ -296,7 +294,7 @@ def _case_row(case: CaseValue) -> list[str]:
 
 
 class StudyRaters(msgspec.Struct, frozen=True):
-    """Each rater of a study: `raters`. `sha` is the frozen plan's, `how` how intervals are made."""
+    """Numbers of each rater of a study: `raters`. `sha` is the frozen plan's hash, `how` the kind of intervals."""
 
     study: str
     version: int
@@ -307,8 +305,6 @@ class StudyRaters(msgspec.Struct, frozen=True):
 
 
 class RatersArguments(Arguments):
-    """What `raters` takes."""
-
     study: str
     bootstrap: int | None
     seed: int
@@ -328,7 +324,7 @@ def add_raters(parser: Parser) -> None:
 
 
 def raters(args: RatersArguments) -> int:
-    """Prints each rater's numbers; codes are told, so that only who plans a study may ask."""
+    """Print each rater's numbers. Only those who plan studies may: it shows codes."""
     settings = settings_for(args.db, sees_outcomes, "raters")
     with open_store(settings, create=False, readonly=True) as store:
         from annotators.raters import raters_of
@@ -347,7 +343,7 @@ def raters(args: RatersArguments) -> int:
 
 
 def tell_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
-    """A block for each rater; `questions` gives questions in words."""
+    """Print a block for each rater. `questions` maps fields to their words."""
     say(f"{result.study} v{result.version}: {result.title}")
     if not result.raters:
         say("Nobody was dealt anything yet, and nobody has answered.")

@@ -1,4 +1,4 @@
-"""The command that puts a person, a script or a model behind an OpenAI-compatible endpoint: answer."""
+"""The command answer: a person, a script or a model behind an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class EndpointServed(msgspec.Struct, frozen=True):
-    """Where `answer` listens: `base` is the clients' base URL, `token` their API key, empty where none is needed.
+    """Address of a serving `answer`: `base` is the clients' base URL, `token` their API key, empty if none is needed.
 
-    `people` are the study codes to which conversations are dealt; the script or the model where one answers.
+    `people` are the study codes that get conversations, or the script or model that answers.
     """
 
     base: str
@@ -44,8 +44,6 @@ class EndpointServed(msgspec.Struct, frozen=True):
 
 
 class AnswerArguments(AnswerActArguments, AnswerLinksArguments):
-    """What `answer` takes."""
-
     host: str
     port: int
     task_file: list[str] | None
@@ -127,7 +125,7 @@ def add_answer(parser: Parser) -> None:
 
 
 def answer(args: AnswerArguments) -> int:
-    """Serves the endpoint with the room at this terminal, or without one; or does one act by the same rules."""
+    """Serve the endpoint, with or without a screen at this terminal, or do one act under the same rules."""
     settings = load(db=args.db, person=(args.person or "").partition(",")[0] or None)
     check_seat(settings, may_answer, "answer")
     people = _people(args.person, settings)
@@ -149,7 +147,7 @@ def _people(codes: str | None, settings: Settings) -> list[str]:
 
 
 def _check(args: AnswerArguments) -> None:
-    """Raises `LabError` where what was typed does not go together."""
+    """Raise `LabError` for options that do not go together."""
     acts = [
         name
         for name, there in {
@@ -188,7 +186,7 @@ def _check(args: AnswerArguments) -> None:
 
 
 def _check_belongs(args: AnswerArguments) -> None:
-    """Raises `LabError` where an option stands without the one that it belongs to."""
+    """Raise `LabError` for an option without the one that it belongs to."""
     of_reply: dict[str, object] = {
         "--text": args.text is not None,
         "--accept": args.accept,
@@ -219,7 +217,7 @@ def _check_belongs(args: AnswerArguments) -> None:
 
 
 def _room(args: AnswerArguments, settings: Settings) -> int:
-    """One person's room, on a file that another process serves."""
+    """Open one person's screen on a file that another process serves."""
     from screens.navigation import Opening
 
     seat = replace(settings, seat="participant") if args.only else settings
@@ -231,6 +229,7 @@ def _room(args: AnswerArguments, settings: Settings) -> int:
 def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> int:
     from lab.serve.answer_service import serving
 
+    # A script or model needs no screen, and --json prints instead.
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
         raise LabError("answer", app.no_terminal(), "Add --headless, --script FILE or --model NAME.")
@@ -249,7 +248,7 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
 
 
 def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
-    """How the endpoint is served; a `LabError` before a file is made for what cannot be."""
+    """Return how to serve the endpoint. Raise `LabError` before a file is made."""
     from lab.serve.answer_service import AnswerPlan
     from lab.serve.endpoint_server import check_server
     from simulators.users.endpoint.access import TOKEN, access_for
@@ -280,7 +279,7 @@ def _known(names: Sequence[str]) -> list[KnownTask]:
 
 
 def _users(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> tuple[UserOf | None, list[Actor]]:
-    """Who answers users' questions by themself (None: people do), and whom conversations are dealt to."""
+    """Return the automatic user (None: people answer) and the actors who get conversations."""
     if args.script is not None:
         from simulators import library
         from simulators.users.scripted import Scripted
@@ -296,7 +295,7 @@ def _users(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
 
 
 def _llm(name: str, settings: Settings) -> Llm:
-    """The model of that name; a `LabError` where it is none, or its key is missing."""
+    """Return a model's client. Raise `LabError` if the name is wrong or its key is missing."""
     from lab.llm.client import Llm, terms
 
     llm = Llm(name, terms(settings))
@@ -314,4 +313,5 @@ def _tell(endpoint: EndpointServed, place: EndpointPlace, *, as_json: bool) -> N
     if place.close_after:
         say(f"  conversations end after {place.close_after} of silence")
     say("Ctrl+C ends it; what was answered is kept.")
+    # Whoever reads this through a pipe needs the address now, not when the server ends.
     sys.stdout.flush()

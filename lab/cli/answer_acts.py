@@ -1,4 +1,4 @@
-"""What `answer` does without serving: it lists conversations, answers a question, ends a conversation."""
+"""Acts of `answer` without serving: list conversations, answer a question, end a conversation."""
 
 from __future__ import annotations
 
@@ -31,12 +31,10 @@ from lab.studies.seats import may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 _WIDEST = 300
-"""Characters of a question in a list; `--json` and `hitlab show` have all of it."""
+"""Characters of a question in a list. `--json` and `hitlab show` have all of it."""
 
 
 class AnswerActArguments(Arguments):
-    """What `answer` takes for one act."""
-
     person: str | None
     tool: list[str] | None
     arguments: list[str] | None
@@ -51,7 +49,7 @@ class AnswerActArguments(Arguments):
 
 
 class ReplyGiven(msgspec.Struct, frozen=True):
-    """What `answer --reply` or `answer --close` committed; `status` is how the run then stands."""
+    """Result of `answer --reply` or `answer --close`. `status` is the run's new status."""
 
     run: str
     status: str
@@ -60,7 +58,8 @@ class ReplyGiven(msgspec.Struct, frozen=True):
 
 
 def list_conversations(args: AnswerActArguments, settings: Settings) -> int:
-    """Prints the conversations that are open, or all."""
+    """Print the open conversations, or all."""
+    # A person who may not run anything sees their own conversations only.
     whose = settings.person if args.person or not may_run(settings.seat) else ""
     with open_store(settings, create=False, readonly=True) as store:
         lines = conversations(store, whose, ended=args.all)
@@ -93,13 +92,13 @@ def _state(line: ConversationLine) -> str:
 
 
 def waiting_words(since: str) -> str:
-    """For how long something waits, in words."""
+    """Format the time that a question has waited."""
     seconds = max(0, int((datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds()))
     return f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
 
 
 def act(args: AnswerActArguments, settings: Settings) -> int:
-    """Answers or ends one conversation, by the same rules as the room."""
+    """Answer or end one conversation, under the same rules as the screen."""
     by = Actor("human", settings.person)
     with open_store(settings, create=False) as store:
         run = store.runs.find(args.reply or args.close or "")
@@ -119,7 +118,7 @@ def act(args: AnswerActArguments, settings: Settings) -> int:
 
 
 def _typed_reply(args: AnswerActArguments, turn: Turn, by: Actor) -> Reply:
-    """The reply that was typed on the command line, checked as the room checks it."""
+    """Return the reply on the command line, checked as the screen checks it."""
     text = args.text or ""
     calls: tuple[ToolCall, ...] = ()
     if args.score is not None:

@@ -1,4 +1,4 @@
-"""Links into the room Answer: each person's own, by which a browser opens their conversations."""
+"""Links into the room Answer: each person's own, which opens their conversations in a browser."""
 
 from __future__ import annotations
 
@@ -29,14 +29,12 @@ from store.store import Store
 
 
 class AnswerLinks(msgspec.Struct, frozen=True):
-    """What `answer --links` prints: each person's newest link into the room Answer."""
+    """Result of `answer --links`: each person's newest link into the room Answer."""
 
     links: tuple[PersonLink, ...]
 
 
 class AnswerLinksArguments(Arguments):
-    """What `answer` takes for links."""
-
     links: bool
     again: str | None
     revoke: str | None
@@ -46,7 +44,7 @@ class AnswerLinksArguments(Arguments):
 
 
 def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:
-    """Makes a link for each of these people who has none, and says how everybody's is used."""
+    """Make a link for each of these people without one, and print the state of all links."""
     check_seat(settings, sees_outcomes, "answer --links")
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
@@ -64,7 +62,7 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
 
 
 def check_people(codes: str) -> list[str]:
-    """The study codes of a comma-separated list, each once; `LabError` for what is none."""
+    """Return the distinct study codes of a comma-separated list. Raise `LabError` for a bad code."""
     people = [code.strip() for code in codes.split(",") if code.strip()]
     people = list(dict.fromkeys(people))
     checked(people, "--answer", "code")
@@ -74,7 +72,7 @@ def check_people(codes: str) -> list[str]:
 
 
 def _linked(store: Store) -> list[str]:
-    """Everybody who ever had a link and did not withdraw."""
+    """Return everybody who ever had a link and did not withdraw."""
     return list(dict.fromkeys(link.rater for link in links_of(store, None)))
 
 

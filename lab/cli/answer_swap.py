@@ -1,4 +1,4 @@
-"""Answer swap, `fork --each-ask`: others' replies at each question of a run, and a table of what came of them."""
+"""Answer swap, `fork --each-ask`: others' replies at each question of a run, and a table of their outcomes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _WIDEST = 60
 
 
 class AnswerSwap(msgspec.Struct, frozen=True):
-    """Replies of others at each question of a run: `fork --each-ask`. `forks` counts the runs that were made.
+    """Others' replies at each question of a run: `fork --each-ask`. `forks` counts the runs made.
 
-    `passed_over` names those whose replies from a file fit no question of it.
+    `passed_over` names the people whose replies fit no question.
     """
 
     run: str
@@ -47,7 +47,7 @@ class AnswerSwap(msgspec.Struct, frozen=True):
 def swap_answers(
     run: str, file: str | None, study: str | None, user: str | None, settings: Settings, *, json: bool
 ) -> int:
-    """Forks a run at each question once for each other reply; exit code 1 where none of these forks was made."""
+    """Fork a run at each question once for each other reply. Exit code 1 if none of these forks was made."""
     if (file is None) == (study is None):
         raise LabError("fork", "--each-ask needs --replies FILE or --from STUDY.", code=2)
     if "@" in run:
@@ -76,7 +76,7 @@ def swap_answers(
 
 
 def _check(trace: Trace, user: str | None) -> None:
-    """Raises `LabError` where a run asked nothing, or nobody is named who answers what is asked after a fork."""
+    """Raise `LabError` if a run has no answered question, or nobody would answer questions after a fork."""
     if not asked_steps(trace):
         raise LabError(f"run {trace.id}", "asked nothing that was answered.")
     kind = trace.user.kind if trace.user is not None else "human"

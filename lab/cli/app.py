@@ -1,4 +1,4 @@
-"""The app, opened by a command: in a room or on a run, where there is a terminal that has room for it."""
+"""Opens the app from a command, on a screen or a run, if the terminal is large enough."""
 
 from __future__ import annotations
 
@@ -30,29 +30,30 @@ if TYPE_CHECKING:
 
 
 def has_terminal() -> bool:
-    """Whether somebody can see a screen here and type: at a terminal, or in a browser (see `lab.serve`)."""
+    """Return True if a person can see and use a screen here: at a terminal, or in a browser (see `lab.serve`)."""
     return in_browser() or (sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb())
 
 
 def is_dumb() -> bool:
-    """Whether the terminal says of itself that it prints lines and no screens, as in an editor's shell."""
+    """Return True if the terminal declares that it prints lines only, as in an editor's shell."""
     return os.environ.get("TERM") in ("dumb", "unknown")
 
 
 def no_terminal() -> str:
-    """Why no screen is shown here."""
+    """Return the reason why no screen can be shown here."""
     dumb = f"this terminal is called {os.environ.get('TERM')} and shows no screens"
     return dumb if is_dumb() else "there is no terminal here"
 
 
 def show_home(db: str | None, window: bool | None) -> int:
-    """The lab's first screen; a kit opens the study of the rater whose it is."""
-    gc.disable()  # what is loaded now stays; `spare_pauses` enables it
+    """Open Home, or the study of a kit's rater."""
+    # Start-up allocates much that stays. `spare_pauses` enables collection again.
+    gc.disable()
     from lab.cli.database import open_store
     from screens.navigation import Opening
 
     settings = load(db=db, window=window)
-    # A file that is named on the command line is one that is there; another name is a slip of the hand.
+    # A file named on the command line must exist: a wrong name is a typing slip.
     with open_store(settings, create=db is None) as store, ExitStack() as endpoints:
         if (kit := store.kit()) is not None:
             return show_study(store, changed(settings, person=kit.rater), store.studies.study(kit.study, kit.version))
@@ -66,7 +67,7 @@ def show_home(db: str | None, window: bool | None) -> int:
 
 
 def show_study(store: Store, settings: Settings, study: Study, *, only: bool = False) -> int:
-    """A study in the room in which its person rates or plays; `LabError` where there is no terminal."""
+    """Open a study for its person to rate or play. Raise `LabError` without a terminal."""
     from screens.navigation import Opening
 
     plays = study.protocol.unit == "task to play"
@@ -76,14 +77,14 @@ def show_study(store: Store, settings: Settings, study: Study, *, only: bool = F
 
 
 def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
-    """Opens the app in a room; raises `LabError` where there is no terminal, with what to do `instead`."""
+    """Open the app on a screen. Raise `LabError` without a terminal, with the alternative `instead`."""
     if not has_terminal():
         raise LabError(title, no_terminal(), instead)
     return run_app(store, settings, opening)
 
 
 def show_live(store: Store, settings: Settings, make: Callable[[], Session], title: str) -> int:
-    """A session that is made here, on the screen; `title` is who says that there is no terminal."""
+    """Open Live with a session from `make`. `title` heads the error without a terminal."""
     if not has_terminal():
         raise LabError(title, no_terminal(), "Add --headless to run without a screen.")
     check_room()
@@ -94,9 +95,10 @@ def show_live(store: Store, settings: Settings, make: Callable[[], Session], tit
 
 
 def live_opening(store: Store, spec: Spec, resume: Trace | None) -> Opening:
-    """A run as the first thing that the app shows; what cannot be had of it is a `LabError` before any screen is.
+    """Return the opening for a run. Raise `LabError` before any screen if its parts are not available.
 
-    The embedded phone is always to be had, so a run on it is built behind the first paint; on another it is built here.
+    The embedded phone is always available, so its run is built behind the first paint. A run on another phone is built
+    here.
     """
     from lab.runs.session import Session, check_spec
     from screens.navigation import Opening
@@ -109,7 +111,7 @@ def live_opening(store: Store, spec: Spec, resume: Trace | None) -> Opening:
 
 
 def check_room() -> None:
-    """A run must not begin where nobody could see its questions: raises `LabError` where the terminal is too small."""
+    """Raise `LabError` if the terminal is too small: a run must not begin without a visible question."""
     from shutil import get_terminal_size
 
     from screens.dialogs import LEAST
@@ -120,7 +122,8 @@ def check_room() -> None:
 
 
 def run_app(store: Store, settings: Settings, opening: Opening) -> int:
-    """Runs the app until it is left, and gives its exit code; `LabError` where the terminal writes no UTF-8."""
+    """Run the app and return its exit code. Raise `LabError` if the terminal does not write UTF-8."""
+    # Imports allocate much and free nothing. `spare_pauses` enables collection again.
     gc.disable()
     from screens.app import LabApp
     from screens.memory_use import give_pictures_back, spare_pauses
@@ -128,9 +131,11 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
         raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
+    # A browser's terminal speaks no graphics protocol; the pictures are in a window beside it.
     if in_browser():
         settings = changed(settings, graphics="cells", window=True)
-    store.database.suggests = sees_outcomes(settings.seat)  # a room may be another's than who opened the file
+    # The seat may differ from that of the settings which opened the file.
+    store.database.suggests = sees_outcomes(settings.seat)
     graphics = choose(settings.graphics)
     app = LabApp(store, settings, opening, reads_words=settings.ocr, graphics=graphics)
     give_pictures_back()
@@ -147,11 +152,11 @@ _WAY_BACK = {
     "en": ("all that is dealt to {person} is handed in.", "what you answered is kept. To go on where you were:"),
     "zh": ("{person} 的全部内容都已提交。", "您的回答已保存。要从原处继续："),
 }
-"""What is said of a study that is left, by language: once all of it is done, and before."""
+"""Words on leaving a study, by language: all handed in, and not all."""
 
 
 def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> None:
-    """Say how a study that was left is gone on with, in the language in which it is read."""
+    """Print how to resume a study, in the language of the study."""
     progress = store.studies.progress(study, person)
     if not progress.dealt:
         return
@@ -165,12 +170,12 @@ def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> No
 
 
 def _named_file(store: Store) -> str:
-    """The file as a command that comes next names it; empty where it is the one in force."""
+    """Return the file as an option of the next command, empty if it is the default."""
     return "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"
 
 
 def _tell_left(store: Store, run: str) -> None:
-    """Says which run this was, and of one that is left open how it is gone on with; nothing of one never begun."""
+    """Print the run's id and, if it is open, how to resume it. Print nothing for one that never began."""
     if not store.runs.holds(run):
         return
     if (trace := store.runs.trace(run)).ended is not None:

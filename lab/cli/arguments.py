@@ -1,4 +1,4 @@
-"""How a command reads what was typed: its parser, which is filled when it is needed, and what several commands take."""
+"""Parsers of commands, filled on demand, and the arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help
         "agent", "column", "group", "persona", "plan", "protocol", "rater", "run", "schema", "shadow", "study", "task",
         "user",
     ]  # fmt: skip
-    """What a name that is typed may be of; `lab.cli.name_completion` knows which there are."""
+    """Kind of a name that arguments take. `lab.cli.name_completion` lists the names of each."""
 
 
 MOST = 1_000_000_000
-"""The most that a number of seconds, dollars, tokens or minutes may be."""
+"""Maximum of a number of seconds, dollars, tokens or minutes."""
 AGENTS = "playbook[:NAME] (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID"
-"""What `--agent` takes, as its help says it."""
+"""Help of `--agent`."""
 
 
 class Arguments:
-    """What was typed for a command. Each command's own class says what else it takes, and of which type."""
+    """Values of a command line. Each command's own class adds its options with their types."""
 
     db: str | None = None
     json: bool = False
     window: bool | None = None
-    """Whether the page of pictures was asked for; None where it was not."""
+    """True if the page of pictures was requested, None if not given."""
     run: Callable[[Arguments], int] | None = None
-    """What does the command; None where none was typed."""
+    """The command's function, None without a command."""
 
 
 class StudyArguments(Arguments):
-    """What a command about one study takes that takes nothing else."""
+    """Values of a command that takes one study and nothing else."""
 
     study: str
 
 
 class Command(argparse.ArgumentParser):
-    """A command by its name alone: it becomes a parser, with all that it takes, once it is the one that was typed."""
+    """A command known by name only. It becomes a parser with all its arguments once that command is used."""
 
     def __init__(self, **options: Any) -> None:
         self.described = options
@@ -56,7 +56,7 @@ class Command(argparse.ArgumentParser):
         return f"Command({self.described['prog']!r})"
 
     def parser(self) -> Parser:
-        """The parser with all that the command takes; its module is imported."""
+        """Import the command's module and return its parser."""
         parser = Parser(**self.described)
         self.fill(parser)
         return parser
@@ -68,25 +68,25 @@ class Command(argparse.ArgumentParser):
 
 
 class Parser(argparse.ArgumentParser):
-    """A command line's reader, of which each command's is one, too."""
+    """Parser of the whole command line and of each command."""
 
     loose = ""
-    """The positional that takes words from anywhere, `-word` among them; not `-h`, and not what begins with `--`."""
+    """Name of the positional that accepts stray words, `-word` among them, but not `-h` nor `--word`."""
     takes: type[Arguments] = Arguments
-    """What the command's function is given."""
+    """Class of the values for the command's function."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", formatter)
         super().__init__(**options)
         self.names: dict[str, NameKind] = {}
-        """Of what the names are that are typed for an argument, by its `dest`: what a shell completes them with."""
+        """Kinds of names that arguments take, by `dest`, for a shell's completion."""
         self.may_be_empty: frozenset[str] = frozenset()
-        """Arguments, by their `dest`, of which an empty word says something; of any other it is a slip."""
+        """Arguments, by `dest`, for which an empty word has a meaning. Elsewhere it is refused."""
         self.elsewhere: dict[str, str] = {}
-        """Commands that are not here, by the name that somebody may type for them: how they are really typed."""
+        """Commands that exist elsewhere: the name that somebody may try, and the right one."""
 
     def runs(self, function: Callable[[A], int], arguments: type[A]) -> None:
-        """Names what does this command, and the class of what it is given; it takes --db as every command does."""
+        """Set the command's function and the class of its values, and add --db."""
 
         def run(namespace: Arguments) -> int:
             values = arguments()
@@ -103,6 +103,7 @@ class Parser(argparse.ArgumentParser):
         if not self.loose or args is None:
             namespace_read, rest = super().parse_known_args(args, namespace)
         else:
+            # A leading blank keeps argparse from reading `-word` as an option.
             args = [f" {word}" if word[:1] == "-" != word[1:2] and word not in ("-", "-h") else word for word in args]
             namespace_read, rest = super().parse_known_args(args, namespace)
             getattr(namespace_read, self.loose).extend(word for word in rest if not word.startswith("-"))
@@ -112,7 +113,7 @@ class Parser(argparse.ArgumentParser):
         return namespace_read, rest
 
     def _refuse_rest(self, rest: Sequence[str]) -> None:
-        """Exits with what this command does not take: said here, where its own options are known."""
+        """Exit with the unknown arguments, reported here, where the command's own options are known."""
         from lab.core.suggestion import suggestion
 
         actions = [action for action in self._actions if action.help != argparse.SUPPRESS]
@@ -121,7 +122,7 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unrecognized arguments: {' '.join(rest)}{near}")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """As argparse reads all values of an argument; an empty one is refused, for it is not the same as none."""
+        """Read an argument's values as argparse does, but refuse an empty one, since it differs from a missing one."""
         if not isinstance(action, argparse._SubParsersAction) and action.dest not in self.may_be_empty:
             nothing = " \t\r\n" if action.type is typed_words else ", \t\r\n"
             if (empty := next((word for word in arg_strings if not word.strip(nothing)), None)) is not None:
@@ -129,7 +130,7 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """As argparse reads a value; what is no number is told as that, not by the name of the function that reads."""
+        """Read a value as argparse does, but report a bad number without the name of the reading function."""
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError as error:
@@ -140,7 +141,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{arg_string!r} is no {whole}number") from error
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As argparse checks a value among choices, with the one that may have been meant; a sentence on a command."""
+        """Check a value against its choices as argparse does, but suggest a similar one."""
         if action.choices is None or value in action.choices:
             return
         from lab.core.suggestion import question, suggestion
@@ -153,7 +154,7 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {', '.join(names)}){near}")
 
     def error(self, message: str) -> NoReturn:
-        """Exits with the sentence alone, and how to see what the command takes."""
+        """Exit with the message alone and a hint to --help, without argparse's usage."""
         from lab.core.errors import shortened
         from lab.core.plain_text import plain
 
@@ -163,11 +164,11 @@ class Parser(argparse.ArgumentParser):
     # -- what several commands take ------------------------------------------------------------------------------
 
     def database(self) -> None:
-        """--db, before the command or after it."""
+        """Add --db, which may come before the command or after it."""
         self.add_argument("--db", metavar="PATH", default=argparse.SUPPRESS, help="the database file")
 
     def window(self) -> None:
-        """--window."""
+        """Add --window."""
         self.add_argument(
             "--window",
             action="store_true",
@@ -176,19 +177,19 @@ class Parser(argparse.ArgumentParser):
         )
 
     def json(self, beside: argparse._ActionsContainer | None = None) -> None:
-        """--json, of a command that prints; `beside` others of which one alone may be given."""
+        """Add --json, for commands that print. `beside` is a group of mutually exclusive options."""
         (beside or self).add_argument("--json", action="store_true", help="print exactly one JSON document")
 
     def tagged(self) -> None:
-        """--tag, of a command that takes a file's runs."""
+        """Add --tag, for commands that select runs."""
         self.add_argument("--tag", metavar="NAME", help="only runs that bear this tag")
 
     def archived(self) -> None:
-        """--archived, of a command that lists runs."""
+        """Add --archived, for commands that list runs."""
         self.add_argument("--archived", action="store_true", help="those that are archived, and no others")
 
     def study(self, nargs: str | None = None) -> None:
-        """STUDY, of a command about one."""
+        """Add STUDY."""
         self.add_argument(
             "study",
             nargs=nargs,
@@ -198,7 +199,7 @@ class Parser(argparse.ArgumentParser):
         self.completes(study="study")
 
     def on_phone(self) -> None:
-        """--device and --harness: the phone that runs are made on."""
+        """Add --device and --harness: the phone to run on."""
         self.add_argument(
             "--device",
             metavar="SERIAL",
@@ -209,7 +210,7 @@ class Parser(argparse.ArgumentParser):
         )
 
     def on_phones(self) -> None:
-        """--device and --harness, each as often as there are phones that runs are made on."""
+        """Add --device and --harness, repeatable: the phones to run on."""
         self.add_argument(
             "--device", dest="devices", action="append", metavar="SERIAL",
             help="a phone's serial or HOST:PORT, as `hitlab devices` lists it; or embedded (may be given again)",
@@ -220,45 +221,45 @@ class Parser(argparse.ArgumentParser):
         )  # fmt: skip
 
     def environment(self) -> None:
-        """--env: the environment that runs are made in."""
+        """Add --env: the environment to run in."""
         self.add_argument(
             "--env", dest="environments", action="append", metavar="URL",
             help="an environment, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
         )  # fmt: skip
 
     def environments(self) -> None:
-        """--env, with as many environments as runs are made in at a time."""
+        """Add --env for several environments at a time."""
         self.add_argument(
             "--env", dest="environments", action="extend", nargs="+", metavar="URL",
             help="environments, whose tasks, phone and scores they are: http://HOST:PORT or androidworld:PYTHON",
         )  # fmt: skip
 
     def breaks(self) -> None:
-        """--break, as often as it is given."""
+        """Add --break, repeatable."""
         self.add_argument(
             "--break", dest="breaks", action="append", metavar="WHERE",
             help="stand still before step:7, action:input_text, app:NAME, text:WORDS or ask (may be given again)",
         )  # fmt: skip
 
     def agent_name(self) -> None:
-        """What the agent is called in every table, in place of what it says of itself."""
+        """Add --agent-name and --agent-version, which override the agent's own in every table."""
         self.add_argument("--agent-name", metavar="NAME", default="", help="what the agent is called in tables")
         self.add_argument("--agent-version", metavar="V", default="", help="its version: another one is another agent")
 
     def traceback(self) -> None:
-        """--traceback: where hitlab or an agent failed, for whoever mends it."""
+        """Add --traceback, which prints where hitlab or an agent failed."""
         self.add_argument(
             "--traceback", action="store_true", help="where a run without a screen failed, as Python tells it"
         )
 
     def no_read(self) -> None:
-        """--no-read: a model as the agent is told no words that were read from pictures."""
+        """Add --no-read: a model as the agent gets no words recognized in pictures."""
         self.add_argument(
             "--no-read", action="store_true", help="a model is told no words read from pictures (recorded)"
         )
 
     def intervals(self) -> None:
-        """--bootstrap and --seed: how intervals are made."""
+        """Add --bootstrap and --seed: the kind of intervals."""
         self.add_argument(
             "--bootstrap", type=_resamples, metavar="N",
             help="intervals from N resamples of runs instead of the jackknife over runs",
@@ -266,11 +267,11 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--seed", type=seed, default=0, metavar="N", help="the bootstrap's seed (default: 0)")
 
     def completes(self, **names: NameKind) -> None:
-        """Says of what the names are that are typed for arguments, by their `dest`."""
+        """Set the kinds of names that arguments take, by `dest`."""
         self.names.update(names)
 
     def examples(self, lines: str, before: str = "") -> None:
-        """What stands below a command's help, as it is written: one to four lines to type, after what is `before`."""
+        """Set the text below a command's help: one to four example lines, after `before`."""
         self.epilog, self.formatter_class = f"{before}examples:\n{lines}", as_written
 
 
@@ -278,17 +279,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def formatter(prog: str) -> argparse.HelpFormatter:
-    """argparse's own layout, in as many columns as `shutil` would find, whose import it spares."""
+    """Return argparse's formatter with the terminal's width, for which argparse itself would import `shutil`."""
     return _Layout(prog, width=_columns() - 2)
 
 
 def as_written(prog: str) -> argparse.HelpFormatter:
-    """The same, with texts above and below as they are written."""
+    """Return the same formatter, leaving the texts above and below as written."""
     return _LayoutAsWritten(prog, width=_columns() - 2)
 
 
 class _Layout(argparse.HelpFormatter):
-    """argparse's own layout; commands stand below headings, and not once more where they are taken."""
+    """argparse's layout without the list of commands, which the texts below show under headings."""
 
     def add_argument(self, action: argparse.Action) -> None:
         if not isinstance(action, argparse._SubParsersAction):
@@ -296,7 +297,7 @@ class _Layout(argparse.HelpFormatter):
 
 
 class _LayoutAsWritten(_Layout, argparse.RawDescriptionHelpFormatter):
-    """The same, with texts above and below as they are written."""
+    """The same layout, with the texts above and below as written."""
 
 
 def _columns() -> int:
@@ -313,14 +314,14 @@ def _columns() -> int:
 
 
 def typed_words(text: str) -> str:
-    """What a person says: it is kept, without control characters."""
+    """Return text without control characters."""
     from lab.core.typed_text import clean
 
     return clean(text)
 
 
 def up_to(most: int) -> Callable[[str], int]:
-    """Reads a whole number of no more than `most`, above 0 or below; what is too small its command tells."""
+    """Return a reader of whole numbers from -`most` to `most`. The command itself checks the minimum."""
 
     def read(text: str) -> int:
         value = int(text)
@@ -332,11 +333,11 @@ def up_to(most: int) -> Callable[[str], int]:
 
 
 seed = up_to((1 << 63) - 1)
-"""Reads what draws are made by."""
+"""Reader of a random seed."""
 
 
 def seconds(text: str) -> float:
-    """A number of seconds; argparse tells what is none."""
+    """Read a number of seconds."""
     value = float(text)
     if not 0 <= value < MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds below {MOST:,}")
@@ -344,7 +345,7 @@ def seconds(text: str) -> float:
 
 
 def amount(text: str) -> float:
-    """A number of dollars or minutes; its command tells what is too little."""
+    """Read a number of dollars or minutes. The command itself checks the minimum."""
     value = float(text)
     if not abs(value) < MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST:,}")
@@ -352,7 +353,7 @@ def amount(text: str) -> float:
 
 
 def duration(text: str) -> float:
-    """Seconds, from `90s`, `30m`, `2h` or `1d`."""
+    """Read a duration (`90s`, `30m`, `2h`, `1d`) as seconds."""
     number, factor = whole_number(text[:-1]), {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
     if factor is None or number is None or not 0 < number < 100_000:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration, such as 90s, 30m, 2h or 1d")
@@ -360,7 +361,7 @@ def duration(text: str) -> float:
 
 
 def at_least_one(text: str) -> int:
-    """A number of things, at least one."""
+    """Read a count of at least one."""
     value = up_to(10_000)(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is less than one")
@@ -368,7 +369,7 @@ def at_least_one(text: str) -> int:
 
 
 def above_zero(text: str) -> float:
-    """A number above 0; of golden steps, `1.4x` is 1.4."""
+    """Read a number above 0. `1.4x` (of golden steps) is 1.4."""
     value = float(text.removesuffix("x"))
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
@@ -378,7 +379,7 @@ def above_zero(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """A number from 0 to 1."""
+    """Read a number from 0 to 1."""
     value = float(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
@@ -386,7 +387,7 @@ def share(text: str) -> float:
 
 
 def port(text: str) -> int:
-    """A port of this machine; 0 is any free one."""
+    """Read a port number. 0 means any free one."""
     number = whole_number(text)
     if number is None or number >= 1 << 16:
         raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to 65535")

@@ -1,4 +1,4 @@
-"""What commands print with --json, as shapes; `hitlab schema NAME` gives their JSON Schema."""
+"""The command author: draft, review and export a task's design, on a screen or by single acts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 class DesignLine(msgspec.Struct, frozen=True):
     """One task's design in a list: `author --list`.
 
-    `heads` is above 1 where it was drafted twice at once; `frozen` is the newest verified version, null where none.
+    `heads` is above 1 if two drafts were made at once. `frozen` is the newest verified version, null if there is none.
     """
 
     task: str
@@ -64,16 +64,16 @@ class DesignLine(msgspec.Struct, frozen=True):
 
 
 class DesignProblem(msgspec.Struct, frozen=True):
-    """What keeps a design from being submitted; `key` is the item's, such as `units/price`, empty for the whole."""
+    """A problem that prevents submitting a design. `key` is the item's, such as `units/price`, empty for the whole."""
 
     key: str
     words: str
 
 
 class DesignShown(msgspec.Struct, frozen=True):
-    """One task's design as it stands: `author TASK --show`, and what each act leaves.
+    """One task's current design: `author TASK --show`, and the result of each act.
 
-    `asked` is a hash of what was asked; `marks` are a reviewer's words by item, empty where one was accepted.
+    `asked` is a hash of the instruction. `marks` are a reviewer's words by item, empty for an accepted one.
     """
 
     id: str
@@ -93,7 +93,7 @@ class DesignShown(msgspec.Struct, frozen=True):
 
 
 class DesignWritten(msgspec.Struct, frozen=True):
-    """A design that was written as YAML: `author TASK --out FILE`."""
+    """Result of `author TASK --out FILE`: a design written as YAML."""
 
     path: str
     task: str
@@ -102,7 +102,7 @@ class DesignWritten(msgspec.Struct, frozen=True):
 
 
 class AuthorContext(NamedTuple):
-    """What one command works on."""
+    """Store, task, run and person of one command."""
 
     store: Store
     task: Task
@@ -118,7 +118,7 @@ class AuthorContext(NamedTuple):
         return f"design of {self.task.id}"
 
     def head(self) -> Revision:
-        """Where the design stands; a `LabError` where there is none, or more than one."""
+        """Return the design's only head. Raise `LabError` if there is none or more than one."""
         heads = self.store.designs.heads(self.subject)
         if not heads:
             raise LabError(
@@ -131,8 +131,6 @@ class AuthorContext(NamedTuple):
 
 
 class AuthorArguments(Arguments):
-    """What `author` takes."""
-
     target: str | None
     run_id: str | None
     person: str | None
@@ -179,7 +177,7 @@ def add_author(parser: Parser) -> None:
 
 
 def author(args: AuthorArguments) -> int:
-    """A task's design, on a screen beside a run of it, or by one act without a screen."""
+    """Open a task's design beside a run of it, or do one act without a screen."""
     settings = load(db=args.db, person=args.person)
     check_seat(settings, may_author, "author", "HITLAB_SEAT=designer sits elsewhere.")
     if args.listed:
@@ -205,9 +203,10 @@ def author(args: AuthorArguments) -> int:
 
 
 def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | None]:
-    """The task that a name, a file, a run or a run's task says, and the run it is looked at in: `run`, or the newest.
+    """Return the task named by a name, a file, a run or a run's task, and the run to view: `run`, or the newest.
 
-    A name of a built-in task comes before a run's; of several tasks of one name in the file the newest run's counts.
+    A built-in task's name wins over a run's id. If the file holds several tasks of one name, the newest run's task
+    counts.
     """
     from simulators import library
 
@@ -392,7 +391,7 @@ WIDTH = 100
 
 
 def tell_design(head: Revision, problems: Sequence[Problem], history: Iterable[RevisionLine]) -> None:
-    """The whole design, what is wrong with it, what was objected to, and every act on it."""
+    """Print the whole design, its problems, objections and history."""
     say(f"design of {plain(head.task, lines=False)}, version {head.version}: {head.state}")
     for title, lines in _sections(head.design):
         say(f"\n{title}")
@@ -411,7 +410,7 @@ def tell_design(head: Revision, problems: Sequence[Problem], history: Iterable[R
 
 
 def next_words(head: Revision, problems: Sequence[Problem]) -> str:
-    """Where a design stands and what comes next, in a line."""
+    """Return a design's state and the next step, in one line."""
     design = f"version {head.version} of the design of {plain(head.task, lines=False)}"
     if head.state == "verified":
         return f"{design} is verified by {head.by.shown} and frozen; --out FILE writes it"
@@ -424,7 +423,7 @@ def next_words(head: Revision, problems: Sequence[Problem]) -> str:
 
 
 def _sections(design: Design) -> list[tuple[str, list[str]]]:
-    """Each part that is not empty, as lines."""
+    """Return each non-empty part as lines."""
     graph = [
         f"{'  ' * row.depth}{row.number:<4} {row.node.name or '(no name)'}"
         f"{'  ~' if row.node.kind == 'flexible' else ''}  [{row.node.id}]"

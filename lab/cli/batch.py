@@ -1,4 +1,4 @@
-"""The command that runs an agent over many tasks, and what it says while they go on and in the end: run."""
+"""The command run: an agent over many tasks, its progress and its report."""
 
 from __future__ import annotations
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 
 class RunArguments(Arguments):
-    """What `run` takes."""
-
     tasks: list[str]
     all: bool
     kinds: list[Literal["general", "personalized", "proactive"]] | None
@@ -130,9 +128,9 @@ def add_run(parser: Parser) -> None:
 
 
 def run(args: RunArguments) -> int:
-    """Each task, `--attempts` times, each time on a phone that is put back before it.
+    """Run each task `--attempts` times, on a phone that is reset before each.
 
-    An agent lives through all that is made in its place, but for a playbook, which is each task's own.
+    An agent keeps its memory over all attempts in one place, except for a playbook, which belongs to its task.
     """
     from lab.runs.batch import Batch, BatchTerms
     from lab.runs.spec import harness_token
@@ -153,6 +151,7 @@ def run(args: RunArguments) -> int:
         specs = [_spec(args, settings, source, task, places) for task in tasks]
     if args.harnesses:
         harness_token()
+    # With no file yet, the first spec is checked before an empty one is made.
     if is_new(settings) and not args.on:
         from lab.runs.session import check_spec
 
@@ -172,7 +171,7 @@ def run(args: RunArguments) -> int:
 
 
 def _played(batch: Batch) -> LabError | None:
-    """Makes all attempts; gives what broke the batch off: the tables tell what was made before."""
+    """Make all attempts. Return the error that broke the batch off, so that the report covers the earlier ones."""
     try:
         batch.play()
     except LabError as error:
@@ -185,7 +184,7 @@ def _played(batch: Batch) -> LabError | None:
 
 @contextmanager
 def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | None]:
-    """What asks the agent's model on the cluster that is named; None where it is asked from here."""
+    """Yield the cluster that asks the agent's model, or None to ask it from here."""
     if not args.on:
         yield None
         return
@@ -203,7 +202,7 @@ def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | No
 
 
 def _sort_environments(args: RunArguments) -> None:
-    """Counts a word after the address of --env as a task where it is no address."""
+    """Move words behind --env's first address to the tasks if they are not addresses."""
     if args.environments:
         first, *more = args.environments
         args.environments = [first, *(word for word in more if ":" in word)]
@@ -211,7 +210,7 @@ def _sort_environments(args: RunArguments) -> None:
 
 
 def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...], int]:
-    """Where attempts are made, and how many at a time are asked for."""
+    """Return the places to run in and the number of attempts at a time."""
     from lab.runs.run_places import run_places
 
     devices = args.devices or ([] if args.environments else [settings.device])
@@ -220,7 +219,7 @@ def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...
 
 
 def _tell_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> None:
-    """Says where fewer attempts go on side by side than was asked for, and what several agents that learn are."""
+    """Warn if fewer attempts run at a time than requested, and that parallel learning agents are separate."""
     if args.jobs and len(places) < args.jobs:
         phones = "there is one phone" if len(places) == 1 else f"there are {len(places)} phones"
         go_on = "one attempt goes" if batch.width == 1 else f"{batch.width} attempts go"
@@ -231,7 +230,7 @@ def _tell_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) ->
 
 
 def _names(args: RunArguments, source: TaskSource) -> list[str]:
-    """The tasks to run, each once, in the order given; those of the kinds asked for."""
+    """Return the distinct tasks to run in the order given, filtered by kind."""
     if args.all and args.tasks:
         raise LabError("run", "takes TASK names or --all, not both", code=2)
     if not (args.all or args.tasks or args.kinds):
@@ -246,7 +245,7 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
 def _tasks(
     args: RunArguments, source: TaskSource, places: Sequence[RunPlace]
 ) -> tuple[list[Task], list[RefusedAttempt]]:
-    """The tasks, and the attempts at those that their environment refuses to tell; an error where it tells none."""
+    """Return the tasks and the refused attempts at those that their environment cannot load. Raise if it loads none."""
     tasks: list[Task] = []
     errors: dict[str, LabError] = {}
     for name in _names(args, source):
@@ -268,7 +267,7 @@ def _tasks(
 
 
 def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task, places: Sequence[RunPlace]) -> Spec:
-    """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
+    """Return the spec of every attempt at a task. Raise `LabError` here, before the first run, for whatever fails."""
     from lab.runs.spec import (
         Spec,
         check_phone,
@@ -352,7 +351,7 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
 
 
 def _tell(result: BatchResult) -> None:
-    """The two tables, and what their numbers mean; nothing where there was no phone for any attempt."""
+    """Print the two tables and their notes, or nothing if no phone was there for any attempt."""
     if result.lost and not result.tasks:
         return
     ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))
@@ -396,7 +395,7 @@ def _task_row(task: TaskResult) -> list[str]:
 
 
 def _notes(result: BatchResult) -> list[str]:
-    """What the numbers are, and from which runs."""
+    """Return what the numbers mean and which runs they count."""
     scorers = sorted({attempt.scored_by for task in result.tasks for attempt in task.attempts if attempt.scored_by})
     notes = [
         *(f"A run passes when {scorer} scores it above 0.99." for scorer in scorers),
@@ -447,18 +446,19 @@ def _number(value: float | None, digits: int) -> str:
 
 
 class RunCounter:
-    """Counts runs of `total`, on any thread; `bar` draws them where there is one."""
+    """Counts finished runs of `total`. Thread-safe. `bar` draws them if it is given."""
 
     def __init__(self, tasks: int, most: int, bar: Bar | None) -> None:
         self.total = tasks * most
         self._most = most
         self._over = 0
         self._bar = bar
+        # Runs on several phones finish on threads of their own.
         self._lock = threading.Lock()
         self._row = bar.add_task("", total=self.total) if bar is not None else None
 
     def watch(self, task: str, number: int) -> Callable[[AnyEvent | None], None]:
-        """What shows a run's steps as they come, and why its phone is waited for."""
+        """Return a callback that shows a run's steps and the reason why its phone is waited for."""
 
         def on_event(event: AnyEvent | None) -> None:
             if isinstance(event, Paused | Resumed) and event.by.id == "phone":
@@ -469,13 +469,13 @@ class RunCounter:
         return on_event
 
     def done(self, task: str, attempt: Attempt) -> None:
-        """One run is over."""
+        """Count a finished run and print it."""
         with self._lock:
             self._over += 1
             self._tell(task, attempt)
 
     def warn(self, sentence: str) -> None:
-        """Something went otherwise than was asked."""
+        """Print a warning above the bar."""
         self._print(f"hitlab: {plain(sentence, lines=False)}")
 
     def _tell(self, task: str, attempt: Attempt) -> None:
@@ -497,7 +497,7 @@ class RunCounter:
         self._bar.console.print(Text(line))
 
     def skip(self, count: int) -> None:
-        """Runs that are not needed any more."""
+        """Subtract runs that are no longer needed."""
         with self._lock:
             self.total -= count
         if self._bar is not None and self._row is not None:
@@ -508,7 +508,7 @@ class RunCounter:
 
 
 def _phone_words(event: Paused | Resumed) -> str:
-    """What a phone tells of itself, after a run's name."""
+    """Format a phone's pause or posture, to follow a run's name."""
     reason = plain(event.reason, lines=False)
     if event.state in POSTURES:
         return f"on {reason}"
@@ -517,7 +517,7 @@ def _phone_words(event: Paused | Resumed) -> str:
 
 @contextmanager
 def progress(tasks: int, most: int) -> Iterator[RunCounter]:
-    """Progress on standard error for as long as the runs go on."""
+    """Show progress on standard error while the runs last."""
     if not sys.stderr.isatty():
         yield RunCounter(tasks, most, None)
         return

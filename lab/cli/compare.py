@@ -1,4 +1,4 @@
-"""Two runs side by side without a screen: compare."""
+"""The command compare: two runs side by side, without a screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.studies.seats import sees_outcomes
 
 
 class ComparedRun(msgspec.Struct, frozen=True):
-    """One of the two runs. What it cost is null where its source does not tell."""
+    """One of the two runs. Tokens, cost and seconds are null if its source does not record them."""
 
     id: str
     task: str
@@ -27,9 +27,9 @@ class ComparedRun(msgspec.Struct, frozen=True):
 
 
 class ComparedPair(msgspec.Struct, frozen=True):
-    """Steps (from 1) that answer one another, null where a run has none there; what either did, in words.
+    """A pair of matching steps (from 1) with their actions in words, null for a run that has none there.
 
-    `end` is the pair of the runs' ends, which are no steps.
+    `end` marks the pair of the runs' ends, which are not steps.
     """
 
     left: int | None
@@ -41,7 +41,7 @@ class ComparedPair(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What `compare` prints: `first` is the place (from 0) of the first pair that differs, null where none does."""
+    """Result of `compare`: `first` is the index (from 0) of the first pair that differs, null if none does."""
 
     left: ComparedRun
     right: ComparedRun
@@ -52,8 +52,6 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class CompareArguments(Arguments):
-    """What `compare` takes."""
-
     left: str
     right: str
 
@@ -73,7 +71,7 @@ def add_compare(parser: Parser) -> None:
 
 
 def compare(args: CompareArguments) -> int:
-    """Two runs, each step beside the one of the other that answers it, the first difference marked."""
+    """Print two runs with matching steps side by side and the first difference marked."""
     settings = settings_for(args.db, sees_outcomes, "compare")
     with open_store(settings, create=False, readonly=True) as store:
         comparison = laid(store, store.runs.find(args.left), store.runs.find(args.right))

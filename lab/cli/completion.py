@@ -1,8 +1,8 @@
-"""Completion at a shell's prompt: the script that a shell evaluates.
+"""The command completion: the script that a shell evaluates.
 
-It is argcomplete's, by which the shell asks the program itself at each Tab (`lab.cli.name_completion`): the one command
-that is typed is built and no other, and names come from the file in force. (shtab writes every command into one script
-beforehand, and knows no file.)
+It is argcomplete's: at each Tab the shell asks the program itself (`lab.cli.name_completion`), which builds only the
+typed command and takes names from the file in force. (shtab writes every command into one script beforehand, and knows
+no file.)
 """
 
 from __future__ import annotations
@@ -23,19 +23,17 @@ _ADDED: dict[Shell, str] = {
     "zsh": '  eval "$(hitlab completion zsh)"      in ~/.zshrc, after compinit\n',
     "fish": "  hitlab completion fish > ~/.config/fish/completions/hitlab.fish\n",
 }
-"""What adds each to a shell, as `--help` shows it."""
+"""Lines that install each script, for `--help`."""
 
 
 class CompletionScript(msgspec.Struct, frozen=True):
-    """What a shell evaluates, so that it completes what is typed after `hitlab`: `completion`."""
+    """Script that a shell evaluates to complete `hitlab`: `completion`."""
 
     shell: Shell
     script: str
 
 
 class CompletionArguments(Arguments):
-    """What `completion` takes."""
-
     shell: Shell
 
 
@@ -47,7 +45,7 @@ def add_completion(parser: Parser) -> None:
 
 
 def completion(args: CompletionArguments) -> int:
-    """Prints what a shell evaluates: commands, options, choices and names are then completed by Tab."""
+    """Print the shell's script."""
     try:
         from argcomplete.shell_integration import shellcode
     except ImportError as error:

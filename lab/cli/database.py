@@ -1,4 +1,4 @@
-"""The file that a command works on: opened, swept, what was erased from it; and new files."""
+"""The file that a command works on: open it, sweep leftovers, erase from it, write new files."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def settings_for(db: str | None, may: Callable[[Seat], bool], what: str) -> Settings:
-    """The settings in force; raises `LabError` where the command `what` is not for the person of this seat."""
+    """Return the settings in force. Raise `LabError` if the command `what` is not available to this seat."""
     settings = load(db=db)
     check_seat(settings, may, what)
     return settings
 
 
 def is_new(settings: Settings) -> bool:
-    """Whether `open_store` would make the file: what can be refused before is refused before."""
+    """Return True if `open_store` would create the file, so that a command can refuse before."""
     return not database(settings).exists()
 
 
 def open_store(settings: Settings, *, create: bool = True, readonly: bool = False) -> Store:
-    """The database in force; its folder is made where it is ours to make."""
+    """Open the database in force. Create its folder if it is the default one."""
     from store.connection import named
     from store.store import Store
 
@@ -48,6 +48,7 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
     sweep_leftovers(path.parent)
     store = Store.open(path, create=create, readonly=readonly)
     store.database.suggests = sees_outcomes(settings.seat)
+    # A code that differs from an existing one in case only is a typing slip, and would split a person's data.
     if not readonly and settings.person != UNNAMED:
         try:
             check_unlike(settings.person, store.studies.people(), "--as", "person")
@@ -58,15 +59,15 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
 
 
 def open_list(settings: Settings, db: str | None) -> Store:
-    """The database in force for a command that lists what is in it: only to read, where it is there.
+    """Open the database for a command that lists: read-only if it exists.
 
-    One that `db`, the command line, does not name is made where it is not, and holds nothing.
+    If it does not exist, create it empty, unless the command line names it (`db`).
     """
     return open_store(settings, create=db is None, readonly=db is not None or not is_new(settings))
 
 
 def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
-    """Removes what killed commands left in these folders, and in the temporary one; says which, on standard error."""
+    """Remove what killed commands left in these folders (and in the temporary one) and report it on standard error."""
     from store.leftovers import sweep
 
     leftovers = sweep((folder.absolute() for folder in folders), temporary=temporary)
@@ -77,16 +78,16 @@ def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
 
 
 def in_file(db: str | None) -> str:
-    """The file as a command that comes next names it; empty where it was not named."""
+    """Return the --db option for the next command, empty if it was not given."""
     return f" --db {shlex.quote(db)}" if db else ""
 
 
 _NO_LINKS = (1, 45, 95, 102)
-"""What a folder says that knows no second names for a file: EPERM, and ENOTSUP or EOPNOTSUPP by platform."""
+"""Error numbers of file systems without hard links: EPERM, and ENOTSUP or EOPNOTSUPP by platform."""
 
 
 def write_new(out: Path, data: bytes, title: str, nothing: str) -> None:
-    """Writes `data` to the file `out`, called `title`; `LabError` where one is there, or none can be."""
+    """Write `data` to a new file. Raise `LabError` if `out` exists or cannot be written."""
     there = LabError(title, f"is there already; {nothing}.", "Name a new file.")
     sweep_leftovers(out.parent)
     part = out.parent / f".hitlab.part-{os.getpid()}"
@@ -95,7 +96,8 @@ def write_new(out: Path, data: bytes, title: str, nothing: str) -> None:
             raise there
         write_bytes(part, data)
         try:
-            os.link(part, out)  # unlike a renaming it never takes the place of what came meanwhile
+            # Unlike a renaming, a link never replaces a file that appeared meanwhile.
+            os.link(part, out)
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
@@ -113,7 +115,8 @@ def _removed(part: Path) -> None:
     try:
         part.unlink(missing_ok=True)
     except (OSError, ValueError):
-        return  # where nothing could be written, nothing is left
+        # If nothing could be written, nothing is left.
+        return
 
 
 ERASED_WORDS = {
@@ -132,15 +135,15 @@ ERASED_WORDS = {
     "clearances": "demonstrations that they cleared",
     "designs": "drafts of designs, which stay and are signed `withdrawn`",
 }
-"""What each count is of, in the order in which they are told."""
+"""Words for each count of erased rows, in printing order."""
 
 T = TypeVar("T")
 
 
 def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError | None]:
-    """What was erased, and why the file could not be wiped where that is so; what was computed before is forgotten.
+    """Return the result of an erasure, and an error if the freed pages could not be wiped.
 
-    What was computed goes before and after: between the two nothing may keep it if this is killed.
+    Delete caches before and after it: whatever moment kills the process, no cache holds erased data.
     """
     from lab.ocr.reader import forget as forget_read_text
     from lab.studies.agreement_cache import forget
@@ -159,7 +162,7 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
 
 
 def not_wiped(unwiped: LabError | None) -> int:
-    """Says what is left to do, and gives the exit code."""
+    """Print what is left to do and return the exit code."""
     if unwiped is None:
         return 0
     warn(unwiped.sentence)

@@ -1,4 +1,4 @@
-"""The commands about phones: devices, device scrcpy, phone."""
+"""The commands devices, device scrcpy and phone."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class DeviceLine(msgspec.Struct, frozen=True):
-    """One phone in a list: `devices`. `state` is adb's own word; `do` says what to do, empty where it is ready.
+    """One phone in a list: `devices`. `state` is adb's word. `do` is what to do about it, empty if it is ready.
 
-    `screen` is the state of its screen: on, asleep, locked, folded, with turned where it is; empty where unknown.
+    `screen` is the state of its screen: on, asleep, locked, folded, with "turned" if it is. Empty if unknown.
     """
 
     serial: str
@@ -57,7 +57,7 @@ def add_devices(parser: Parser) -> None:
 
 
 def devices(args: Arguments) -> int:
-    """Lists them; exit 3 where one is there that cannot be used as it is."""
+    """List the phones. Exit code 3 if one cannot be used as it is."""
     phones = found(start=True)
     lines = [DeviceLine(**phone._asdict()) for phone in phones]
     emit(lines, lambda _: _tell_devices(phones), json=args.json, nothing=_NO_PHONE)
@@ -71,13 +71,14 @@ def _tell_devices(phones: Sequence[ListedDevice]) -> None:
 
 def _row(phone: ListedDevice) -> list[str]:
     size = f"{phone.size[0]}x{phone.size[1]}" if phone.size else "-"
-    use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"  # a phone chooses its own serial
+    # Quoted, since a phone chooses its own serial.
+    use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"
     facts = [phone.screen or "-", phone.model or "-", phone.android or "-", size]
     return [phone.serial, phone.state, *facts, phone.do or use]
 
 
 class ServerFetched(msgspec.Struct, frozen=True):
-    """A scrcpy server that is in the cache: `device scrcpy`. `fresh` is false where it was there already."""
+    """A scrcpy server in the cache: `device scrcpy`. `fresh` is false if it was there before."""
 
     path: str
     version: str
@@ -87,8 +88,6 @@ class ServerFetched(msgspec.Struct, frozen=True):
 
 
 class DeviceScrcpyArguments(Arguments):
-    """What `device scrcpy` takes."""
-
     version: str | None
     base: str | None
 
@@ -107,7 +106,7 @@ def add_device_scrcpy(parser: Parser) -> None:
 
 
 def fetch(args: DeviceScrcpyArguments) -> int:
-    """Fetches the pinned server, or says that it is there."""
+    """Download the pinned server unless it is cached."""
     from lab.devices.scrcpy_release import DEFAULT
     from lab.devices.scrcpy_release import fetch as bring
 
@@ -124,11 +123,11 @@ def _tell_fetched(jar: ServerFetched) -> None:
 TOKEN = "HITLAB_HARNESS_TOKEN"
 
 _EMULATORS = range(5555, 5586, 2)
-"""Where every adb server of this machine looks by itself."""
+"""Ports where every adb server of this machine looks for emulators by itself."""
 
 
 class PhoneServed(msgspec.Struct, frozen=True):
-    """Where a served phone is: `phone`. `harness` takes its snapshots for whoever knows `token`."""
+    """Address of a served phone: `phone`. `harness` accepts requests that bear `token`."""
 
     serial: str
     harness: str
@@ -139,8 +138,6 @@ class PhoneServed(msgspec.Struct, frozen=True):
 
 
 class PhoneArguments(Arguments):
-    """What `phone` takes."""
-
     adb_port: int
     harness_port: int
     task: str | None
@@ -169,7 +166,7 @@ def add_phone(parser: Parser) -> None:
 
 
 def phone(args: PhoneArguments) -> int:
-    """Serves until Ctrl-C, or until it is told to end."""
+    """Serve the embedded phone until a signal ends it."""
     from simulators.phone.served.served import PhoneServer
 
     if args.adb_port in _EMULATORS:
@@ -184,7 +181,7 @@ def phone(args: PhoneArguments) -> int:
 
 
 def _phone(args: PhoneArguments) -> Phone:
-    """The phone as the task wants it, else as that persona's, in the world that is asked for."""
+    """Return the phone for the task or persona, in the requested world."""
     from lab.runs.spec import Spec, embedded, in_world
 
     spec = Spec(_task(args), seed=args.seed or 0)
@@ -205,7 +202,7 @@ def _task(args: PhoneArguments) -> Task:
 
 
 def _tell_served(args: PhoneArguments, server: PhoneServer) -> None:
-    """Where it is and what to type; the token only where it was made up here."""
+    """Print the address and the lines to type, with the token only if it was generated here."""
     if args.json:
         token = server.token
         print_json(

@@ -1,4 +1,4 @@
-"""The command that checks Python, the terminal and its graphics, fonts, the database, adb, phones, scrcpy: doctor."""
+"""The command doctor: check Python, the terminal and its graphics, fonts, the database, adb, phones, scrcpy."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was checked: `doctor`. `do` says what to do about it, empty where nothing needs doing.
+    """One check: `doctor`. `do` says what to do about it, empty if nothing.
 
-    Each phone that is not well has a line of `do` to itself.
+    Each phone with a problem has its own line in `do`.
     """
 
     name: str
@@ -50,7 +50,7 @@ def add_doctor(parser: Parser) -> None:
 
 
 def doctor(args: Arguments) -> int:
-    """What was looked at, what was found, what to do; exit 3 where something needs doing."""
+    """Print every check with its result and advice. Exit code 3 if something needs doing."""
 
     findings: list[Finding] = examine(load(db=args.db))
     emit(findings, _tell_findings, json=args.json)
@@ -65,7 +65,7 @@ def _tell_findings(findings: list[Finding]) -> None:
 
 
 def _tell(first: str, text: str) -> None:
-    """A line; on a terminal what goes beyond its width stands below, under the text."""
+    """Print a line. On a terminal wrap it under the text."""
     import shutil
     import sys
     import textwrap
@@ -80,17 +80,18 @@ def _tell(first: str, text: str) -> None:
 
 
 _NAMED = 3
-"""Lost pictures that are named; the others are counted."""
+"""Number of lost pictures to name. The others are counted."""
 
 
 _MODULES = ("lab", "screens", "annotators", "simulators", "store")
-"""Hitlab's top-level modules; other packages may have some of these names."""
+"""hitlab's top-level modules. Other packages may use some of these names."""
 
 
 def examine(settings: Settings) -> list[Finding]:
-    """One finding per thing that a run can fail on, those that need doing with what to do."""
+    """Check everything that a run can fail on."""
     if shadows := shadowing():
-        return [_python(), _settings_file(), *shadows]  # whatever else is looked at is looked at by those modules
+        # The other checks import those modules, so they cannot run.
+        return [_python(), _settings_file(), *shadows]
     terminal = [_terminal(), _colour(), _graphics(settings)]
     return [
         _python(),
@@ -114,7 +115,7 @@ def _python() -> Finding:
 
 
 def shadowing() -> list[Finding]:
-    """A finding for each of hitlab's modules in whose place Python finds another one of that name."""
+    """Return a finding for each of hitlab's modules that another one of that name shadows."""
     own = Path(__file__).resolve().parents[2]
     places = {name: place for name in _MODULES if (place := _place(name)).parent.resolve() != own}
     do = (
@@ -128,7 +129,7 @@ def shadowing() -> list[Finding]:
 
 
 def _place(name: str) -> Path:
-    """The folder of a top-level package, or the file of a module."""
+    """Return a top-level package's folder, or a module's file."""
     from importlib.util import find_spec
 
     spec = find_spec(name)
@@ -139,7 +140,7 @@ def _place(name: str) -> Path:
 
 
 def _shared() -> list[Finding]:
-    """A finding for each other installed package that has modules under one of hitlab's names."""
+    """Return a finding for each other installed package with a module under one of hitlab's names."""
     others = {name: sorted({*_owners().get(name, ())} - {"hitlab"}) for name in _MODULES}
     do = "One hides or overwrites the other. Install hitlab by `uv tool install` or `pipx install`, apart from it."
     return [
@@ -151,14 +152,14 @@ def _shared() -> list[Finding]:
 
 @cache
 def _owners() -> Mapping[str, list[str]]:
-    """The installed packages that have each top-level module, looked up once: all their lists are read."""
+    """Return the installed packages of each top-level module, cached, since it reads every package's file list."""
     from importlib.metadata import packages_distributions
 
     return packages_distributions()
 
 
 def _settings(settings: Settings) -> Finding:
-    """The settings file, and what the screens would refuse of it."""
+    """Check the settings file as the screens would."""
     from screens.keymap import keymap_of
     from screens.theme import check_theme
 
@@ -195,7 +196,7 @@ def _colour() -> Finding:
 
 
 def _graphics(settings: Settings) -> Finding:
-    """What the terminal says that it can draw beside characters, and whether what is chosen for Replay fits that."""
+    """Query the terminal's graphics and check that Replay's setting fits them."""
     from screens.mirror.terminal_graphics import ask
 
     graphics = settings.graphics
@@ -223,7 +224,7 @@ def _fonts() -> Finding:
 
 
 def _ocr(settings: Settings) -> Finding:
-    """What reads words from pictures whose phone said none."""
+    """Report the engine that recognizes words in pictures without UI text."""
     from lab.ocr.engine import EXTRA, engine_name
 
     if not settings.ocr:
@@ -252,14 +253,14 @@ def _database(settings: Settings) -> list[Finding]:
 
 
 def _missing(pictures: int, runs: int, first: str) -> Finding:
-    """Pictures that runs name and the file does not hold."""
+    """Report pictures that runs name and the file does not hold."""
     found = f"{count(pictures, 'picture')} of {count(runs, 'run')} not in the file, as of {first}"
     do = "Import the runs again from where their pictures are. A copy by `hitlab pack --no-images` has none."
     return Finding("pictures", False, found, do)
 
 
 def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
-    """Pictures that stand in files outside the database."""
+    """Report pictures in files outside the database."""
     sentences = [link.wrong() for link in lost_links[:_NAMED]] + (
         [f"{len(lost_links) - _NAMED} more"] if len(lost_links) > _NAMED else []
     )
@@ -269,7 +270,7 @@ def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
 
 
 def _leftovers(settings: Settings) -> list[Finding]:
-    """Copies that killed commands left, which may hold what was erased: they are removed here. None where none is."""
+    """Remove copies that killed commands left, which may hold erased data. Return no finding if there are none."""
     from store.leftovers import sweep
 
     leftovers = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
@@ -282,7 +283,7 @@ def _leftovers(settings: Settings) -> list[Finding]:
 
 
 def _adb() -> Finding:
-    """Which adb is used, and whether its server runs: looking starts none."""
+    """Report the adb program and its server without starting it."""
     from lab.devices.adb_server import Server, adb_program
 
     try:
@@ -307,7 +308,7 @@ def _phones() -> Finding:
 
 
 def _scrcpy() -> Finding:
-    """Screenshots serve without it, so that it is not wrong to have none; one that is there and does not do is."""
+    """Report the scrcpy server. A missing one is fine, since screenshots serve instead. An unusable one is not."""
     from lab.devices.scrcpy_server import find, wished
 
     try:

@@ -1,7 +1,8 @@
-"""Signals that end a command which waits: Ctrl-C, a plea to end, a terminal that is closed.
+"""Signals that end a waiting command: Ctrl-C, SIGTERM, a closed terminal.
 
-A Python handler runs between two of the interpreter's own steps. A signal that comes right before the main thread waits
-in the kernel would be heard only when it wakes for another reason; so each one writes into a pipe that is waited for.
+A Python handler runs between two steps of the interpreter. A signal right before the main thread waits in the kernel
+would take effect only when the thread wakes for another reason. So each signal also writes into a pipe that the thread
+waits for.
 """
 
 from __future__ import annotations
@@ -13,34 +14,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What ends a command that would go on without end."""
+"""Signals that end a command which would otherwise run on."""
 
 
 class EndSignal:
-    """Whether a signal asked for the end; `wakes` is a file that becomes readable with every signal."""
+    """Becomes `asked` when a signal requests the end. The file `wakes` becomes readable with every signal."""
 
     def __init__(self, wakes: int) -> None:
         self.wakes = wakes
         self.asked = False
 
     def wait(self, others: Sequence[int] = (), seconds: float | None = None) -> list[int]:
-        """Waits for a signal, for one of the other files, or for so long; those of them that can be read."""
+        """Wait for a signal, one of the other files or a timeout. Return the others that are readable."""
         ready, _, _ = select.select([self.wakes, *others], [], [], seconds)
         if self.wakes in ready:
             os.read(self.wakes, 1024)
         return [descriptor for descriptor in ready if descriptor != self.wakes]
 
     def wait_for_end(self) -> None:
-        """Returns once a signal asked for the end."""
+        """Return once a signal has requested the end."""
         while not self.asked:
             self.wait()
 
 
 @contextmanager
 def end_signals(waking: Sequence[signal.Signals] = ()) -> Iterator[EndSignal]:
-    """Takes the signals that end a command, and others that only wake it; only on the main thread.
+    """Catch the signals that end a command, and others that only wake it. Main thread only.
 
-    A closed terminal that is to be survived (`nohup`) stays survived.
+    An ignored SIGHUP (`nohup`) stays ignored.
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

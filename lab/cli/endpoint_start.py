@@ -1,4 +1,4 @@
-"""An endpoint that the app starts while it is open, and where an endpoint is asked, as the room says it."""
+"""Starts an endpoint for the open app, and describes an endpoint's address for the screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOST, PORT = "127.0.0.1", 8790
 
 
 def place_of(server: EndpointServer, plan: AnswerPlan) -> EndpointPlace:
-    """Where an endpoint is asked, as the room says it."""
+    """Return an endpoint's address with its notes, for the screen."""
     from lab.serve.endpoint_server import reached_words
     from simulators.users.endpoint.place import EndpointPlace
 
@@ -29,7 +29,7 @@ def place_of(server: EndpointServer, plan: AnswerPlan) -> EndpointPlace:
 
 
 def starter(store: Store, endpoints: ExitStack) -> Callable[[str], EndpointPlace]:
-    """What starts an endpoint for the open app, on the usual port of this machine, until `endpoints` is left."""
+    """Return a function that starts an endpoint on this machine's usual port. Leaving `endpoints` ends it."""
 
     def start(person: str) -> EndpointPlace:
         from lab.serve.answer_service import AnswerPlan, serving

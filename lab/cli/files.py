@@ -1,4 +1,4 @@
-"""The commands that bring runs into a file and out of it: import, pack, export."""
+"""The commands import, pack and export: runs into a file and out of it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class ImportFailure(msgspec.Struct, frozen=True):
-    """One place that could not be imported, and why."""
+    """A path that could not be imported, and why."""
 
     path: str
     error: str
 
 
 class ImportFallback(msgspec.Struct, frozen=True):
-    """One kind of what was not taken as it stands in its source: how often, and where first."""
+    """One kind of source data that was not imported as it is: its count and first place."""
 
     kind: str
     count: int
@@ -45,7 +45,7 @@ class ImportFallback(msgspec.Struct, frozen=True):
 
 
 class ImportTally(msgspec.Struct, frozen=True):
-    """What became of one format's runs."""
+    """Numbers of one format's runs by outcome."""
 
     imported: int
     skipped: int
@@ -53,10 +53,10 @@ class ImportTally(msgspec.Struct, frozen=True):
 
 
 class ImportResult(msgspec.Struct, frozen=True):
-    """What came in: `import`. `skipped` runs were there already; `formats` counts by the format's name.
+    """Result of `import`. `skipped` runs were in the file before. `formats` holds the numbers by format.
 
-    `interrupted`: it was stopped by hand, and there was more. `linked` pictures of the database stand in files outside.
-    `fallbacks`: what of the runs that came in was not taken as it stands, and what holds no run though it should.
+    `interrupted` means that a person stopped it early. `linked` counts the database's pictures in outside files.
+    `fallbacks` lists what was not imported as it is, and files that should hold a run but do not.
     """
 
     imported: int
@@ -69,7 +69,7 @@ class ImportResult(msgspec.Struct, frozen=True):
 
 
 class Packed(msgspec.Struct, frozen=True):
-    """A copy that was made: `pack`. `outside` pictures are linked: they stand in files that are not in it."""
+    """Result of `pack`. `outside` counts the linked pictures, whose files are not in the copy."""
 
     db: str
     bytes: int
@@ -78,7 +78,7 @@ class Packed(msgspec.Struct, frozen=True):
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """Runs that were written: `export`. `uncleared` are demonstrations of which nobody said that nothing is private.
+    """Result of `export`. `uncleared` counts demonstrations that nobody has cleared of private data.
 
     `archived` counts the runs that --all left out.
     """
@@ -93,8 +93,6 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class ImportArguments(Arguments):
-    """What `import` takes."""
-
     paths: list[str]
     format: str | None
     encoding: str
@@ -124,11 +122,12 @@ def add_import(parser: Parser) -> None:
 
 
 def bring(args: ImportArguments) -> int:
-    """Recorded runs into the database, each whole or not at all; those already there are skipped."""
+    """Import recorded runs, each whole or not at all, and skip runs that are in the file."""
     from store.run_import import failed_import, import_paths
 
     paths = [Path(path) for path in args.paths]
     settings = load(db=args.db)
+    # With no file yet, sources that all fail must not leave an empty one behind.
     failure = failed_import(paths, args.format, encoding=args.encoding) if is_new(settings) else None
     if failure is not None:
         result = msgspec.convert({**msgspec.to_builtins(failure), "linked": 0}, ImportResult)
@@ -146,13 +145,13 @@ def bring(args: ImportArguments) -> int:
 
 
 def _warn_of(fallbacks: Sequence[Fallback]) -> None:
-    """One sentence for each kind of what was not taken as it stands."""
+    """Warn of each kind of source data that was not imported as it is."""
     for fallback in fallbacks:
         warn(f"import: {fallback.sentence}")
 
 
 def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
-    """Prints what came in and what failed, and gives the exit code."""
+    """Print the numbers and failures, and return the exit code."""
     emit(result, lambda _: _tell_import(result, db), json=args.json)
     for failure in result.failed:
         warn(failure.error)
@@ -164,11 +163,11 @@ def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
 
 
 _NAMED = 3
-"""Runs without some of their pictures that are named; the others are counted."""
+"""Runs with missing pictures to name. The others are counted."""
 
 
 def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> None:
-    """How runs come in whole whose sources lack pictures now."""
+    """Warn of runs whose sources lack pictures, and print how to complete them."""
     if not runs:
         return
     ids = " ".join(id for id, _ in runs[:_NAMED]) + (" ..." if len(runs) > _NAMED else "")
@@ -179,7 +178,7 @@ def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> No
 
 
 def _tell_import(result: ImportResult, db: str) -> None:
-    """Counts, with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
+    """Print the numbers with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
     if not (result.imported or result.skipped or result.interrupted):
         return
     several = len(result.formats) > 1
@@ -206,9 +205,9 @@ Told = Callable[[str, Literal["imported", "skipped", "failed"]], None]
 
 @contextmanager
 def incoming(size: Callable[[], int]) -> Iterator[Told | None]:
-    """What is to be told of each run, for as long as they come; None where nobody watches.
+    """Yield a progress callback for an import, None if stderr is not a terminal.
 
-    `size` gives the bytes of the file they go to, which tell how fast it grows.
+    `size` returns the bytes of the target file, for the transfer speed.
     """
     if not sys.stderr.isatty():
         yield None
@@ -232,8 +231,6 @@ def incoming(size: Callable[[], int]) -> Iterator[Told | None]:
 
 
 class PackArguments(Arguments):
-    """What `pack` takes."""
-
     out: str
     no_images: bool
     embed: bool
@@ -254,7 +251,7 @@ def add_pack(parser: Parser) -> None:
 
 
 def pack(args: PackArguments) -> int:
-    """A whole copy of a database, also while it is being written."""
+    """Copy a database, safely while others write to it."""
     if args.no_images and args.embed:
         raise LabError("pack", "--embed and --no-images exclude each other", code=2)
     from store.store import Store
@@ -281,8 +278,6 @@ def _tell_packed(result: Packed, *, embed: bool) -> None:
 
 
 class ExportArguments(Arguments):
-    """What `export` takes."""
-
     run_ids: list[str]
     all: bool
     out: str
@@ -314,7 +309,7 @@ def add_export(parser: Parser) -> None:
 
 
 def export(args: ExportArguments) -> int:
-    """Whole runs, as folders that `hitlab import` reads back; a folder that is there already is refused."""
+    """Export whole runs as a new folder that `hitlab import` can read."""
     if bool(args.run_ids) == args.all:
         raise LabError("export", "needs the ID of a run, or --all, and not both", "`hitlab traces` lists runs.", code=2)
     settings = settings_for(args.db, sees_outcomes, "export")

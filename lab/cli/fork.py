@@ -1,4 +1,4 @@
-"""What commands print with --json, as shapes; `hitlab schema NAME` gives their JSON Schema."""
+"""The commands fork and family: a new run from a step of another, and the tree of related runs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class KinLine(TraceLine, frozen=True):
-    """One run of a family: `family`, each after the run it was forked from (null: none, or not in this file).
+    """One run of a family: `family`. Each follows its parent (null: none, or not in this file).
 
-    `step` (from 1) is the first that is its own, `changes` what was made other there, and to what.
+    `step` (from 1) is the first of its own, `changes` the differences made there.
     """
 
     parent: str | None = None
@@ -42,8 +42,6 @@ class KinLine(TraceLine, frozen=True):
 
 
 class ForkArguments(Arguments):
-    """What `fork` takes."""
-
     place: str
     say: str | None
     decision: Literal["accept", "reject"] | None
@@ -112,7 +110,7 @@ def add_fork(parser: Parser) -> None:
 
 
 def fork(args: ForkArguments) -> int:
-    """A new run that is as a stored one up to a step, and from there goes another way."""
+    """Fork a run: the new one equals a stored run up to a step and differs from there."""
     from lab.runs.fork import forked, place
 
     without = args.headless or args.json
@@ -143,7 +141,7 @@ def fork(args: ForkArguments) -> int:
 
 
 def _swap_answers(args: ForkArguments, settings: Settings) -> int:
-    """Other people's replies at each question of a run; what else `fork` can change would hide what they change."""
+    """Run --each-ask. Refuse other changes, which would hide the effect of the replies."""
     from lab.cli.answer_swap import swap_answers
 
     other = {
@@ -169,7 +167,7 @@ def _change(args: ForkArguments) -> ForkChange:
 
 
 def _check_action(name: str) -> None:
-    """Raises `LabError` where neither JSON is given nor the name of an action that needs nothing more."""
+    """Raise `LabError` unless the words are JSON or a kind of action that needs no more fields."""
     kinds = get_args(ActionKind)
     if name in _BARE or name.startswith("{"):
         return
@@ -180,7 +178,7 @@ def _check_action(name: str) -> None:
 
 
 def _action(store: Store, run: str, index: int, text: str) -> Action:
-    """An action as JSON, on the screen before the step; or a kind that needs nothing more by its name alone."""
+    """Parse an action: JSON on the screen before the step, or a kind that needs no more fields."""
     from lab.core.action_target import read_action
     from lab.runs.fork import screen_before
 
@@ -194,10 +192,10 @@ def _action(store: Store, run: str, index: int, text: str) -> Action:
 
 
 _SHOWN = 60
-"""Characters of what was given in place of an action that are said again."""
+"""Characters of a wrong action to repeat in the error."""
 
 _BARE: tuple[ActionKind, ...] = ("navigate_back", "navigate_home", "press_recent", "keyboard_enter", "wait")
-"""Kinds that are an action by their name alone."""
+"""Kinds of action that need no fields."""
 
 _ACTIONS = (
     'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\' or \'{{"kind": "click", "node": 7}}\', or one of '
@@ -206,14 +204,12 @@ _ACTIONS = (
 
 
 def developers_only(settings: Settings, what: str) -> None:
-    """Raises `LabError` for every seat but the developer's."""
+    """Raise `LabError` for every seat but the developer's."""
     if settings.seat != "developer":
         raise LabError(what, f"is not there for the seat {settings.seat}.")
 
 
 class FamilyArguments(Arguments):
-    """What `family` takes."""
-
     run_id: str
 
 
@@ -231,7 +227,7 @@ def add_family(parser: Parser) -> None:
 
 
 def family(args: FamilyArguments) -> int:
-    """The runs that share a beginning with one, as a tree."""
+    """Print the runs that share a beginning with one, as a tree."""
     from lab.runs.family import tree
 
     settings = load(db=args.db)

@@ -1,4 +1,4 @@
-"""The command that has a language model judge a study, as one more rater: judge."""
+"""The command judge: a language model rates a study as one more rater."""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _AT_A_TIME = 4
-"""Questions that threads of this process ask at a time, unless told otherwise."""
+"""Default number of concurrent questions from this process."""
 
 
 class JudgeArguments(Arguments):
-    """What `judge` takes."""
-
     study: str
     model: str
     stage_model: list[str]
@@ -70,7 +68,7 @@ class JudgeArguments(Arguments):
 
 
 class FailedJudgement(msgspec.Struct, frozen=True):
-    """A sheet that is not done, and why."""
+    """A sheet that was not handed in, and why."""
 
     unit: str
     run: int
@@ -78,9 +76,9 @@ class FailedJudgement(msgspec.Struct, frozen=True):
 
 
 class JudgeReport(msgspec.Struct, frozen=True):
-    """What a judge did: `judge`. `cost` is what this job paid, in US dollars; `ended` why it ended before its end.
+    """Result of `judge`. `cost` is what this job paid in US dollars. `ended` is the reason if it ended early.
 
-    `without` is what its model's server refused, and answers were given without.
+    `without` lists request parameters that the model's server refused and that were left out.
     """
 
     study: str
@@ -99,7 +97,7 @@ class JudgeReport(msgspec.Struct, frozen=True):
 
 
 class JudgeValidation(msgspec.Struct, frozen=True):
-    """How far each judge of a study may be believed, as the report has it: `judge --validate`."""
+    """Validation of each judge of a study, as the report has it: `judge --validate`."""
 
     study: str
     judges: tuple[Section, ...]
@@ -193,7 +191,7 @@ comes: the same line typed again goes on, and asks nothing twice."""
 
 
 def judge(args: JudgeArguments) -> int:
-    """Judges what this judge has not judged; exit code 3 where some of it is left, 1 where nothing was done."""
+    """Judge all open sheets. Exit code 3 if some are left, 1 if nothing was done."""
     settings = settings_for(args.db, sees_outcomes, "judge")
     if args.validate and args.gate is not None:
         raise LabError("judge", "--validate and --gate: a gate is held by a command of its own.", code=2)
@@ -238,7 +236,7 @@ def judge(args: JudgeArguments) -> int:
 
 
 def _check_judged(store: Store, study: Study, *, asks: bool) -> None:
-    """Raises `LabError` where no model judges a study, or, where one `asks`, nothing that it says would be kept."""
+    """Raise `LabError` if no model can judge the study, or, if `asks`, answers could not be stored."""
     if study.protocol.unit == "task to play":
         hint = "`hitlab study play --model` has a model play it; a study of its runs is judged."
         raise LabError(f"study {study.name}", "is played, not judged.", hint)
@@ -251,7 +249,7 @@ def _check_judged(store: Store, study: Study, *, asks: bool) -> None:
 
 
 def _validate(args: JudgeArguments, settings: Settings) -> int:
-    """Prints how far each judge may be believed; exit code 1 where there is nothing to compare."""
+    """Print each judge's validation. Exit code 1 if there is nothing to compare."""
     from annotators.report.judge_section import sections
     from lab.studies.study_data import gathered
 
@@ -283,9 +281,9 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
 
 
 def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Mapping[str, bool]) -> None:
-    """Prints the sections; where there is none, why: nobody judged, not who is named, or without any answer.
+    """Print the sections, else why there are none: nobody judged, not the named one, or no comparable answers.
 
-    `judges` are those who judged, and whether any of them answered.
+    `judges` maps each judge to True if it has any answer.
     """
     from annotators.report.text import section_lines
 
@@ -340,7 +338,7 @@ def _llm(model: str, args: JudgeArguments, settings: Settings) -> Llm:
 
 
 def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
-    """Models by the stage at which they are asked; a name without a stage, or a stage named twice, is refused."""
+    """Return the models of single stages. Raise `LabError` for a bad or repeated stage."""
     models: dict[str, Llm] = {}
     for stage_option in args.stage_model:
         stage, _, name = stage_option.partition("=")
@@ -356,7 +354,7 @@ def _stage_models(args: JudgeArguments, settings: Settings) -> dict[str, Llm]:
 
 
 def _sign(job: JudgingJob, person: str) -> None:
-    """Keeps how the study is split, where that matters, and what the model is asked with."""
+    """Store the study's split, if it matters, and the judge's configuration."""
     if job.split is not None:
         keep_split(job.store, job.study, job.split, person)
     job.sign()
@@ -364,7 +362,7 @@ def _sign(job: JudgingJob, person: str) -> None:
 
 @contextmanager
 def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
-    """Keeps another process from asking what this one asks; raises `LabError` where one does so already."""
+    """Lock this judge's work, so that no other process pays for the same answers. Raise `LabError` if it is locked."""
     study, judge = job.study, job.judge.id
     with ExitStack() as stack:
         for one in SPLITS if part is None else (part,):
@@ -375,7 +373,7 @@ def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
 
 
 def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
-    """The job, with a bar on a terminal; Ctrl+C once ends it after what is under way, twice at once."""
+    """Run the job with a progress bar. One Ctrl+C lets questions in progress finish, a second stops at once."""
     if args.batch:
         batches = BatchJudging(job, llm)
         batches.check()
@@ -390,7 +388,7 @@ def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> Judgi
 
 
 def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor | None:
-    """What asks the model: the cluster that is named, None for threads of this process."""
+    """Return the named cluster's executor, None for threads of this process."""
     if not args.on:
         return None
     cluster = ClusterExecutor(args.on, job.stop, args.concurrency, warn)
@@ -401,6 +399,7 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
 
 @contextmanager
 def _ended_by_keys(job: JudgingJob, meanwhile: str) -> Iterator[None]:
+    # A signal handler, since the job's thread waits in `wait` and must still store what arrives.
     def end(number: int, frame: object) -> None:
         if job.closing:
             job.stop.set()
@@ -417,7 +416,7 @@ def _ended_by_keys(job: JudgingJob, meanwhile: str) -> Iterator[None]:
 
 @contextmanager
 def _bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
-    """Progress on standard error: sheets, cost, and the time that is left."""
+    """Show progress on standard error: sheets, cost, remaining time."""
     if not sys.stderr.isatty():
         yield lambda progress: None
         return
@@ -487,7 +486,7 @@ def _tell_estimate(estimate: JudgeEstimate) -> None:
 
 
 def _outcome_words(asked: JudgeEstimate | ShownQuestion) -> str:
-    """What the judge is told of how a run ended."""
+    """Describe what the judge learns of a run's end."""
     if asked.outcome:
         return f"Of how a run ended the judge is told: {', '.join(asked.outcome)}. --hide outcome leaves that out."
     return f"The judge is told nothing of how a run ended{' (--hide outcome)' if asked.hides_outcome else ''}."

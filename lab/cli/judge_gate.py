@@ -1,4 +1,4 @@
-"""Whether a judge has got worse than it was, for continuous integration: `judge --gate FILE`."""
+"""Quality gate for a judge in continuous integration: `judge --gate FILE`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from annotators.validation.study_split import Split
     from store.store import Store
 
+# Maximum bytes of a gate file.
 _MOST = 256 * 1024 * 1024
 
 
 class GateLine(msgspec.Struct, frozen=True):
-    """One field: agreement with what people settled, before and now; `low` and `high` are of the change."""
+    """One field's agreement with people's settled answers, before and now. `low` and `high` bound the change."""
 
     field: str
     items: int
@@ -41,7 +42,7 @@ class GateLine(msgspec.Struct, frozen=True):
 
 
 class GateReport(msgspec.Struct, frozen=True):
-    """What became of a gate: `judge --gate`. It was `written` where there was no file yet."""
+    """Result of `judge --gate`. `written` is true if the file did not exist."""
 
     study: str
     judge: str
@@ -50,7 +51,7 @@ class GateReport(msgspec.Struct, frozen=True):
     answers: int
     fields: tuple[GateLine, ...]
     not_compared: dict[str, int] = {}
-    """By field, the places of the file that have no answer to compare now."""
+    """Places of the file without an answer to compare now, by field."""
 
     @property
     def fell(self) -> bool:
@@ -58,10 +59,9 @@ class GateReport(msgspec.Struct, frozen=True):
 
 
 def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | None, *, json: bool) -> int:
-    """Writes the judge's answers where there is no file; else exit code 1 where its agreement fell by more than chance.
+    """Write the judge's answers if there is no file, else return exit code 1 if its agreement fell significantly.
 
-    A file is never written over: what is to be held to from now on is another file. Of a `part` of a study that is
-    split, its units alone are compared.
+    A file is never overwritten: a new baseline is a new file. With a `part` of a split study, compare only its units.
     """
     from annotators.validation.judge_gate import gate_of, gated, not_compared
     from lab.studies.study_data import gathered

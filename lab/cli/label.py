@@ -1,4 +1,4 @@
-"""The command that takes answers from JSON lines, each on the disk before it is told: label."""
+"""The command label: import answers from JSON lines, each stored before it is printed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ from lab.studies.study_places import study_named
 
 
 class LabelArguments(Arguments):
-    """What `label` takes."""
-
     study: str
     files: list[str]
     rater: str
@@ -83,7 +81,7 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 
 
 def label(args: LabelArguments) -> int:
-    """Takes labels in row by row, each told once it is on the disk; exit code 3 where some rows were refused."""
+    """Import labels row by row, printing each once stored. Exit code 3 if some rows were refused."""
     settings = settings_for(args.db, may_rate, "label")
     rater, config = _rater(args, settings)
     with open_store(settings, create=False) as store:
@@ -100,7 +98,7 @@ def label(args: LabelArguments) -> int:
 
 
 def _one_file(files: Sequence[str]) -> str:
-    """The file that is named; standard input where none is."""
+    """Return the named file, "-" for standard input if none is named."""
     if len(files) > 1:
         raise LabError("label", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2)
     return files[0] if files else "-"
@@ -115,6 +113,7 @@ def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_goin
             print_json(result)
         else:
             say(done_words(result))
+            # A program that writes the rows may wait for this line before the next one.
             sys.stdout.flush()
         if result.state == "refused" and not keep_going:
             stop_place = result.where
@@ -138,7 +137,7 @@ def _each(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[Labe
 
 
 def _numbered(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str, bytes]]:
-    """Each row's number, place and bytes: of each line as it comes, or of each item of a JSON list."""
+    """Yield each row's number, place and bytes: of each line as it arrives, or of each item of a JSON list."""
     is_first = True
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -156,13 +155,13 @@ def _numbered(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str, byt
 
 
 def refused(error: LabError) -> LabelDone:
-    """A row that cannot be read."""
+    """Return the result of a row that cannot be parsed."""
     return LabelDone(error.title, "refused", error=error.body)
 
 
 @contextmanager
 def _lines(file: str) -> Iterator[Iterator[bytes]]:
-    """A file's lines, or what comes over a pipe, each as soon as it is whole."""
+    """Yield the lines of a file or of standard input, each as soon as it is complete."""
     if file == "-":
         yield _read(sys.stdin.buffer)
         return
@@ -171,7 +170,7 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:
-    """Lines, the rest of one that is too long passed over; one that does not end ends it."""
+    """Yield lines, the start alone of one that is too long. Raise `LabError` for one that does not end."""
     while line := stream.readline(MOST + 2):
         yield line
         rest, size = line, 0
@@ -182,7 +181,7 @@ def _read(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
-    """Whose labels these are, and the text of a model's configuration; empty where it is not told."""
+    """Return the rater of the labels and the text of a model's configuration, empty if none is given."""
     alone = settings.person if settings.seat == "rater" else ""
     if args.kind not in (None, "model") and args.config is not None:
         raise LabError("label", f"--config is a model's, and a {args.kind} has none.", code=2)
@@ -201,7 +200,8 @@ def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
 def _config(config: str) -> str:
     try:
         is_file = Path(config).is_file()
-    except (OSError, ValueError):  # a text too long for a name, or with a NUL in it, names no file
+    except (OSError, ValueError):
+        # A text that is too long for a file name, or holds a NUL, is not a file.
         is_file = False
     if is_file:
         text = read_file(Path(config), f"--config {config}", most=4 * 1024 * 1024).decode("utf-8-sig", "replace")
@@ -213,7 +213,7 @@ def _config(config: str) -> str:
 
 
 def answer_words(value: Any, missing: Missing | None) -> str:
-    """An answer as people read it."""
+    """Format an answer."""
     if missing is not None:
         return f"({MISSING[missing]})"
     if value is None:
@@ -226,7 +226,7 @@ def answer_words(value: Any, missing: Missing | None) -> str:
 
 
 def done_words(result: LabelDone) -> str:
-    """What became of one row, in a line."""
+    """Describe the result of one row in one line."""
     if result.state == "refused":
         return f"refused  {result.where}: {result.error}"
     parts = [

@@ -1,4 +1,4 @@
-"""The command that prints the answers of a study, with their history, and how its pilot stands: labels."""
+"""The command labels: a study's answers with their history, and its pilot."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from store.store import Store
 
 
 class LabelLine(msgspec.Struct, frozen=True):
-    """One label; `hitlab label` reads it again. A place in a run is `evidence`, `step` (from 1) its number.
+    """One label, in a form that `hitlab label` accepts. `evidence` is a place in a run, `step` (from 1) its number.
 
-    `current`: it is the last word at its place, and no clash. `clash`: two last words stand there. `handed_in`: its
-    rater has handed the unit in. `act` is `undo` where it took an answer back.
+    `current` marks the last label at its place without a clash, `clash` one of two last labels. `handed_in` means that
+    its rater has handed the unit in. `act` is `undo` for a label that undoes another.
     """
 
     id: str
@@ -74,7 +74,7 @@ class LabelLine(msgspec.Struct, frozen=True):
 
 
 class ActLine(msgspec.Struct, frozen=True):
-    """Something that was done beside answering."""
+    """An act: something done in a study besides answering."""
 
     id: str
     study: str
@@ -89,7 +89,7 @@ class ActLine(msgspec.Struct, frozen=True):
 
 
 class ClashLine(msgspec.Struct, frozen=True):
-    """A place where two merged copies have different last words; left out until its rater settles."""
+    """A place with different last labels in two merged copies. It counts nowhere until its rater settles it."""
 
     unit: str
     target: str
@@ -100,10 +100,9 @@ class ClashLine(msgspec.Struct, frozen=True):
 
 
 class LabelList(msgspec.Struct, frozen=True):
-    """The labels of a study: `labels`. `only` names the person to whose own the list is limited, empty: to nobody's.
+    """The labels of a study: `labels`. `only` is the one person whose labels may be shown, empty for everybody's.
 
-    Without --history `labels` are those that stand; with it all, in the order they were given. `acts` are null
-    without --acts.
+    Without --history `labels` are the current ones, with it all in order of time. `acts` are null without --acts.
     """
 
     study: str
@@ -118,7 +117,7 @@ class LabelList(msgspec.Struct, frozen=True):
 
 
 class PilotRater(msgspec.Struct, frozen=True):
-    """How one rater's pilot stands: `share` of `places` with gold that are `right`; null where none is handed in."""
+    """One rater's pilot: `right` of `places` with gold, as `share`. Null if nothing is handed in."""
 
     rater: str
     handed_in: int
@@ -130,7 +129,7 @@ class PilotRater(msgspec.Struct, frozen=True):
 
 
 class ConfusionCell(msgspec.Struct, frozen=True):
-    """How often `said` was said where `gold` is right, over all raters whose sheets are handed in."""
+    """Number of times that raters answered `said` while `gold` is right, over all handed-in sheets."""
 
     field: str
     gold: str
@@ -139,7 +138,7 @@ class ConfusionCell(msgspec.Struct, frozen=True):
 
 
 class PairLine(msgspec.Struct, frozen=True):
-    """Two raters over pilot units that both handed in: the percent of places with the same answer; null where none."""
+    """Percent of equal answers of two raters over pilot units that both handed in, null if there are none."""
 
     field: str
     one: str
@@ -150,9 +149,9 @@ class PairLine(msgspec.Struct, frozen=True):
 
 
 class PilotTold(msgspec.Struct, frozen=True):
-    """A study's pilot: `labels --pilot`. `pairs` are empty until a pair has handed in a unit in common.
+    """A study's pilot: `labels --pilot`. `pairs` are empty until two raters have handed in a common unit.
 
-    `introductions` say who was shown guide and keys before their first item, and passed practice, which counts nowhere.
+    `introductions` list who has seen guide and keys before their first item and passed practice, which counts nowhere.
     """
 
     study: str
@@ -167,8 +166,6 @@ class PilotTold(msgspec.Struct, frozen=True):
 
 
 class LabelsArguments(Arguments):
-    """What `labels` takes."""
-
     study: str
     rater: str | None
     unit: str | None
@@ -209,7 +206,7 @@ def add_labels(parser: Parser) -> None:
 
 
 def labels(args: LabelsArguments) -> int:
-    """The labels of a study, or how its pilot stands; a rater sees only their own."""
+    """Print the labels of a study, or its pilot. A rater sees only their own."""
     settings = settings_for(args.db, may_rate, "labels")
     if args.pilot and (args.csv or args.history or args.acts or args.unit):
         raise LabError("labels", "--pilot goes with --json and --rater alone.", code=2)
@@ -240,10 +237,10 @@ def labels(args: LabelsArguments) -> int:
 
 
 def own_only(store: Store, study: Study, settings: Settings) -> str:
-    """The person whose own labels alone may be read here; empty where all may.
+    """Return the only person whose labels may be read here, empty if all may.
 
     A rater's seat reads its own, a kit its rater's. So does one of the study's raters at any seat but the designer's,
-    while they may still be swayed.
+    until the study is locked.
     """
     if settings.seat == "rater":
         return settings.person
@@ -259,12 +256,14 @@ CSV_COLUMNS = (
     "region", "confidence", "note", "cites", "act", "current", "clash", "handed_in", "shown_at", "first_key_at", "at",
     "idle_ms", "guide_sha", "protocol_sha", "config_sha", "source", "cost", "id", "supersedes",
 )  # fmt: skip
-"""The columns of `labels --csv`, as the fields of `LabelLine` are named; `value` and `region` are JSON but for texts,
-numbers, true and false."""
+"""Columns of `labels --csv`, named as the fields of `LabelLine`.
+
+`value` and `region` are JSON, except for texts, numbers, true and false.
+"""
 
 
 class LabelQuery(NamedTuple):
-    """Which labels are asked for: of one rater, about one unit; `history`: those that no longer stand, too."""
+    """Query for labels by rater and unit. `history` includes superseded ones."""
 
     rater: str | None
     unit: str | None
@@ -273,7 +272,7 @@ class LabelQuery(NamedTuple):
 
 
 def listed(store: Store, study: Study, query: LabelQuery, only: str) -> LabelList:
-    """The labels that were asked for, and what was done beside answering where that was, too."""
+    """Return the labels of a query, with acts if requested."""
     rater = only or query.rater
     unit = _unit_id(store, study, query.unit)
     rows = ordered(list(store.labels.read(study, unit, rater)))
@@ -288,7 +287,7 @@ def listed(store: Store, study: Study, query: LabelQuery, only: str) -> LabelLis
 
 
 def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history: bool) -> Iterator[LabelLine]:
-    """Labels as they are told: those that stand, or with `history` all, in their order."""
+    """Yield the current labels as lines, or with `history` all in order."""
     current_ids = {label.id for label in current(rows)}
     two = clashing(rows)
     hand_ins = handed_in(acts)
@@ -305,7 +304,7 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
 
 
 def clashes(rows: list[Label]) -> list[ClashLine]:
-    """Each place with two last words, and which these are."""
+    """Return each place with two last labels, and their values."""
     return [
         ClashLine(
             some[0].unit, some[0].target, some[0].field, some[0].rater.id, some[0].run,
@@ -316,20 +315,20 @@ def clashes(rows: list[Label]) -> list[ClashLine]:
 
 
 def _final(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[ClashLine]:
-    """Those that nobody settles: what is right was shown there."""
+    """Return the clashes that nobody can settle, because the rater has seen the gold."""
     units = {line.unit: store.studies.unit(study, line.unit) for line in lines}
     return [line for line in lines if store.labels.sheet(study, units[line.unit], line.rater, line.run).is_final]
 
 
 def print_labels_csv(store: Store, study: Study, query: LabelQuery, only: str) -> None:
-    """One line for each label; texts never run as a formula."""
+    """Print one CSV line for each label. No text can run as a formula."""
     write_table(line(CSV_COLUMNS))
     for label in listed(store, study, query, only).labels:
         write_table(line([_csv_cell(getattr(label, name)) for name in CSV_COLUMNS]))
 
 
 def pilot(store: Store, study: Study, rater: str, only: str) -> PilotTold:
-    """Each rater's pilot beside gold, and their answers beside each other's; of one rater alone where one is named."""
+    """Return the pilot against gold and the agreement of pairs, of one rater alone if named."""
     from lab.studies.study_progress import pilot_sheets
 
     sheets = pilot_sheets(store, study, rater)
@@ -379,7 +378,7 @@ def _act_line(act: Act) -> ActLine:
 
 
 def _csv_cell(value: Any) -> Any:
-    """A value as a cell: text harmless, lists as JSON."""
+    """Format a value as a CSV cell: texts safe from formulas, lists as JSON."""
     if value is None:
         return None
     if isinstance(value, bool):
@@ -393,7 +392,7 @@ _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sur
 
 
 def tell_list(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
-    """Labels as a table, clashes by name, and whose they are."""
+    """Print labels as a table, then clashes and a summary."""
     if result.labels:
         rows = [_cells(label) for label in result.labels]
         if all(label.current for label in result.labels):
@@ -419,7 +418,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def _tells(column: str, cells: list[str]) -> bool:
-    """Whether a column says anything; who, what and where always do."""
+    """Return True if a column has content. Who, what and where are always shown."""
     return column in _COLUMNS[:4] or any(cell not in ("", "-", "1" if column == "round" else "") for cell in cells)
 
 
@@ -439,7 +438,7 @@ def _cells(label: LabelLine) -> list[str]:
 
 
 def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
-    """When each rater was shown the guide, and how they did in practice."""
+    """Print when each rater saw the guide, and their practice."""
     rows = [
         [
             rater.rater, rater.guide[:16].replace("T", " ") or "-",
@@ -452,7 +451,7 @@ def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
 
 
 def tell_pilot(result: PilotTold) -> None:
-    """Each rater beside gold, what was taken for what, each two raters beside each other; who passed practice."""
+    """Print practice, each rater against gold, the confusions, and each pair of raters."""
     if result.introductions:
         _tell_introductions(result.introductions)
         say("")

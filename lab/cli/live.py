@@ -1,4 +1,4 @@
-"""The commands that run one task or show a run on the screen: demo, live, replay; and a run without a screen."""
+"""The commands demo, live and replay, and runs without a screen."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Stopped(msgspec.Struct, frozen=True):
-    """Where a run was left open: at this breakpoint, before step `step` (from 1) did the action proposed for it.
+    """Breakpoint at which a run was left open, before step `step` (from 1) did the proposed action.
 
-    `read` is whether its words were read from the picture, for the phone told none.
+    `read` means that its words were recognized in the picture, since the phone reported none.
     """
 
     breakpoint: str
@@ -40,9 +40,9 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """How one run went: `demo`, `live` and `fork`. `stopped` is null but where it stands at a breakpoint.
+    """Result of one run: `demo`, `live` and `fork`. `stopped` is null unless it halts at a breakpoint.
 
-    `spent` is what its model's answers cost together, null where no model was asked.
+    `spent` is the cost of its model's answers, null if no model was asked.
     """
 
     trace: str
@@ -60,8 +60,6 @@ DEMO_TASK = "usual_lunch"
 
 
 class DemoArguments(Arguments):
-    """What `demo` takes."""
-
     headless: bool
 
 
@@ -80,7 +78,7 @@ def add_demo(parser: Parser) -> None:
 
 
 def demo(args: DemoArguments) -> int:
-    """One built-in personalized task; on a terminal you answer, else its fitting script does."""
+    """Run one built-in personalized task. On a terminal a person answers, else the task's script."""
     live_args = LiveArguments()
     live_args.db, live_args.json, live_args.window = args.db, args.json, args.window
     live_args.task, live_args.device = DEMO_TASK, "embedded"
@@ -89,8 +87,6 @@ def demo(args: DemoArguments) -> int:
 
 
 class LiveArguments(Arguments):
-    """What `live` takes."""
-
     task: str | None = None
     resume: str | None = None
     agent: str | None = None
@@ -163,7 +159,7 @@ def add_live(parser: Parser) -> None:
 
 
 def live(args: LiveArguments) -> int:
-    """A task from its beginning, or an open run from where it was left."""
+    """Run a task from its beginning, or resume an open run."""
     if (args.task is None) == (args.resume is None):
         raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
     headless = args.headless or args.events or args.json
@@ -177,7 +173,8 @@ def live(args: LiveArguments) -> int:
     if headless and args.seat is None:
         refuse_recorded(settings, args.agent)
     new = _new_spec(args, settings, headless=headless) if args.resume is None else None
-    if new and not headless:  # before a file is made
+    # Refused before a file is made.
+    if new and not headless:
         _check_terminal()
     with open_store(settings, create=args.resume is None) as store:
         spec, resume = (new, None) if new else _resumed_spec(args, settings, store, headless=headless)
@@ -199,7 +196,7 @@ def _check_terminal() -> None:
 
 
 def _check_gate(spec: Spec, *, headless: bool) -> None:
-    """Raises `LabError` where nobody here can do what the run asks of its person."""
+    """Raise `LabError` if nobody here can do what the run asks of its person."""
     if not headless:
         if spec.gate == "ask" and spec.seat != "developer":
             raise LabError("live", f"a {spec.seat} lets no actions through", "Leave out --gate.", code=2)
@@ -210,8 +207,6 @@ def _check_gate(spec: Spec, *, headless: bool) -> None:
 
 
 class ReplayArguments(Arguments):
-    """What `replay` takes."""
-
     run_id: str
 
 
@@ -229,7 +224,7 @@ def add_replay(parser: Parser) -> None:
 
 
 def replay(args: ReplayArguments) -> int:
-    """A stored run in the replay, at a step where one is named (steps count from 1)."""
+    """Open a stored run in the replay, at a step if named (from 1)."""
     run_id, at, number = args.run_id.partition("@")
     step = whole_number(number)
     if at and not step:
@@ -248,14 +243,14 @@ def replay(args: ReplayArguments) -> int:
 
 
 def _check_step(run: Summary, step: int) -> None:
-    """Raises `LabError` where a run has no such step, from 1; one more is its end, or what it waits for."""
+    """Raise `LabError` if a run has no such step, from 1. One more is its end, or its open question."""
     if step > run.steps + 1:
         has = "none yet" if not run.steps else "step 1" if run.steps == 1 else f"steps 1 to {run.steps}"
         raise LabError(f"run {run.id}", f"has no step {step}; it has {has}")
 
 
 def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict[str, Any]:
-    """The fields of a spec that the command line sets; None where it leaves one as it is."""
+    """Return the fields of a spec that the command line sets, None for those left alone."""
     from lab.runs.shadows import check_shadows
 
     return {
@@ -272,7 +267,7 @@ def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict
 
 
 def _resumed_spec(args: LiveArguments, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace]:
-    """The spec of an open run of this file, and the run."""
+    """Return an open run of this file and the spec to resume it."""
     from lab.runs.spec import resume_spec
 
     changes = _changes(args, settings, headless=headless)
@@ -286,7 +281,7 @@ def _resumed_spec(args: LiveArguments, settings: Settings, store: Store, *, head
 
 
 def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spec:
-    """The spec of a new run of the task that is named; `LabError` before a file is made for what cannot be run."""
+    """Return the spec of a new run. Raise `LabError` before a file is made if it cannot run."""
     from lab.runs.session import check_spec
     from lab.runs.spec import Spec, check_phone, given_playbook, in_world
     from lab.runs.task_source import one_environment, task_source
@@ -320,7 +315,7 @@ def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spe
 
 
 def _refuse_other(args: LiveArguments) -> None:
-    """What a run was begun with stays as it is: raises `LabError` where another is asked for as it goes on."""
+    """Raise `LabError` for options that an open run cannot change."""
     options = {
         "--persona": args.persona is not None,
         "--log": args.log is not None,
@@ -338,7 +333,7 @@ def _refuse_other(args: LiveArguments) -> None:
 
 
 def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
-    """The breakpoints asked for, each read once; a `LabError` says which is none, or that this seat has none."""
+    """Return the requested breakpoints, each parsed once. Raise `LabError` if one is wrong or the seat has none."""
     if not specs:
         return ()
     if settings.seat != "developer":
@@ -350,7 +345,7 @@ def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
 
 
 def tell_crash(error: Exception, log: str, *, traceback: bool) -> None:
-    """Says that a run failed by a fault that has no sentence, and where its traceback is, or prints it."""
+    """Report a run's unexpected exception and the file with its traceback, or print the traceback."""
     warn(f"a run failed ({type(error).__name__}). {log}{'' if traceback else '; --traceback prints it'}")
     if traceback:
         from lab.core.crash_log import traceback_of
@@ -359,7 +354,7 @@ def tell_crash(error: Exception, log: str, *, traceback: bool) -> None:
 
 
 def run_headless(session: Session, *, as_json: bool, events: bool = False, traceback: bool = False) -> int:
-    """Drives a session to its end, or to a breakpoint, where it is left open, and prints what came of it."""
+    """Run a session to its end or to a breakpoint, and print the result. A breakpoint leaves the run open."""
     from lab.runs.spec import PERSON
 
     if session.spec.agent == PERSON:
@@ -413,7 +408,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
 
 
 class _EventLines:
-    """One line per event, on disk before it is printed; where nobody reads them any more, the run is left open."""
+    """Prints each event as a line after its commit. If nobody reads them any more, leaves the run open."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -431,7 +426,7 @@ class _EventLines:
 
 
 def tell_stop(stop: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
-    """At which breakpoint a run was left open, and what waits there; or that none of `breaks` held."""
+    """Print the breakpoint at which a run was left open with its pending action, or that no breakpoint held."""
     from lab.runs.breakpoints import READ
 
     if stop is None:

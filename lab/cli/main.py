@@ -1,4 +1,4 @@
-"""The `hitlab` command: reads the command line, runs one command, turns what went wrong into a sentence.
+"""The `hitlab` command: parses the command line, runs one command, turns errors into sentences.
 
 Exit codes: 0 done (whatever the score), 1 refused, 2 usage, 3 done in part.
 """
@@ -15,6 +15,7 @@ from importlib import import_module
 from lab.cli.arguments import Arguments, Command, Parser, as_written
 from lab.core.errors import LabError
 
+# Not from `typing`, whose import --help would pay for. Type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,9 +80,9 @@ COMMANDS = (
     ("schema", "print a JSON Schema of an input or output", "schemas"),
     ("completion", "print what makes a shell complete commands and names (Tab)", "completion"),
 )
-"""Every command in the order of `--help`: its name, what it is for, and its module (none: it has commands of its own).
+"""Every command in the order of `--help`: its name, its help and its module (empty: it has subcommands).
 
-The module of the command that is typed is imported, and no other; its `add_NAME` says what the command takes.
+Only the module of the typed command is imported. Its `add_NAME` defines the arguments.
 """
 
 HEADINGS = {
@@ -93,7 +94,7 @@ HEADINGS = {
     "device": "phones",
     "tasks": "the lab itself",
 }
-"""What stands above commands in `--help`, by the one that comes first below it."""
+"""Headings in `--help`, by the first command below each."""
 
 STUDY = (
     ("new", "freeze a study: who is asked what of which runs", "study_new"),
@@ -114,14 +115,14 @@ STUDY = (
     ("kit", "a file with what one rater may see, to rate elsewhere", "study_kits"),
     ("take", "take a kit's work back in, all of it or nothing", "study_kits"),
 )
-"""The commands of `study`, likewise; what they take is said by `add_study_NAME`."""
+"""The commands of `study`, in the same form. `add_study_NAME` defines the arguments."""
 
 DEVICE = (("scrcpy", "fetch scrcpy's server: fast pictures, any text", "devices"),)
 """The command of `device`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit code; or completes one, where a shell asks for that (Tab)."""
+    """Run one command and return its exit code, or answer a shell's completion request (Tab)."""
     if argv is None and "_ARGCOMPLETE" in os.environ:
         from lab.cli.name_completion import complete
 
@@ -130,6 +131,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(argv)
     except ImportError:
+        # A module of another package or of the working folder may hide one of hitlab's own.
         from lab.cli.doctor import shadowing
 
         shadows = shadowing()
@@ -139,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_file(argv: Sequence[str]) -> Sequence[str]:
-    """What was typed; a file in place of a command is the file to open, as after `--db`."""
+    """Return the command line. A file in place of a command becomes --db FILE."""
     first = argv[0] if argv else "-"
     known = first.startswith("-") or first in {command[0] for command in COMMANDS}
     return argv if known or not os.path.isfile(first) else ["--db", *argv]
@@ -156,8 +158,10 @@ def _run(argv: Sequence[str] | None) -> int:
     except LabError as error:
         return _refuse(error, as_json=args.json)
     except KeyboardInterrupt:
+        # 128 + SIGINT, as shells report it.
         return 130
     except BrokenPipeError:
+        # The reader of a pipe has had enough, such as `head`: not an error.
         _drop_output()
         return 0
     except OSError as error:
@@ -167,7 +171,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _apply_file_mode() -> None:
-    """Applies the setting `file_mode`; settings that are no use are told by the command that needs them."""
+    """Apply the setting `file_mode`. Broken settings are left to the command that needs them to report."""
     from lab.core.made_files import set_file_mode
     from lab.core.settings import load
 
@@ -176,7 +180,7 @@ def _apply_file_mode() -> None:
 
 
 def _ready_streams() -> None:
-    """A closed standard output takes nothing; a character that an encoding lacks is written as its number."""
+    """Replace closed output streams, and let them escape characters that their encoding lacks."""
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -185,7 +189,7 @@ def _ready_streams() -> None:
 
 
 def _drop_output() -> None:
-    """What is still buffered goes nowhere, so that leaving does not fail on it again."""
+    """Redirect buffered output to nowhere, so that the exit does not fail on it again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -199,7 +203,7 @@ def _refuse(error: LabError, *, as_json: bool) -> int:
 
 
 def _home(parser: Parser, args: Arguments) -> int:
-    """The lab's first screen; without a terminal, the help."""
+    """Open Home, or print the help without a terminal."""
     from lab.cli.app import has_terminal, is_dumb, no_terminal, show_home
 
     if has_terminal():
@@ -212,7 +216,7 @@ def _home(parser: Parser, args: Arguments) -> int:
 
 
 def build_parser() -> Parser:
-    """The parser with every command by its name and its line of help; what each takes is added when it is typed."""
+    """Return the parser with every command by name and help. A typed command adds its own arguments."""
     parser = Parser(
         prog="hitlab",
         description="A terminal lab for the humans in the loop of mobile GUI agents.\n"
@@ -230,7 +234,7 @@ def build_parser() -> Parser:
 
 
 def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...], prefix: str = "") -> None:
-    """Adds commands to those of a parser, each listed below the last heading before it."""
+    """Add commands to a parser, each listed under the last heading before it."""
     subparsers = parser.add_subparsers(metavar=metavar, required=bool(prefix), parser_class=Command)
     section = parser.add_argument_group("commands")
     for name, help, module in commands:
@@ -238,6 +242,7 @@ def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...
             section = parser.add_argument_group(HEADINGS[name])
         command = subparsers.add_parser(name, help=help, description=help)
         command.fill = _filled_by(module, f"add_{prefix}{name}".replace("-", "_")) if module else _GROUPS[name]
+        # argparse has no headings for subcommands: the last pseudo-action goes into the section's group.
         section._group_actions += subparsers._choices_actions[-1:]
 
 
@@ -270,7 +275,7 @@ _GROUPS: dict[str, Callable[[Parser], None]] = {"study": _study, "device": _devi
 
 
 class _Version(argparse.Action):
-    """Looks the version up only when it is asked for."""
+    """Looks up the version only on request, since that import is slow."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""Brings rater copies of a file together into one: merge."""
+"""The command merge: combine rater copies of a file."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class ClashLine(msgspec.Struct, frozen=True):
-    """A place at which two last words of one rater stand; `target` is empty where the item itself is meant.
+    """A place with two last labels of one rater. `target` is empty for the unit itself.
 
-    Of an item that is `handed_in` one of the two words is still settled on, by its rater; nothing else of it changes.
+    On a unit that is `handed_in` its rater may still settle on one of them, and nothing else changes.
     """
 
     study: str
@@ -37,12 +37,12 @@ class ClashLine(msgspec.Struct, frozen=True):
 
 
 class MergeDone(msgspec.Struct, frozen=True):
-    """What came into a database from other files: `merge`.
+    """Result of `merge`.
 
-    `came` counts what was new by what it is, `there` the rows that were here already. `gone` counts what went from
-    here because another file says that it must: somebody withdrew (`withdrew`), or a run was erased. `kits` are those
-    of the files that were kits. `clashes` are all that stand now; their raters settle them. `outside` are files with
-    linked pictures of runs that went: they stand where they did.
+    `came` counts new rows by kind, `there` those that were here before. `gone` counts rows deleted because another file
+    records a withdrawal (`withdrew`) or an erased run. `kits` are those of the files that were kits. `clashes` are all
+    current ones, for their raters to settle. `outside` are files with linked pictures of deleted runs, which remain on
+    the disk.
     """
 
     db: str
@@ -64,14 +64,12 @@ CAME = {
     "studies": "studies", "units": "items",
     "dealt": "items dealt to people", "labels": "answers, with their history", "acts": "acts of people in studies",
 }  # fmt: skip
-"""What each count is of, in the order in which they are told."""
+"""Words for each count, in printing order."""
 _MOST = 20
-"""Clashes that are named one by one."""
+"""Clashes to name one by one."""
 
 
 class MergeArguments(Arguments):
-    """What `merge` takes."""
-
     files: list[str]
 
 
@@ -88,7 +86,7 @@ def add_merge(parser: Parser) -> None:
 
 
 def merge(args: MergeArguments) -> int:
-    """Takes everything of the files in that is not here, all or none."""
+    """Add everything of the files that is not here, in one transaction."""
     settings = settings_for(args.db, sees_outcomes, "merge")
     from store.merge import merge_into
 
@@ -133,7 +131,7 @@ def _tell_gone(outcome: Merged) -> None:
 
 
 def _count_final(path: Path, outcome: Merged) -> int:
-    """How many places that clash nobody settles, as `study status` looks at their sheets."""
+    """Count the clashes that nobody can settle, as `study status` does."""
     from store.store import Store
 
     sheets = Counter((study, version, rater, unit, run) for study, version, rater, unit, run, *_ in outcome.clashes)

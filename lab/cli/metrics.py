@@ -1,4 +1,4 @@
-"""The command that measures stored runs, and its tables, JSON and CSV: metrics."""
+"""The command metrics: measure stored runs and print tables, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from store.store import Store
 
 
 class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """On what terms numbers were made: what was asked for on the command line."""
+    """Parameters of the numbers, as given on the command line."""
 
     step_budget: float | None = None
     golden_tokens: float | None = None
@@ -49,9 +49,9 @@ class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The papers' numbers over runs: `metrics`. `left_out` counts runs that are in no number at all, by reason.
+    """The papers' numbers over runs: `metrics`. `left_out` counts runs in no number at all, by reason.
 
-    `by` is what runs were grouped by, `rated` whose answers of which study settled what they were rated.
+    `by` are the keys that group the runs, `rated` names the study and raters that settled the ratings.
     """
 
     db: str
@@ -65,8 +65,6 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class MetricsArguments(Arguments):
-    """What `metrics` takes."""
-
     run_ids: list[str]
     tag: str | None
     by: tuple[str, ...]
@@ -164,7 +162,7 @@ def _count(text: str) -> int:
 
 
 def metrics(args: MetricsArguments) -> int:
-    """The papers' numbers over the runs of a database, each with its n and what was left out."""
+    """Print the papers' numbers over the runs of a database, each with its n and omissions."""
     if args.explain:
         explain(definitions(args.paper), as_json=args.json)
         return 0
@@ -218,7 +216,7 @@ def _nothing(cases: Sequence[MeasuredRun]) -> Iterable[Number]:
 
 
 def _study_numbers(store: Store, study: Study, args: MetricsArguments) -> Beside:
-    """What makes the study's own numbers of a group of runs; of all units where runs are neither named nor parted."""
+    """Return a function that computes the study's own numbers of a group of runs, of all units without a selection."""
     study_data = gathered(store, study)
     rater = rater_of(study_data, args.rater) if args.rater else None
     some = bool(args.by or args.run_ids or args.tag is not None)
@@ -226,9 +224,9 @@ def _study_numbers(store: Store, study: Study, args: MetricsArguments) -> Beside
 
 
 def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) -> Iterator[MeasuredRun]:
-    """The runs that have ended; a fork repeats the beginning of another run, and counts only where it is asked for.
+    """Yield the ended runs. A fork repeats another run's beginning and counts only with --forks.
 
-    Runs that are archived count where they are named, or the study is about them that is named.
+    An archived run counts if it is named, or if it is of the named study.
     """
     if args.run_ids and args.tag is not None:
         raise LabError("metrics", "takes runs by their ids or by --tag, not both", code=2)
@@ -248,7 +246,7 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
 
 
 def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -> str:
-    """Why a run that was not named is in no number; empty where it is."""
+    """Return the reason why an unnamed run is in no number, empty if it counts."""
     if case.id in archived_ids:
         return "archived"
     if case.status == "open":
@@ -257,7 +255,7 @@ def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -
 
 
 def _measured_all(cases: Iterable[MeasuredRun]) -> Iterator[MeasuredRun]:
-    """Runs that were named; `LabError` where one of them has not ended."""
+    """Yield the named runs. Raise `LabError` if one has not ended."""
     for case in cases:
         if case.status == "open":
             raise LabError(f"run {case.id}", "has not ended; it cannot be measured yet.")
@@ -265,7 +263,7 @@ def _measured_all(cases: Iterable[MeasuredRun]) -> Iterator[MeasuredRun]:
 
 
 def _marks(store: Store, path: Path) -> dict[str, tuple[str, Marks]]:
-    """What a file says of runs, by their whole ids; a run that two lines are about is refused."""
+    """Return a file's marks by full run id. Raise `LabError` if two lines are about one run."""
     by_run: dict[str, tuple[str, Marks]] = {}
     for where, marks in read_marks(path):
         id = store.runs.find(marks.run)
@@ -294,7 +292,7 @@ def _terms(args: MetricsArguments, settings: Settings) -> MetricTerms:
 
 
 def _profiles(folder: Path) -> dict[str, dict[str, object]]:
-    """KnowU-Bench's profiles by their role, which is each file's name."""
+    """Return KnowU-Bench's profiles by role, the name of each file."""
     if not folder.is_dir():
         raise LabError(str(folder), "is no folder of profiles.", "KnowU-Bench keeps them in user_profile/.")
     profiles = {
@@ -318,7 +316,7 @@ TITLES = {
 
 
 def tell(result: Measured, agents: Mapping[str, str]) -> None:
-    """Tables, one for each group and paper, that a person reads; `agents` are their shortest names, by identity."""
+    """Print a table for each group and paper. `agents` maps identities to their shortest names."""
     out = f"; left out: {_counts(result.left_out.items())}" if result.left_out else ""
     _say_folded(f"{_counted(result.runs, 'runs')} in {result.db}{out}")
     if result.rated:
@@ -363,7 +361,7 @@ def _row(number: Number) -> list[str]:
 
 
 def _say_folded(text: str) -> None:
-    """A line that a terminal does not break within words; elsewhere it stays one line."""
+    """Print a line, on a terminal wrapped between words."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     if not width:
         say(text)
@@ -387,7 +385,7 @@ def _name(number: Number) -> str:
 
 
 def _value(number: Number) -> str:
-    """A number as its unit is read; a change bears its sign, and one of shares is in points of 100."""
+    """Format a number in its unit. A change has a sign, and a change of a share is in percentage points."""
     value = number.value
     assert value is not None
     change = number.metric.startswith("Δ")
@@ -406,12 +404,12 @@ def _value(number: Number) -> str:
 
 
 def _cents(size: float) -> str:
-    """Dollars with four digits behind the point, or as many as it takes to show two that count."""
+    """Format dollars with four digits after the point, or as many as two significant digits need."""
     return f"{size:,.{4 if size >= 0.001 or not size else min(12, 1 - floor(log10(size)))}f}"
 
 
 def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
-    """What each number is and where it is defined, by paper."""
+    """Print the definition and source of each number, by paper."""
     emit(texts, _tell_explained, json=as_json)
 
 
@@ -424,9 +422,9 @@ def _tell_explained(texts: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def print_csv(result: Measured) -> None:
-    """One line for each number, those that are undefined too: their value is empty and the reason told.
+    """Print one CSV line for each number. An undefined one has no value but a reason.
 
-    Texts stand in quotes and never run as a formula, as in the tables that runs are written as.
+    Texts are in quotes and cannot run as formulas, as in the tables of `export`.
     """
     rest = ("paper", "metric", "part", "version", "value", "unit", "n", "of", "left_out", "undefined", "note")
     write_table(line([*map(harmless, result.by), *rest]))

@@ -1,6 +1,6 @@
-"""What hitlab answers a shell at each Tab: how what was typed so far may go on, with names of the file in force.
+"""Answers of hitlab to a shell at each Tab: possible words, with names from the file in force.
 
-Nothing is told here that `hitlab traces` and `hitlab study status` would not list for the same seat.
+It reveals nothing that `hitlab traces` and `hitlab study status` would not list for the same seat.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def complete(parser: Parser) -> NoReturn:
-    """Answers a shell that asks how what was typed so far may go on, and exits; without argcomplete nothing is said."""
+    """Answer a shell's completion request and exit. Without argcomplete exit silently."""
     try:
         from argcomplete.finders import CompletionFinder
     except ImportError:
@@ -32,11 +32,12 @@ def complete(parser: Parser) -> NoReturn:
     words = line.split() if line[-1:].isspace() else line.split()[:-1]
     _build(parser, words)
     CompletionFinder()(parser, always_complete_options=False)
+    # argcomplete exits by itself. Code 1 tells the shell that there is no completion.
     sys.exit(1)
 
 
 def _build(parser: Parser, words: Sequence[str]) -> None:
-    """Puts parsers in the place of the commands that are named, and says of arguments which names there are."""
+    """Replace the typed commands by their parsers, and attach completers to their arguments."""
     for action in parser._actions:
         if action.dest in parser.names:
             action.completer = _Completer(parser.names[action.dest])  # type: ignore[attr-defined]  # as argcomplete asks
@@ -49,42 +50,43 @@ def _build(parser: Parser, words: Sequence[str]) -> None:
 
 
 class CompletionRequest(msgspec.Struct, frozen=True):
-    """What a shell asks for: names that begin with `prefix`, beside what was `typed` for other arguments."""
+    """Request of a shell: names that begin with `prefix`. `typed` holds the values of other arguments."""
 
     prefix: str
     typed: Mapping[str, object]
 
     @property
     def settings(self) -> Settings:
-        """The settings in force, with the file and the person that were typed."""
+        """Settings in force, with the typed file and person."""
         from lab.core.settings import load
 
         return load(db=self.typed.get("db"), person=self.typed.get("person"))
 
 
 class _Completer:
-    """Names of one kind, as argcomplete asks for them."""
+    """Completer of one kind of name, in argcomplete's form."""
 
     def __init__(self, kind: NameKind) -> None:
         self.kind = kind
 
     def __call__(self, prefix: str, parsed_args: argparse.Namespace, **_: object) -> Sequence[str] | Mapping[str, str]:
-        """The names, with a word on each where there is one; none where the file cannot be read."""
+        """Return the names, with descriptions if there are any, none if the file cannot be read."""
         names = _NAMES[self.kind]
         try:
             return names(CompletionRequest(prefix, vars(parsed_args)))
         except (LabError, OSError, ValueError):
+            # A traceback would end up in the middle of the line that somebody types.
             return []
 
 
 # -- names of the file ---------------------------------------------------------------------------------------------
 
 _MOST_RUNS = 200
-"""Runs that are listed at most."""
+"""Maximum number of runs to list."""
 
 
 def _store(settings: Settings) -> Store:
-    """The file in force, only to be read; nothing is made, swept or migrated. `LabError` where there is none."""
+    """Open the file in force read-only: no sweeping, no migration. Raise `LabError` if there is none."""
     from lab.core.settings import database
     from store.store import Store
 
@@ -92,7 +94,7 @@ def _store(settings: Settings) -> Store:
 
 
 def _runs(request: CompletionRequest) -> Mapping[str, str]:
-    """Runs' ids with their tasks, the newest first, for those whom `hitlab traces` lists them."""
+    """Return runs' ids with their tasks, the newest first, if the seat may list runs."""
     from lab.studies.seats import sees_outcomes
 
     settings = request.settings
@@ -103,7 +105,7 @@ def _runs(request: CompletionRequest) -> Mapping[str, str]:
 
 
 def _studies(request: CompletionRequest) -> list[str]:
-    """Studies' names; who rates or plays is told of those alone in which something is dealt to them."""
+    """Return studies' names, for a rater or participant only those with assignments for them."""
     from lab.studies.seats import sees_outcomes
 
     settings = request.settings
@@ -115,7 +117,7 @@ def _studies(request: CompletionRequest) -> list[str]:
 
 
 def _raters(request: CompletionRequest) -> Sequence[str]:
-    """The people of the study that was typed, for those whom `hitlab study status` lists them."""
+    """Return the people of the typed study, if the seat may list them."""
     from lab.studies.seats import sees_outcomes
     from lab.studies.study_places import study_named
 
@@ -131,7 +133,7 @@ def _raters(request: CompletionRequest) -> Sequence[str]:
 
 
 def _or_files(names: Sequence[str], request: CompletionRequest) -> list[str]:
-    """Names, and files of one's own that do as well."""
+    """Return the names and matching files."""
     from argcomplete.completers import FilesCompleter
 
     return [*names, *FilesCompleter()(request.prefix)]
@@ -169,7 +171,7 @@ def _schemas(request: CompletionRequest) -> list[str]:
 
 
 def _agents(request: CompletionRequest) -> list[str]:
-    """The forms of an agent's name; the ways in which a task's playbook goes wrong, for those who may know them."""
+    """Return the forms of an agent's name, or after `playbook:` the task's faulty ones, if the seat may see them."""
     from lab.runs.spec import AGENT_FORMS
 
     kind, colon, source = request.prefix.partition(":")
@@ -206,7 +208,7 @@ def _shadows(request: CompletionRequest) -> list[str]:
 
 
 def _beginnings(forms: Sequence[str]) -> list[str]:
-    """Names without what is to be filled in: `model:` of `model:NAME`."""
+    """Return the fixed beginnings of name forms: `model:` of `model:NAME`."""
     return list(dict.fromkeys(form.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for form in forms))
 
 
@@ -237,4 +239,4 @@ _NAMES: dict[NameKind, Callable[[CompletionRequest], Sequence[str] | Mapping[str
     "task": _tasks,
     "user": _users,
 }
-"""Which names there are, by what they are of."""
+"""Functions that list names, by kind."""

@@ -1,4 +1,4 @@
-"""What commands print: one JSON document, or lines and tables for people."""
+"""Output of commands: one JSON document, or lines and tables for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Why a command with --json was refused (exit 1 or 2); what the command line's own reader refuses prints none."""
+    """Refusal of a command with --json (exit 1 or 2). Usage errors from argparse print none."""
 
     error: str
     message: str
@@ -26,9 +26,9 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 def emit(value: T, text: Callable[[T], object], *, json: bool, nothing: str = "") -> None:
-    """What a command found: as one JSON document, or printed by `text` for people.
+    """Print a result as one JSON document, or by `text` for people.
 
-    Of a list that is empty people are told `nothing`, where that is given.
+    For an empty list print `nothing`, if given.
     """
     if json:
         print_json(value)
@@ -39,19 +39,20 @@ def emit(value: T, text: Callable[[T], object], *, json: bool, nothing: str = ""
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output, flushed."""
+    """Print one JSON document on standard output and flush."""
+    # Past the text layer, whose encoding may not be UTF-8.
     sys.stdout.buffer.write(json_bytes(value))
     sys.stdout.flush()
 
 
 def print_json_lines(value: Any) -> None:
-    """One JSON document on standard output for people to read: a line for each of its values, set in."""
+    """Print one indented JSON document on standard output, for people to read."""
     sys.stdout.buffer.write(_escaped(msgspec.json.format(encode(value), indent=2) + b"\n"))
     sys.stdout.flush()
 
 
 def json_bytes(value: Any) -> bytes:
-    """One JSON document and a line feed; characters that a terminal obeys or that turn its lines are escaped in it."""
+    """Return a JSON document with a line feed, with control and direction characters escaped."""
     return _escaped(encode(value) + b"\n")
 
 
@@ -61,18 +62,19 @@ def _escaped(data: bytes) -> bytes:
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", data.decode()).encode()
 
 
+# Control characters, direction marks and line separators. A text of a stranger could use them to disguise a line.
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def say(text: str) -> None:
-    """Print a line for people on standard output; on a terminal it is folded between words."""
+    """Print a line on standard output, on a terminal folded between words."""
     sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
 
 
 def fold_for(stream: TextIO, text: str) -> str:
-    """Return lines folded at the width of a stream's terminal, set in as they begin; as they are for a file or a pipe.
+    """Return lines folded to a terminal's width, keeping their indentation, or unchanged for a file or pipe.
 
-    A command to type stays on its line: the terminal breaks it, and it is copied whole.
+    A command to type stays on one line, so that it can be copied whole.
     """
     if not stream.isatty():
         return text
@@ -93,7 +95,7 @@ def fold_for(stream: TextIO, text: str) -> str:
 
 
 def write_table(text: str) -> None:
-    """CSV, Markdown or HTML on standard output: as it is into a file or a pipe, in plain characters on a terminal."""
+    """Print CSV, Markdown or HTML: unchanged into a file or pipe, as plain characters on a terminal."""
     if sys.stdout.isatty():
         sys.stdout.write(plain(text))
     else:
@@ -101,33 +103,33 @@ def write_table(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """One line for people on standard error."""
+    """Print one line on standard error."""
     sys.stderr.write(fold_for(sys.stderr, f"hitlab: {plain(text, lines=False)}") + "\n")
 
 
 def warn_lines(text: str) -> None:
-    """A text of several lines on standard error, in plain characters."""
+    """Print several lines on standard error as plain characters."""
     sys.stderr.write(plain(text.rstrip("\n")) + "\n")
 
 
 SHORT_ID = 13
-"""Characters of an id that tell runs apart in a list: a uuid7's whole millisecond."""
+"""Characters that distinguish ids in a list: the milliseconds of a uuid7."""
 
 _WIDEST = 60
-"""Most columns of a cell that does not fold: what is longer would take the others' place."""
+"""Maximum columns of a cell that does not fold, so that it leaves room for the others."""
 
 _SHORTEST = 10
-"""Columns below which a cell is not cut; it stands below its row."""
+"""Minimum columns of a cut cell. A narrower one goes below its row."""
 
 _FOLDED = 20
-"""Least columns in which a cell is folded; with less it stands below its row."""
+"""Minimum columns of the folding cell. A narrower one goes below its row."""
 
 
 def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
-    """Print a table for people; cells are plain characters, whatever they hold.
+    """Print a table. All cells become plain characters.
 
-    The first column, which one types again, is never cut. `wide` names the column that folds. Of the others the longest
-    are cut first. What would be cut to a few letters stands below its row, after its column's name.
+    The first column, which people type again, is never cut. `wide` names the column that folds. Of the others the
+    longest are cut first. A cell that would be cut to a few letters goes below its row, after its column's name.
     """
     from rich.cells import cell_len
 
@@ -154,7 +156,7 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
 
 
 def _widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:
-    """Return the columns of each cell by its place, two blanks between them; what stands below its row is left out."""
+    """Return the width of each column by index, two blanks between them. Columns that go below the row are missing."""
     widths = {at: need if at in (0, folds) else min(need, _WIDEST) for at, need in enumerate(needs)}
     if folds is not None:
         room = whole - 2 * (len(widths) - 1) - sum(width for at, width in widths.items() if at != folds)

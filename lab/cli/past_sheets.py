@@ -1,4 +1,4 @@
-"""A rater's own sheets on the terminal, and those that hold some words: labels --past."""
+"""Output of `labels --past`: a rater's own sheets in the terminal, and a search in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PastSheets(msgspec.Struct, frozen=True):
-    """One rater's sheets of a study, in the order handed in: `labels --past`. Of `total`, those that hold `find`."""
+    """One rater's sheets of a study by time of hand-in, those of `total` that contain `find`: `labels --past`."""
 
     study: str
     version: int
@@ -31,12 +31,13 @@ class PastSheets(msgspec.Struct, frozen=True):
 
 
 def past(store: Store, study: Study, rater: str, find: str, settings: Settings) -> PastSheets:
-    """The sheets of a rater of the study; `LabError` where that person is none of its raters."""
+    """Return the sheets of a rater. Raise `LabError` if that person is not a rater of the study."""
     if not rater or (rater not in study.raters and not store.studies.progress(study, rater).dealt):
         problem = f"{plain(rater, lines=False)} is no rater of {study.id}" if rater else "nobody is named"
         raise LabError("labels", f"--past is about one rater, and {problem}.", "--rater says whose sheets.", code=2)
     sheets = past_sheets(store, study, rater, settings.locale if settings.locale != "en" else "")
-    if not sees_outcomes(settings.seat):  # a terminal tells raters nothing of a run; Annotate shows what is asked there
+    # A rater's terminal shows nothing of a run. Annotate shows the instruction on its screen.
+    if not sees_outcomes(settings.seat):
         sheets = [msgspec.structs.replace(sheet, title=f"Item {sheet.position}") for sheet in sheets]
     return PastSheets(
         study.id, study.version, study.title, rater, find, len(sheets), tuple(sheets_with(sheets, find))
@@ -44,7 +45,7 @@ def past(store: Store, study: Study, rater: str, find: str, settings: Settings) 
 
 
 def tell_past(result: PastSheets) -> None:
-    """Each sheet with its answers below it, and how many there are."""
+    """Print each sheet with its answers, and the number of sheets."""
     for sheet in result.sheets:
         when = f"handed in {sheet.handed_in[:16].replace('T', ' ')} UTC" if sheet.handed_in else "begun"
         again = f"   run {sheet.run}" if sheet.run > 1 else ""

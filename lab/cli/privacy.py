@@ -1,4 +1,4 @@
-"""The command that clears demonstrations of what is private: privacy."""
+"""The command privacy: redact demonstrations and clear them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SuspectShown(msgspec.Struct, frozen=True):
-    """Something that looks private; `steps` count from 1, and one more is the last screen. `box` for a bare field."""
+    """A suspected private detail. `steps` count from 1, one more is the last screen. `box` is for a textless field."""
 
     looks: str
     text: str
@@ -39,7 +39,7 @@ class SuspectShown(msgspec.Struct, frozen=True):
 
 
 class PrivacyShown(msgspec.Struct, frozen=True):
-    """A run as it waits in the privacy queue: `privacy ID --show`. `pictures` without a tree need your own eyes."""
+    """A run in the privacy queue: `privacy ID --show`. `bare_pictures` have no UI tree: people must check them."""
 
     trace: str
     cleared_by: tuple[str, ...]
@@ -49,12 +49,12 @@ class PrivacyShown(msgspec.Struct, frozen=True):
 
 
 class PrivacyDone(msgspec.Struct, frozen=True):
-    """What was covered and destroyed, and the run that stands there now: `privacy ID --box | --text | --clear`.
+    """Result of a redaction: `privacy ID --box | --text | --clear`.
 
-    `replaced` names every old run and the new one in its place; `bytes` were in the rows and blobs destroyed. `items`,
-    `answers` and `acts` are rows of studies that were covered. The words still stand in the runs `left`, which are of
-    other families, and in the `plans` of studies, which are frozen. `unwiped` says
-    why bytes of what was covered may still lie in the file; empty where they are nowhere in it.
+    `replaced` maps each old run to its replacement. `bytes` is the size of the destroyed rows and blobs. `items`,
+    `answers` and `acts` count redacted rows of studies. The words remain in the runs `left`, which are of other
+    families, and in the `plans` of frozen studies. `unwiped` is the reason why redacted bytes may remain in the file,
+    empty if they do not.
     """
 
     trace: str
@@ -91,8 +91,6 @@ class PrivacyLine(msgspec.Struct, frozen=True):
 
 
 class PrivacyArguments(Arguments):
-    """What `privacy` takes."""
-
     run_id: str | None
     person: str | None
     boxes: list[list[str]] | None
@@ -132,7 +130,7 @@ def add_privacy(parser: Parser) -> None:
 
 
 def privacy(args: PrivacyArguments) -> int:
-    """The queue of demonstrations that nobody has cleared, on a screen, or one act on one of them without."""
+    """Open the queue of uncleared demonstrations, or do one act without a screen."""
     settings = load(db=args.db, person=args.person)
     refuse_seat(settings, "privacy")
     if args.listed:
@@ -157,7 +155,7 @@ def privacy(args: PrivacyArguments) -> int:
 
 
 def _refuse_rated(settings: Settings, run_id: str) -> None:
-    """Who rates in a study looks into demonstrations alone: raises `LabError` for another run."""
+    """Raise `LabError` if a person with studies to rate names a run that is not a demonstration."""
     with open_store(settings, create=False, readonly=True) as store:
         if store.studies.rates(settings.person) and store.runs.find(run_id) not in store.reviews.demonstrations():
             what = f"{settings.person} rates in a study here, which shows what may be seen of runs."
@@ -205,7 +203,7 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
 
 
 def _reader() -> TextReader | None:
-    """What reads words in pictures without a tree, where it is wanted and installed."""
+    """Return the reader of words in pictures without a UI tree, None if disabled or not installed."""
     from lab.ocr.engine import engine_name
     from lab.ocr.reader import TextReader
 
@@ -213,7 +211,7 @@ def _reader() -> TextReader | None:
 
 
 def done_of(run: str, redaction: Redacted | None, *, cleared: bool, unwiped: LabError | None = None) -> PrivacyDone:
-    """What was done, as it is told."""
+    """Return the result of a redaction for output."""
     counts: dict[str, Any] = dict.fromkeys(
         ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews", "unseen", "read"), 0
     )
@@ -299,7 +297,7 @@ def _wipe(args: PrivacyArguments, settings: Settings) -> int:
 
 
 def covered_too(result: PrivacyDone) -> list[tuple[str, int]]:
-    """What beside runs was covered, and how many rows of it."""
+    """Return what was redacted besides runs, with the number of rows."""
     counts = [
         ("acts on designs", result.designs),
         ("words of reviewers", result.reviews),
@@ -311,7 +309,7 @@ def covered_too(result: PrivacyDone) -> list[tuple[str, int]]:
 
 
 def tell_done(result: PrivacyDone) -> None:
-    """What a redaction did, and what it cannot reach."""
+    """Print a redaction's effect and its limits."""
     for old, new in result.replaced.items():
         say(f"run {old} is destroyed; run {new} stands in its place")
     if result.replaced:

@@ -1,4 +1,4 @@
-"""The protocols: what raters can be asked, as a list, or one whole; a file of one's own is checked."""
+"""The command protocols: list them, print one, or check a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lab.core.rounding import count
 from lab.studies.practice import check_practice
 
 _SHORT = 8
-"""Characters of a hash that people are shown."""
+"""Characters of a hash to show."""
 
 
 _OF = {
@@ -31,13 +31,13 @@ _OF = {
     "steps": "each step",
     "items": "each item that differs",
 }
-"""What is asked about, as people read it."""
+"""Words for a protocol's targets."""
 _MARK = re.compile(r"(?:- |[0-9]+\. |[·-] )?")
-"""What a line of a list begins with."""
+"""Bullet or number at the start of a line."""
 
 
 class ProtocolLine(msgspec.Struct, frozen=True):
-    """One protocol in a list: `protocols`. `sha` is its version, whatever its guideline says."""
+    """One protocol in a list: `protocols`. `sha` is its version, which does not depend on its guideline."""
 
     id: str
     title: str
@@ -50,7 +50,7 @@ class ProtocolLine(msgspec.Struct, frozen=True):
 
 
 class ProtocolShown(msgspec.Struct, frozen=True):
-    """One protocol, whole: `protocols NAME`. `guides` are its guideline's versions by locale."""
+    """One whole protocol: `protocols NAME`. `guides` are the versions of its guideline by locale."""
 
     sha: str
     guides: dict[str, str]
@@ -58,8 +58,6 @@ class ProtocolShown(msgspec.Struct, frozen=True):
 
 
 class ProtocolsArguments(Arguments):
-    """What `protocols` takes."""
-
     name: str | None
     locale: str
     yaml: bool
@@ -84,7 +82,7 @@ def add_protocols(parser: Parser) -> None:
 
 
 def list_protocols(args: ProtocolsArguments) -> int:
-    """The built-in protocols, or the one that is named, whole."""
+    """List the built-in protocols, or print the named one."""
     if args.yaml:
         return _print_file(args.name)
     if args.name is not None:
@@ -106,7 +104,7 @@ def _tell_list(lines: list[ProtocolLine]) -> None:
 
 
 def _print_file(name: str | None) -> int:
-    """A protocol's file as it stands: comments, order and all."""
+    """Print a protocol's file unchanged, with its comments."""
     if name is None:
         raise LabError("protocols", "--yaml needs the NAME of a protocol.", "`hitlab protocols` lists them.", code=2)
     protocol(name)
@@ -161,7 +159,7 @@ def _tell_whole(protocol: Protocol, locale: str) -> None:
 
 
 def _practice(protocol: Protocol, practice: Practice) -> str:
-    """What a rater tries the sheet on; not what is right there."""
+    """Describe the practice item without revealing the right answers."""
     runs = ", ".join(run.task + f" ({run.playbook})" * bool(run.playbook) for run in practice.runs)
     return f"{'run of ' * bool(runs)}{runs or protocol.unit}, {count(len(practice.answers), 'answer')} told to be right"
 
@@ -210,7 +208,7 @@ def _show_option(protocol: Protocol, field: Field, option: Option, locale: str) 
 
 
 def _block(text: str, indent: int, *, hang: int = 0) -> None:
-    """Lines of words, folded to the terminal; what follows on a line's first is set in below its words."""
+    """Print text folded to the terminal. Following lines are indented below the first one's words."""
     from rich.cells import cell_len
     from rich.console import Console
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""The command that reads words from pictures before anybody looks at them: read."""
+"""The command read: recognize words in pictures before anybody needs them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from store.store import Store
 
 
 class UnreadLine(msgspec.Struct, frozen=True):
-    """A picture whose words could not be read: its run, the first step (from 1) that shows it, and why."""
+    """A picture that could not be read: its run, the first step (from 1) that shows it, and why."""
 
     run: str
     step: int
@@ -28,9 +28,9 @@ class UnreadLine(msgspec.Struct, frozen=True):
 
 
 class PicturesRead(msgspec.Struct, frozen=True):
-    """What `read` prints: of `runs`, the pictures on whose screen no tree says a word.
+    """Result of `read`: the pictures of `runs` whose screen has no UI text.
 
-    `known` were read before, `read` are read now, by `engine`.
+    `known` were read before, `read` now, by `engine`.
     """
 
     engine: str
@@ -42,8 +42,6 @@ class PicturesRead(msgspec.Struct, frozen=True):
 
 
 class ReadArguments(Arguments):
-    """What `read` takes."""
-
     runs: list[str]
     study: str | None
     all: bool
@@ -66,7 +64,7 @@ def add_read(parser: Parser) -> None:
 
 
 def read(args: ReadArguments) -> int:
-    """Words are read from the pictures of runs whose phone said none; screens then show them at once."""
+    """Recognize words in the pictures of runs without UI text, so that screens show them at once."""
     from lab.ocr.reader import TextReader
     from lab.runs.picture_text import read_pictures, wordless_pictures
 
@@ -117,7 +115,7 @@ def _tell(result: PicturesRead) -> None:
 
 @contextmanager
 def _bar(pictures: int) -> Iterator[Callable[[], None]]:
-    """Progress on standard error, with the time that is left; gives what is to be called after each picture."""
+    """Show progress on standard error with the remaining time. Yield a callback for each finished picture."""
     if not sys.stderr.isatty() or not pictures:
         yield lambda: None
         return

@@ -1,4 +1,4 @@
-"""The command for demonstrations: a person works the phone as the agent, step by step, in words."""
+"""The command record: a person works the phone as the agent and describes each step."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class RecordArguments(Arguments):
-    """What `record` takes."""
-
     task: str | None
     resume: str | None
     intent: str | None
@@ -71,7 +69,7 @@ def add_record(parser: Parser) -> None:
 
 
 def record(args: RecordArguments) -> int:
-    """A demonstration from its intent, or an open one from where it was left."""
+    """Record a demonstration from its intent, or resume an open one."""
     if args.run_id is not None:
         return _saved(args)
     if args.resume is not None and (args.task or args.intent or args.place or args.quick):
@@ -105,7 +103,7 @@ def record(args: RecordArguments) -> int:
 
 
 def _saved(args: RecordArguments) -> int:
-    """Writes the playbook of a run that is in the file already."""
+    """Write the playbook of a stored run."""
     if args.run_id is None or args.save_playbook is None or args.task or args.resume:
         raise LabError("record", "--run ID goes with --save-playbook FILE alone", code=2)
     settings = load(db=args.db, person=args.person, seat=args.seat)
@@ -118,7 +116,7 @@ def _saved(args: RecordArguments) -> int:
 
 
 def _save(store: Store, run: str, file: str) -> None:
-    """Writes what was done in a run as a playbook; a file that is there already is left as it is."""
+    """Write a run's actions as a playbook, to a new file."""
     from lab.agents.playbook_draft import as_yaml, drafted
     from lab.cli.output import SHORT_ID, say
 
@@ -143,7 +141,7 @@ def _is_there(file: str) -> LabError:
 
 
 def _check_phone(spec: Spec | None) -> None:
-    """Raises `LabError` where the phone that is to be recorded on is not there."""
+    """Raise `LabError` if the phone to record on is not available."""
     from lab.runs.spec import check_phone, phone_of
 
     if spec is not None:
@@ -153,7 +151,7 @@ def _check_phone(spec: Spec | None) -> None:
 
 
 def _asked(args: RecordArguments, settings: Settings) -> Asking:
-    """What is recorded once intent and place are said; all that can be wrong with it is wrong now."""
+    """Return what to record once intent and place are known. Raise `LabError` now for all that can fail."""
     from lab.core.demonstration import checked
     from screens.launcher import demonstration
 

@@ -1,4 +1,4 @@
-"""A page of lines that a terminal shows and paints anew every few seconds, until `q`, Ctrl+C or a signal ends it."""
+"""A page of lines that a terminal repaints every few seconds, until `q`, Ctrl+C or a signal ends it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from lab.cli.end_signals import end_signals
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
-"""The other screen without a cursor, and back: what stood in the terminal before stands there after."""
+"""Escape codes: enter the alternate screen without a cursor, and leave it."""
 _QUIT = (b"q", b"Q", b"\x03", b"\x04")
 
 
 def can_repaint() -> bool:
-    """Whether somebody sees what is painted anew: standard output is a terminal that can go back to its first line."""
+    """Return True if standard output is a terminal that can repaint."""
     return sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
 
 
 def repaint(page: Callable[[int, int], list[str]], every: float) -> None:
-    """Shows `page` (of so many columns and rows; each line plain) until it is ended; again at once in another size."""
+    """Show `page(columns, rows)` until the end is requested. Repaint at once after a resize."""
     with end_signals(waking=(signal.SIGWINCH,)) as end, _keys() as keyboard:
         sys.stdout.write(_ENTER)
         try:
@@ -36,21 +36,21 @@ def repaint(page: Callable[[int, int], list[str]], every: float) -> None:
 
 
 def _paint(lines: list[str], rows: int) -> None:
-    """Each line in the place of the one before, so that nothing flickers; none scrolls the first away."""
+    """Overwrite each line in place, which does not flicker. The last line has no line feed, so that nothing scrolls."""
     page = "".join(f"{line}\x1b[K{chr(10) if at < rows - 1 else ''}" for at, line in enumerate(lines[:rows]))
     sys.stdout.write(f"\x1b[H{page}\x1b[J")
     sys.stdout.flush()
 
 
 def _asks_to_quit(keyboard: int) -> bool:
-    """Whether `q` was typed; other keys do nothing. A keyboard that is gone ends it, too."""
+    """Return True if `q` was typed or the keyboard is gone. Other keys do nothing."""
     keys = os.read(keyboard, 1024)
     return not keys or any(key in keys for key in _QUIT)
 
 
 @contextmanager
 def _keys() -> Iterator[list[int]]:
-    """The keyboard, each key at once and none of them echoed; none where standard input is no terminal."""
+    """Yield the keyboard without echo or line buffering, none if standard input is not a terminal."""
     if not sys.stdin.isatty():
         yield []
         return

@@ -1,4 +1,4 @@
-"""The command report: a study's tables in the paper's own form, for a terminal or to publish."""
+"""The command report: a study's tables in its paper's form, for a terminal or to publish."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Embedding = dict[str, Any]
 _ENDINGS: dict[str, Form] = {".md": "md", ".html": "html", ".htm": "html", ".json": "json", ".txt": "text"}
 
 _WIDTH, _LEAST, _MOST = 100, 40, 160
-"""A terminal's columns where there is none, and between what a report keeps."""
+"""Columns without a terminal, and the bounds for a terminal's."""
 
 
 class ReportWritten(msgspec.Struct, frozen=True):
-    """A report that was written to a file: `report --out FILE --json`; its form is JSON then."""
+    """Result of `report --out FILE --json`. Its form is JSON then."""
 
     path: str
     form: Form
@@ -43,8 +43,6 @@ class ReportWritten(msgspec.Struct, frozen=True):
 
 
 class ReportArguments(Arguments):
-    """What `report` takes."""
-
     study: str
     beside: list[str]
     embed: str | None
@@ -82,7 +80,7 @@ def add_report(parser: Parser) -> None:
 
 
 def report(args: ReportArguments) -> int:
-    """A study's report, printed or written to a new file, whose ending says in which form where no option does."""
+    """Print a study's report or write it to a new file, in the form of an option or of the file's suffix."""
     settings = settings_for(args.db, sees_outcomes, "report")
     form = _form(args)
     with open_store(settings, create=False, readonly=True) as store:
@@ -112,7 +110,7 @@ def _form(args: ReportArguments) -> Form:
 
 
 def _embedding(model: str | None, settings: Settings) -> Embedding:
-    """The named model, and what turns texts into vectors by it; nothing where none is named."""
+    """Return the named embedding model and its function, empty if none is named."""
     if not model:
         return {}
     from lab.llm.client import terms

@@ -1,4 +1,4 @@
-"""The command by which demonstrations are proofread, two by two: review."""
+"""The command review: two people proofread a demonstration."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class ReviewLine(msgspec.Struct, frozen=True):
-    """One demonstration in a list; `mine` is how far you are: none, begun, handed in."""
+    """One demonstration in a list. `mine` is your progress: none, begun, handed in."""
 
     id: str
     task: str
@@ -67,10 +67,10 @@ class ReviewList(msgspec.Struct, frozen=True):
 
 
 class PlaceShown(msgspec.Struct, frozen=True):
-    """A step (from 1), or the demonstration (null): your verdict (empty: not looked at), and its fields.
+    """A step (from 1), or the demonstration (null): your verdict (empty: none yet) and its fields.
 
-    `recorded` are the values as they were recorded, `mine` those that you changed, `reviewed` those that stand where
-    two agreed or a third settled.
+    `recorded` holds the recorded values, `mine` those you changed, `reviewed` those that two proofreaders agreed on or
+    a third settled.
     """
 
     step: int | None
@@ -82,7 +82,7 @@ class PlaceShown(msgspec.Struct, frozen=True):
 
 
 class WordShown(msgspec.Struct, frozen=True):
-    """What one proofreader wants at a place where two differ."""
+    """One proofreader's value at a place where two differ."""
 
     by: str
     value: Any
@@ -99,9 +99,9 @@ class DifferenceShown(msgspec.Struct, frozen=True):
 
 
 class ReviewShown(msgspec.Struct, frozen=True):
-    """One demonstration as you may see it: `review ID --show`, and what each act leaves.
+    """One demonstration as you may see it: `review ID --show`, and the result of each act.
 
-    Another's rows and the differences are there only once two have handed theirs in. `rejected` counts from 1.
+    Others' rows and the differences appear only after two have handed in theirs. `rejected` counts from 1.
     """
 
     trace: str
@@ -118,13 +118,11 @@ class ReviewShown(msgspec.Struct, frozen=True):
 
 
 def refuse_seat(settings: Settings, what: str) -> None:
-    """Raises `LabError` where this seat judges nobody's recordings."""
+    """Raise `LabError` if this seat may not review recordings."""
     check_seat(settings, may_review, what, "HITLAB_SEAT=rater sits elsewhere.")
 
 
 class ReviewArguments(Arguments):
-    """What `review` takes."""
-
     run_id: str | None
     person: str | None
     listed: bool
@@ -159,7 +157,8 @@ def add_review(parser: Parser) -> None:
     parser.add_argument("--note", type=typed_words, metavar="TEXT", help="with --settle: why")
     parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
     parser.json()
-    parser.may_be_empty = frozenset({"edit", "settle"})  # a field is cleared so
+    # An empty value clears a field.
+    parser.may_be_empty = frozenset({"edit", "settle"})
     parser.completes(run_id="run")
     parser.examples(
         """\
@@ -172,7 +171,7 @@ def add_review(parser: Parser) -> None:
 
 
 def review(args: ReviewArguments) -> int:
-    """A demonstration proofread on a screen, or by one act without a screen."""
+    """Proofread a demonstration on a screen, or by one act without a screen."""
     settings = load(db=args.db, person=args.person)
     refuse_seat(settings, "review")
     if args.listed:
@@ -225,7 +224,7 @@ def _act(desk: ProofreadingSession, args: ReviewArguments) -> None:
 
 
 def _step(desk: ProofreadingSession, text: str) -> int | None:
-    """A step's number from 0, None for the whole."""
+    """Parse a step as a number from 0, None for the whole."""
     if text == "whole":
         return None
     step = whole_number(text) or 0
@@ -274,7 +273,7 @@ def _tell_list(reviews: ReviewList, db: str) -> None:
 
 
 def review_list(store: Store, person: str) -> ReviewList:
-    """Every demonstration as this person may see it; edit rates count only those that two have handed in."""
+    """Return every demonstration as this person may see it. Edit rates count only those that two have handed in."""
     queue = review_queue(store, person)
     names = ReviewLine.__struct_fields__
     lines = [ReviewLine(**{name: getattr(entry, _FROM.get(name, name)) for name in names}) for entry in queue]
@@ -293,7 +292,7 @@ def _cells(line: ReviewLine) -> list[str]:
 
 
 def review_shown(demo: Proof, state: ProofreadingState, rows: Sequence[Review], person: str) -> ReviewShown:
-    """A demonstration as one person may see it; `rows` are those that they may."""
+    """Return a demonstration as one person may see it. `rows` are those they may see."""
     sheet = ProofreadingSheet(demo, rows, person)
     two = len(state.proofreaders) >= 2
     return ReviewShown(
@@ -330,7 +329,7 @@ def _place(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step
 
 
 def tell_review(result: ReviewShown) -> None:
-    """One demonstration, in lines of plain text."""
+    """Print one demonstration."""
     say(f"run     {result.trace}, recorded by {result.annotator}")
     say(f"state   {result.state}" + (f"; settled by {', '.join(result.settled_by)}" if result.settled_by else ""))
     for place in result.places:

@@ -1,4 +1,4 @@
-"""The commands that keep lists of runs in order: archive, restore, tag, rename-agent."""
+"""The commands archive, restore, tag and rename-agent, which organize the lists of runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from store.store import Store
 
 
 class RunsArchived(msgspec.Struct, frozen=True):
-    """Which runs are archived now, or in the lists again: `archive` and `restore`. `new` are those that were not so."""
+    """Result of `archive` and `restore`. `new` are the runs that it changed."""
 
     archived: bool
     runs: tuple[str, ...]
@@ -27,14 +27,14 @@ class RunsArchived(msgspec.Struct, frozen=True):
 
 
 class RunTags(msgspec.Struct, frozen=True):
-    """A run, and every tag that it bears now."""
+    """A run with its current tags."""
 
     id: str
     tags: tuple[str, ...]
 
 
 class RunsTagged(msgspec.Struct, frozen=True):
-    """What `tag` did: tags put on and taken off, how many changes that came to, and the runs as they stand now."""
+    """Result of `tag`: tags added and removed, the number of changes, and the runs' current tags."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -43,7 +43,7 @@ class RunsTagged(msgspec.Struct, frozen=True):
 
 
 class AgentRenamed(msgspec.Struct, frozen=True):
-    """What `rename-agent` did: the name that the agent of `runs` bears now (null: its own), and which were not so."""
+    """Result of `rename-agent`: the agent's name in `runs` (null: its own), and the runs that it changed."""
 
     agent: AgentName | None
     runs: tuple[str, ...]
@@ -51,7 +51,7 @@ class AgentRenamed(msgspec.Struct, frozen=True):
 
 
 class TagLine(msgspec.Struct, frozen=True):
-    """A tag, and how many runs bear it: `tag` without words."""
+    """A tag and the number of its runs: `tag` without words."""
 
     tag: str
     runs: int
@@ -61,8 +61,6 @@ _RUNS = "ids, `all`, or words as `hitlab runs` takes them"
 
 
 class ArchiveArguments(Arguments):
-    """What `archive` and `restore` take."""
-
     words: list[str]
 
 
@@ -98,12 +96,12 @@ def _takes_runs(parser: Parser) -> None:
 
 
 def archive(args: ArchiveArguments) -> int:
-    """Takes runs out of the lists; they stay in the file, and studies keep them."""
+    """Remove runs from the lists. They stay in the file and in studies."""
     return _archive(args, archived=True)
 
 
 def restore(args: ArchiveArguments) -> int:
-    """Brings archived runs back into the lists."""
+    """Return archived runs to the lists."""
     return _archive(args, archived=False)
 
 
@@ -131,8 +129,6 @@ def _tell_archived(result: RunsArchived, db: str | None) -> None:
 
 
 class TagArguments(Arguments):
-    """What `tag` takes."""
-
     words: list[str]
 
 
@@ -152,7 +148,7 @@ def add_tag(parser: Parser) -> None:
 
 
 def tag(args: TagArguments) -> int:
-    """Puts tags on runs and takes them off; without words, the tags that there are."""
+    """Add and remove tags of runs. Without words list all tags."""
     settings = settings_for(args.db, sees_outcomes, "tag")
     words = [word.strip() for word in args.words]
     if not words:
@@ -176,8 +172,6 @@ def tag(args: TagArguments) -> int:
 
 
 class RenameArguments(Arguments):
-    """What `rename-agent` takes."""
-
     words: list[str]
     to: str | None
     version: str
@@ -203,7 +197,7 @@ def add_rename_agent(parser: Parser) -> None:
 
 
 def rename(args: RenameArguments) -> int:
-    """Names the agent of runs anew, in every table; what came in stays as it is, and --undo brings it back."""
+    """Rename the agent of runs in every table. The imported data does not change, and --undo reverts it."""
     name = None if args.to is None else AgentName(*(agent_word(word) for word in (args.to, args.version, args.model)))
     if name is None and (args.version or args.model):
         raise LabError("rename-agent", "--version and --model go with --to.", code=2)
@@ -236,7 +230,7 @@ def _tell_tagged(result: RunsTagged, change: TagChange) -> None:
 
 
 def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
-    """The runs that words name; a filter finds those of the lists, or with `archived` those that are archived."""
+    """Return the runs that words name. A filter searches the listed runs, or with `archived` the archived ones."""
     words = [word.strip() for word in words]
     if not words:
         raise LabError(verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs` lists them.", code=2)

@@ -1,4 +1,4 @@
-"""A run told in lines of plain text, for people without a screen."""
+"""A run in lines of plain text, for people without a screen."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lab.runs.family import change_words
 
 
 def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:
-    """The whole run: what was asked, each step with its dialogue, how it ended.
+    """Print a whole run: the task, each step with its dialogue, its end.
 
-    With `errors` also what its program wrote on standard error; else only that there is something.
+    With `errors` include what its program wrote on standard error, else only mention it.
     """
     say(f"run     {trace.id}")
     say(f"task    {trace.task.shown} ({trace.task.kind})")
@@ -80,14 +80,14 @@ def _say_errors(text: str) -> None:
 
 
 def _agent_words(agent: Actor) -> str:
-    """The whole of an agent's identity, and the command or the name by which it was started where that is another."""
+    """Return an agent's full identity, with the command or name that started it if that differs."""
     whole = agent.identity if agent.implementation or agent.model or agent.arguments else agent.shown
     other = agent.id.startswith("process:") or (agent.implementation and agent.id not in (agent.model, whole))
     return f"{whole}, started as {agent.id}" if other else whole
 
 
 def step_lines(step: Step, *, slip: bool = False) -> list[str]:
-    """One step in words: the action, its instruction, then what was asked and answered, then what went wrong."""
+    """Describe one step: the action, its instruction, question and reply, errors."""
     action = step.action
     refusal = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
     lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{refusal}"]
@@ -110,7 +110,7 @@ def step_lines(step: Step, *, slip: bool = False) -> list[str]:
 
 
 def in_words(action: Action, step: Step | None = None) -> str:
-    """One action in words, with the name of what it lands on where the tree has one."""
+    """Describe one action, with its target's name if the UI tree has one."""
     parts = [action.kind.replace("_", " ")]
     if action.text is not None and (step is None or step.error != action.text):
         parts.append(f'"{action.text}"')

@@ -1,4 +1,4 @@
-"""The commands that list runs, and print one: runs, traces, show."""
+"""The commands runs, traces and show: list runs, and print one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from store.store import Store
 
 
 class RunLine(msgspec.Struct, frozen=True):
-    """One run of `runs`. What it cost is null where its source does not tell."""
+    """One run of `runs`. Tokens, cost and seconds are null if its source does not record them."""
 
     id: str
     task: str
@@ -53,7 +53,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
 
 class GroupLine(msgspec.Struct, frozen=True):
-    """Runs that have a value in common: the mean score of the `n` that have one, null where none has."""
+    """Runs with a common value: the mean score of the `n` that have one, null if none has."""
 
     name: str
     runs: int
@@ -65,9 +65,9 @@ class GroupLine(msgspec.Struct, frozen=True):
 
 
 class RunTable(msgspec.Struct, frozen=True):
-    """What `runs` prints: how many there are, how many fit, and these; or, with --group, their groups.
+    """Result of `runs`: the number of all runs, of the fitting ones, and those (with --group their groups).
 
-    `archived` counts those that are archived: they are in no other count, and with --archived in no other list.
+    `archived` counts archived runs. They are in no other count, and in a list only with --archived.
     """
 
     total: int
@@ -82,8 +82,6 @@ _NO_RUNS = "no runs in {}; `hitlab demo` makes one, `hitlab import PATH` brings 
 
 
 class RunsArguments(Arguments):
-    """What `runs` takes."""
-
     words: list[str]
     sort: str | None
     group: str | None
@@ -119,7 +117,7 @@ def add_runs(parser: Parser) -> None:
 
 
 def runs(args: RunsArguments) -> int:
-    """The runs that fit, in the order asked for; with --group, what is said of each group."""
+    """Print the fitting runs in the requested order, or with --group the statistics of each group."""
     if args.limit is not None and args.limit < 1:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
     run_filter, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
@@ -145,7 +143,7 @@ def runs(args: RunsArguments) -> int:
 
 
 def _read(words: Sequence[str]) -> RunFilter:
-    """The filter, whether it was written as one word of the command line or as several."""
+    """Return the filter, typed as one word or as several."""
     try:
         return read(" ".join(words))
     except LabError as error:
@@ -237,8 +235,6 @@ def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
 
 
 class TracesArguments(Arguments):
-    """What `traces` takes."""
-
     limit: int | None
     tag: str | None
     archived: bool
@@ -259,7 +255,7 @@ def add_traces(parser: Parser) -> None:
 
 
 def traces(args: TracesArguments) -> int:
-    """The runs in the database, newest first."""
+    """Print the runs in the database, newest first."""
     if args.limit is not None and args.limit < 1:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
     settings = settings_for(args.db, sees_outcomes, "traces")
@@ -283,7 +279,7 @@ _TRACE_COLUMNS = {
     "id": "id", "task": "task", "agent": "agent", "persona": "persona", "steps": "steps", "questions": "asked",
     "replies": "answered", "status": "status", "score": "score", "source": "source",
 }  # fmt: skip
-"""The columns of `traces` by what stands in them."""
+"""Columns of `traces`, by field."""
 
 
 def _tell_traces(lines: list[TraceLine], names: Mapping[str, str]) -> None:
@@ -303,9 +299,9 @@ def _cell(value: object) -> str:
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """One run, whole: `show`. `ended` is null while the run is open; `verdicts` are its source's own judgements.
+    """One whole run: `show`. `ended` is null while the run is open. `verdicts` come from its source.
 
-    `spent` is what its model's answers cost together, null where no model was asked.
+    `spent` is the cost of its model's answers, null if no model was asked.
     """
 
     id: str
@@ -321,8 +317,6 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 class ShowArguments(Arguments):
-    """What `show` takes."""
-
     run_id: str
     errors: bool
 
@@ -342,7 +336,7 @@ def add_show(parser: Parser) -> None:
 
 
 def show(args: ShowArguments) -> int:
-    """One run, whole."""
+    """Print one run."""
     settings = settings_for(args.db, sees_outcomes, "show")
     with open_store(settings, create=False, readonly=True) as store:
         run = store.runs.find(args.run_id)

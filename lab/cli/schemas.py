@@ -1,4 +1,4 @@
-"""Every input and output of hitlab as a JSON Schema: schema."""
+"""The command schema: every input and output of hitlab as a JSON Schema."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ from store.formats.jsonl.reader import RunFileLine
 
 
 def schemas() -> dict[str, Any]:
-    """Every input and output by name: the type that its JSON Schema is made from."""
+    """Return the type of every input and output, by name."""
     return {
         "task": Task,
         "playbook": PlaybookFile,
@@ -179,13 +179,11 @@ def schemas() -> dict[str, Any]:
 
 
 def names() -> list[str]:
-    """The names of all of them, sorted."""
+    """Return the sorted names of all schemas."""
     return sorted([*schemas(), "persona"])
 
 
 class SchemaArguments(Arguments):
-    """What `schema` takes."""
-
     name: str | None
 
 
@@ -203,7 +201,7 @@ def add_schema(parser: Parser) -> None:
 
 
 def schema(args: SchemaArguments) -> int:
-    """The JSON Schema of one input or output, or the list of their names."""
+    """Print the JSON Schema of one input or output, or the list of names."""
     schema_types = schemas()
     if args.name is None:
         emit(names(), lambda all_names: say("\n".join(all_names)), json=args.json)
@@ -221,9 +219,10 @@ def schema(args: SchemaArguments) -> int:
 
 
 _FILES = ("task", "script")
-"""Inputs whose `id` is the file's own name where it is not written."""
+"""Inputs whose `id` defaults to the file's name."""
 
 
+# The reader fills in `id` before it decodes, so that the type requires what the file need not have.
 def _named_by_its_file(schema: dict[str, Any]) -> None:
     struct = schema["$defs"][schema["$ref"].rpartition("/")[2]]
     struct["required"] = [name for name in struct["required"] if name != "id"]
@@ -232,7 +231,7 @@ def _named_by_its_file(schema: dict[str, Any]) -> None:
 
 
 def _profile_schema() -> dict[str, Any]:
-    """KnowU-Bench's profile as far as it is required; what a profile adds is its own."""
+    """Return the schema of KnowU-Bench's profile, as far as hitlab requires it."""
     sections = ["locations", "digital_context", "habits", "preferences", "decision_criteria", "social_graph"]
     identity = {
         "type": "object",

@@ -1,4 +1,4 @@
-"""The command that serves studies to browsers: each person by a link of their own, in a process of their own."""
+"""The command serve: studies in browsers, each person by their own link and in their own process."""
 
 from __future__ import annotations
 
@@ -30,8 +30,6 @@ PORT = 8765
 
 
 class ServeArguments(Arguments):
-    """What `serve` takes."""
-
     study: list[str] | None
     answer: str | None
     host: str
@@ -64,7 +62,7 @@ def add_serve(parser: Parser) -> None:
 
 
 def serve(args: ServeArguments) -> int:
-    """Serves until Ctrl+C; makes a link for everybody who has none, and prints it."""
+    """Serve until Ctrl+C. Make and print links for everybody without one."""
     settings = settings_for(args.db, sees_outcomes, "serve")
     _check(args)
     people = check_people(args.answer) if args.answer is not None else []
@@ -81,7 +79,7 @@ def serve(args: ServeArguments) -> int:
 
 
 def _check(args: ServeArguments) -> None:
-    """Raises `LabError` where the server could not be reached as it is said, or by everybody."""
+    """Raise `LabError` if people could not reach the server as it is configured."""
     if args.study is None and args.answer is None:
         raise LabError("serve", "what is served? --study STUDY, or --answer P01,P02.", code=2)
     if args.most < 1:
@@ -116,7 +114,8 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
         if people:
             _tell_answer(store, people, address, by)
         say("Ctrl+C ends it; what was answered is kept.")
-        sys.stdout.flush()  # a link is told once, also to a pipe or a log
+        # Links appear once only, so they must reach a pipe or log now.
+        sys.stdout.flush()
         await server.serve(stop)
     finally:
         note.close()
@@ -124,17 +123,17 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
 
 
 def _tell(store: Store, study: Study, address: str, by: str) -> None:
-    """Says where a study is served, and the links that were made for it now."""
+    """Print the address of a study and the links that are made now."""
     _tell_links(store, study, linked_people(store, study), address, by, f"hitlab study links {study.id}")
 
 
 def _tell_answer(store: Store, people: Sequence[str], address: str, by: str) -> None:
-    """The same of the room Answer."""
+    """Print the address of the room Answer and the links that are made now."""
     _tell_links(store, None, people, address, by, "hitlab answer --links")
 
 
 def _tell_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:
-    """Makes the links that are missing; `command` makes others."""
+    """Make and print the missing links. `command` is how to make others."""
     new_links = make_missing(store, study, people, address, by=by)
     name = study.name if study is not None else "Answer"
     say(f"{name} is served at {address} to {len(people)} {'people' if len(people) > 1 else 'person'}")
@@ -145,7 +144,7 @@ def _tell_links(store: Store, study: Study | None, people: Sequence[str], addres
 
 
 def _tell_watch(store: Store, study: Study, address: str, by: str) -> None:
-    """Says by which link a manager watches a study, where one is made for it now."""
+    """Make and print the manager's link of a study, unless there is one."""
     if has_watch_link(store, study):
         say(f"  a link to watch it is there already; `hitlab study links {study.id} --watch` makes another")
     else:

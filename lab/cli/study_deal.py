@@ -1,4 +1,4 @@
-"""The commands that deal studies and change who works on them: study deal, lock, archive, restore, replace, release."""
+"""The commands study deal, lock, archive, restore, replace and release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from store.store import Store
 
 
 class StudyLocked(msgspec.Struct, frozen=True):
-    """A study that was closed; `left` counts what was still to be done."""
+    """Result of `study lock`. `left` counts the assignments not handed in."""
 
     study: str
     version: int
@@ -38,7 +38,7 @@ class StudyLocked(msgspec.Struct, frozen=True):
 
 
 class StudyArchived(msgspec.Struct, frozen=True):
-    """Whether a study is archived now: `study archive` and `study restore`."""
+    """Result of `study archive` and `study restore`."""
 
     study: str
     version: int
@@ -46,7 +46,7 @@ class StudyArchived(msgspec.Struct, frozen=True):
 
 
 class RaterReplaced(msgspec.Struct, frozen=True):
-    """Who left, and who goes on: `stays` was handed in and stays, `dealt` is what the other has to do now."""
+    """Result of `study replace`: `stays` counts what the rater had handed in, `dealt` what the replacement got."""
 
     study: str
     version: int
@@ -57,7 +57,7 @@ class RaterReplaced(msgspec.Struct, frozen=True):
 
 
 class RaterReleased(msgspec.Struct, frozen=True):
-    """Who may go on."""
+    """Result of `study release`."""
 
     study: str
     version: int
@@ -65,8 +65,6 @@ class RaterReleased(msgspec.Struct, frozen=True):
 
 
 class StudyDealArguments(Arguments):
-    """What `study deal` takes."""
-
     study: str
     order: Literal["random", "active"]
     first: int | None
@@ -96,7 +94,7 @@ def add_study_deal(parser: Parser) -> None:
 
 
 def deal(args: StudyDealArguments) -> int:
-    """Deals a study to its raters; what was dealt before stays as it is."""
+    """Deal a study to its raters. Earlier assignments do not change."""
     settings = settings_for(args.db, sees_outcomes, "study deal")
     if args.first is not None and args.order != "active":
         raise LabError("study deal", "--first is for --order active.", code=2)
@@ -108,8 +106,6 @@ def deal(args: StudyDealArguments) -> int:
 
 
 class StudyLockArguments(Arguments):
-    """What `study lock` takes."""
-
     study: str
     even_so: bool
 
@@ -128,7 +124,7 @@ def add_study_lock(parser: Parser) -> None:
 
 
 def lock(args: StudyLockArguments) -> int:
-    """Closes a study; refused while somebody has something left to do, unless that is said to be so."""
+    """Lock a study. Refuse while anything is left to do, unless --even-so."""
     settings = settings_for(args.db, sees_outcomes, "study lock")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
@@ -150,7 +146,7 @@ def lock(args: StudyLockArguments) -> int:
 
 
 def _left(store: Store, study: Study) -> dict[str, int]:
-    """How much each person has still to do; who left or withdrew has nothing."""
+    """Return the number of open assignments of each person who neither left nor withdrew."""
     people = [
         store.studies.progress(study, code)
         for code in people_of(store, study)
@@ -171,7 +167,7 @@ def add_study_archive(parser: Parser) -> None:
 
 
 def archive(args: StudyArguments) -> int:
-    """Takes a study out of the lists, so that nobody is asked in it; all that is in it stays."""
+    """Archive a study: nobody is asked in it, and nothing is deleted."""
     return _archive(args, archived=True)
 
 
@@ -188,7 +184,7 @@ def add_study_restore(parser: Parser) -> None:
 
 
 def restore(args: StudyArguments) -> int:
-    """Brings an archived study back into the lists."""
+    """Return an archived study to the lists."""
     return _archive(args, archived=False)
 
 
@@ -205,8 +201,6 @@ def _archive(args: StudyArguments, *, archived: bool) -> int:
 
 
 class StudyReplaceArguments(Arguments):
-    """What `study replace` takes."""
-
     study: str
     rater: str
     by: str
@@ -227,7 +221,7 @@ def add_study_replace(parser: Parser) -> None:
 
 
 def replace(args: StudyReplaceArguments) -> int:
-    """Deals what a rater who leaves has not handed in to another; what they handed in stays theirs."""
+    """Deal what a leaving rater has not handed in to another person."""
     settings = settings_for(args.db, sees_outcomes, "study replace")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
@@ -276,8 +270,6 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
 
 
 class StudyReleaseArguments(Arguments):
-    """What `study release` takes."""
-
     study: str
     rater: str
 
@@ -296,7 +288,7 @@ def add_study_release(parser: Parser) -> None:
 
 
 def release(args: StudyReleaseArguments) -> int:
-    """Lets a rater go on who was held after the pilot."""
+    """Release a rater who was held after the pilot."""
     settings = settings_for(args.db, sees_outcomes, "study release")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
@@ -315,7 +307,7 @@ def release(args: StudyReleaseArguments) -> int:
 
 # -- what they share -------------------------------------------------------------------------------------------
 def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
-    """The (unit, run) that a person has handed in; a play that was interrupted is none."""
+    """Return the (unit, run) pairs that a person has handed in. An interrupted play does not count."""
     hand_ins = handed_in(store.labels.acts(study, code))
     return {(unit, run) for (_, unit, run), act in hand_ins.items() if "interrupted" not in act.detail}
 

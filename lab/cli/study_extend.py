@@ -1,4 +1,4 @@
-"""The command that adds units to a running study: study extend."""
+"""The command study extend: add units to a running study."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _TERMS = ("runs", "tasks", "items", "reference", "profiles", "log", "steps")
 
 
 class StudyExtended(msgspec.Struct, frozen=True):
-    """A study's next version, which extends the one before: `study extend`.
+    """Result of `study extend`: a study's next version.
 
-    Of its `units` `new` were added; `already` of those that were named were in it, `changed` of these would be made
-    otherwise today and stay as they were frozen. `labels` and `acts` of the version before count in it, `carried` is
-    how many assignments it has of it; `dealt` is how many new ones each person has, by code.
+    `new` of its `units` were added. `already` of the named units were in it, and `changed` of those would differ if
+    made today but stay as they were frozen. `labels` and `acts` of the previous version count in it. `carried` is the
+    number of assignments carried over, `dealt` the number of new ones by code.
     """
 
     study: str
@@ -52,8 +52,6 @@ class StudyExtended(msgspec.Struct, frozen=True):
 
 
 class StudyExtendArguments(Arguments):
-    """What `study extend` takes."""
-
     study: str
     runs: list[str] | None
     tag: str | None
@@ -81,7 +79,7 @@ def add_study_extend(parser: Parser) -> None:
 
 
 def extend(args: StudyExtendArguments) -> int:
-    """Adds units to a study as its next version; what was dealt and answered is carried along."""
+    """Add units to a study as its next version, carrying over assignments and answers."""
     settings = settings_for(args.db, sees_outcomes, "study extend")
     arguments = vars(args)
     terms: dict[str, Any] = {name: arguments[name] for name in _TERMS if arguments[name] is not None}

@@ -1,4 +1,4 @@
-"""Commands that send a rater's part of a study out, and take it back: study kit, study take."""
+"""The commands study kit and study take: send one rater's part of a study out, and take it back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lab.studies.study_places import study_named
 
 
 class KitMade(msgspec.Struct, frozen=True):
-    """A kit that was made: `study kit`. `labels` and `acts` are the rater's so far, `bytes` the file's size."""
+    """Result of `study kit`. `labels` and `acts` are the rater's so far, `bytes` is the file's size."""
 
     out: str
     study: str
@@ -32,10 +32,10 @@ class KitMade(msgspec.Struct, frozen=True):
 
 
 class KitTaken(msgspec.Struct, frozen=True):
-    """What came in from a kit: `study take`. `there` is what had come before; `dealt` are plays dealt once more.
+    """Result of `study take`. `there` counts rows that were here before, `dealt` plays dealt again.
 
-    `clashes` are the places (unit, target, field) at which the rater's two copies have different last words. Where the
-    study was extended since, `carried` answers count in `newest`, the version as which it goes on, too.
+    `clashes` are the places (unit, target, field) where the rater's two copies have different last labels. If the study
+    was extended meanwhile, `carried` answers count in its `newest` version too.
     """
 
     study: str
@@ -52,8 +52,6 @@ class KitTaken(msgspec.Struct, frozen=True):
 
 
 class StudyKitArguments(Arguments):
-    """What `study kit` takes."""
-
     study: str
     rater: str
     out: str
@@ -74,7 +72,7 @@ def add_study_kit(parser: Parser) -> None:
 
 
 def kit(args: StudyKitArguments) -> int:
-    """Writes one rater's kit, a new file."""
+    """Write one rater's kit as a new file."""
     settings = settings_for(args.db, sees_outcomes, "study kit")
     check_code(args.rater, "study kit", "--rater")
     from store.kit_export import make_kit
@@ -100,8 +98,6 @@ def _tell_kit(result: KitMade) -> None:
 
 
 class StudyTakeArguments(Arguments):
-    """What `study take` takes."""
-
     kit: str
 
 
@@ -118,7 +114,7 @@ def add_study_take(parser: Parser) -> None:
 
 
 def take(args: StudyTakeArguments) -> int:
-    """Takes a kit's work in; what is here already is passed over."""
+    """Import a kit's work. Rows that are here already are skipped."""
     settings = settings_for(args.db, sees_outcomes, "study take")
     from store.kit_import import take_kit
 

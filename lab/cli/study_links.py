@@ -1,4 +1,4 @@
-"""The command that makes links for a study's people, shows how they are used, and revokes them."""
+"""The command study links: make links for a study's people, show their state, revoke them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 LOCAL = "http://127.0.0.1:8765"
-"""Where `hitlab serve` listens, if nothing else is said."""
+"""Default address of `hitlab serve`."""
 
 
 class PersonLink(msgspec.Struct, frozen=True):
-    """One person's newest link: `address` only where it was made now, for the file keeps no secret.
+    """One person's newest link. `address` is set only if it was made now, since the file has no secret.
 
-    `state` is open, expired or revoked; `entered` when a browser took it up, empty while none has.
+    `state` is open, expired or revoked. `entered` is the time when a browser claimed it, empty if none has.
     """
 
     rater: str
@@ -40,7 +40,7 @@ class PersonLink(msgspec.Struct, frozen=True):
 
 
 class StudyLinks(msgspec.Struct, frozen=True):
-    """What `study links` prints. `watch` is the newest link to the page of the study's progress, null where none is."""
+    """Result of `study links`. `watch` is the newest link to the study's progress, null if there is none."""
 
     study: str
     version: int
@@ -49,8 +49,6 @@ class StudyLinks(msgspec.Struct, frozen=True):
 
 
 class StudyLinksArguments(Arguments):
-    """What `study links` takes."""
-
     study: str
     again: str | None
     revoke: str | None
@@ -86,7 +84,7 @@ def add_study_links(parser: Parser) -> None:
 
 
 def links(args: StudyLinksArguments) -> int:
-    """Makes a link for everybody who has none, and says how everybody's is used."""
+    """Make a link for everybody without one, and print the state of all links."""
     settings = settings_for(args.db, sees_outcomes, "study links")
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
@@ -108,7 +106,7 @@ def links(args: StudyLinksArguments) -> int:
 
 
 def links_address(store: Store, url: str | None) -> tuple[str, bool]:
-    """Where links lead, and whether that is a guess: what was typed, the server that runs on the file, or the usual."""
+    """Return the base URL of links, and True if it is a guess: as typed, of the running server, or the default."""
     from lab.runs.running_servers import running_address
 
     if url is not None:
@@ -120,7 +118,7 @@ def links_address(store: Store, url: str | None) -> tuple[str, bool]:
 def _watch_links(
     store: Store, study: Study, args: StudyLinksArguments, url: str, until: str, by: str, *, is_guess: bool
 ) -> int:
-    """Makes a new link to the page of a study's progress, or none; those of before open nothing any more."""
+    """Revoke the links to a study's progress, and make a new one unless --no-watch."""
     if args.again or args.revoke:
         raise LabError("--watch", "is about the manager's link; --again and --revoke are about people's.", code=2)
     check_watched(store, study)
@@ -137,7 +135,7 @@ def _watch_links(
 
 
 def check_watched(store: Store, study: Study) -> None:
-    """Raises `LabError` where nobody watches a study: it is archived, or all of it is elsewhere."""
+    """Raise `LabError` if the study is archived or this file holds a part of it only."""
     from lab.studies.study_progress import check_whole
 
     check_whole(store, f"study {study.name}")
@@ -146,19 +144,19 @@ def check_watched(store: Store, study: Study) -> None:
 
 
 def make_watch_link(store: Store, study: Study, url: str, *, by: str, until: str = "", shared: bool = False) -> str:
-    """A new link to the page of a study's progress; gives its address."""
+    """Make a link to a study's progress and return its address."""
     link = make_link(store, study, by, by=by, until=until, shared=shared, purpose="watch")
     return f"{url}/r/{link.token}"
 
 
 def has_watch_link(store: Store, study: Study) -> bool:
-    """Whether a link to the page of a study's progress is open."""
+    """Return True if an open link to the study's progress exists."""
     at = now()
     return any(link.state(at) == "open" for link in links_of(store, study, "watch"))
 
 
 def checked_url(url: str) -> str:
-    """An address without its last slash; `LabError` for what is none."""
+    """Return a base URL without its last slash. Raise `LabError` if it is not one."""
     scheme, slashes, rest = url.rstrip("/").partition("://")
     name, _, path = rest.partition("/")
     if scheme not in ("http", "https") or not slashes or not name or path or "@" in name or "?" in name or "#" in name:
@@ -167,9 +165,9 @@ def checked_url(url: str) -> str:
 
 
 def linked_people(store: Store, study: Study) -> list[str]:
-    """Everybody who may be given a link: to whom something is dealt in this file, and who neither left nor withdrew.
+    """Return everybody who may get a link: with assignments in this file, and neither left nor withdrawn.
 
-    Raises `LabError` where that is nobody.
+    Raise `LabError` if there is nobody.
     """
     people = [code for code in people_there(store, study) if store.studies.progress(study, code).dealt]
     if not people:
@@ -187,7 +185,7 @@ def make_missing(
     until: str = "",
     shared: bool = False,
 ) -> dict[str, str]:
-    """Makes a link for each of these who has none that is open; gives the addresses of those that were made.
+    """Make a link for each of these people without an open one. Return the new addresses.
 
     Without a study they lead into the room Answer.
     """
@@ -201,7 +199,7 @@ def make_missing(
 
 
 def named_people(words: str | None, people: Sequence[str], option: str) -> list[str]:
-    """The people of a comma-separated list; `LabError` for one who is none of those who may be named."""
+    """Parse a comma-separated list of codes. Raise `LabError` for a code that is not among `people`."""
     codes = [code.strip() for code in (words or "").split(",") if code.strip()]
     for code in codes:
         if code not in people:
@@ -211,7 +209,7 @@ def named_people(words: str | None, people: Sequence[str], option: str) -> list[
 
 
 def check_apart(recipients: Sequence[str], revoked_people: Sequence[str]) -> None:
-    """Raises `LabError` where somebody is to be given a link and to have none."""
+    """Raise `LabError` if somebody is to get a link and to lose it."""
     both = [code for code in dict.fromkeys(revoked_people) if code in recipients]
     if both:
         problem = f"{', '.join(both)}: is to have a link and none."
@@ -226,7 +224,7 @@ def _revoke(store: Store, study: Study, people: Sequence[str], by: str) -> None:
 
 
 def _rows(store: Store, study: Study, new_links: dict[str, str]) -> list[PersonLink]:
-    """Each person's last link, in the order of the study's people."""
+    """Return each person's last link, in the order of the study's people."""
     last: dict[str, Link] = {link.rater: link for link in links_of(store, study)}
     at = now()
     return [
@@ -237,13 +235,13 @@ def _rows(store: Store, study: Study, new_links: dict[str, str]) -> list[PersonL
 
 
 def _watch_row(store: Store, study: Study, address: str = "") -> PersonLink | None:
-    """The newest link to the page of a study's progress."""
+    """Return the newest link to a study's progress."""
     links = links_of(store, study, "watch")
     return person_link(links[-1], now(), address) if links else None
 
 
 def person_link(link: Link, at: str, address: str) -> PersonLink:
-    """How a link stands at that time; `address` where it was made now."""
+    """Return a link's line at a time. `address` is set if it was made now."""
     return PersonLink(
         link.rater, link.state(at), link.made_at, link.until, link.entered_at, len(link.browsers), address
     )
@@ -259,7 +257,7 @@ def _tell_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) 
 
 
 def tell_guess(*, is_guess: bool) -> None:
-    """Says of links that were made while no server runs on the file that their address is the usual one."""
+    """Print that the links have the default address, since no server runs on the file."""
     if is_guess:
         say(f"No `hitlab serve` runs on this file now: {LOCAL} is where it listens if nothing else is said.")
         say("Where it is another address, put that in its place, or make the links with --url.")
@@ -277,7 +275,7 @@ def _tell(result: StudyLinks, name: str, *, is_guess: bool) -> None:
 
 
 def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) -> None:
-    """A table of how links are used; those made now are whole lines below it, to be copied."""
+    """Print a table of links and their use. The new addresses follow on lines of their own, to be copied whole."""
     print_table(
         ["person", "link", "opened", "expires"],
         [
@@ -297,7 +295,7 @@ def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) ->
 
 
 def _minute(at: str) -> str:
-    """A UTC time to the minute."""
+    """Format a UTC time to the minute."""
     return at[:16].replace("T", " ")
 
 

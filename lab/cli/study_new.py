@@ -1,4 +1,4 @@
-"""What the commands for studies print, as shapes and for people: new, deal, status, show, replace."""
+"""The command study new: freeze a study from a preset, a protocol or a plan."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ UNIT_WORDS = {
     "pair of texts": "pairs of texts", "step": "steps", "question": "questions", "task": "tasks",
     "task to play": "tasks to play",
 }  # fmt: skip
-"""What a protocol is asked of, in the plural."""
+"""Plural of each kind of unit."""
 
 
 def dealing_words(unit: str, overlap: int, shared: str = "") -> str:
-    """To how many people a unit goes (`shared`, where not all do); of a played study, to how many a task goes."""
+    """Describe how many people get each unit (`shared`, if not all do), or each task of a played study."""
     if unit == "task to play":
         return f"each task by {overlap} of them, by a person once, under one of the conditions that people play"
     return shared or f"each by {overlap}"
@@ -49,7 +49,7 @@ PRESETS = (
     "pspa-e3", "pspa-d2", "pspa-e1", "dac", "knowu-5a", "knowu-5b", "knowu-5c", "memgui-a7", "memgui-irr",
     "memgui-failures", "fingertip-guess", "fingertip-rating",
 )  # fmt: skip
-"""Those of `annotators.presets`, in the order in which they are told."""
+"""The presets of `annotators.presets` in printing order, named here so that --help imports nothing."""
 
 _BEFORE = f"""\
 presets: {", ".join(PRESETS[:7])},
@@ -74,8 +74,6 @@ _EXAMPLES = """\
 
 
 class StudyNewArguments(Arguments):
-    """What `study new` takes."""
-
     plan: str
     runs: list[str] | None
     tag: str | None
@@ -170,7 +168,7 @@ def add_study_new(parser: Parser) -> None:
 
 
 def add_terms(parser: Parser) -> None:
-    """What a study is of, and on which terms its units are made."""
+    """Add the options for the units of a study and the terms on which they are made."""
     parser.add_argument(
         "--runs", nargs="+", metavar="ID|FILTER", help="ids, `all`, or words as `hitlab runs` takes them"
     )
@@ -207,7 +205,7 @@ def _count(text: str) -> int:
 
 
 def new(args: StudyNewArguments) -> int:
-    """Freezes a study over runs, tasks or items; the same name with anything different is a new version."""
+    """Freeze a study over runs, tasks or items. An existing name with any difference becomes a new version."""
     settings = settings_for(args.db, sees_outcomes, "study new")
     plan = _plan(args)
     named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
@@ -220,7 +218,7 @@ def new(args: StudyNewArguments) -> int:
 
 
 def _plan(args: StudyNewArguments) -> Plan:
-    """The plan that the command line comes to."""
+    """Return the plan of a command line."""
     arguments = vars(args)
     terms: dict[str, Any] = {name: arguments[name] for name in _FLAGS if arguments[name] is not None}
     if args.tag is not None:
@@ -247,7 +245,7 @@ def tell_frozen(result: StudiesFrozen, db: str | None = None) -> None:
 
 
 def tell_skipped(skipped: Iterable[Skipped]) -> None:
-    """What was left out, by reason."""
+    """Print what the study leaves out, by reason."""
     reasons: dict[str, list[str]] = {}
     for item in skipped:
         reasons.setdefault(item.why, []).append(item.id)

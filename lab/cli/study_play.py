@@ -1,4 +1,4 @@
-"""The commands by which studies are rated and played: on the screen, or by a script or a model without one."""
+"""The commands study open and study play: rate or play on the screen, or play by a script or model."""
 
 from __future__ import annotations
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 
 class StudyOpenArguments(Arguments):
-    """What `study open` takes."""
-
     study: str
     person: str | None
     only: bool
@@ -50,7 +48,7 @@ def add_study_open(parser: Parser) -> None:
 
 
 def open(args: StudyOpenArguments) -> int:
-    """Opens a study on the screen, for a rater or a participant, at the exact place where they left it."""
+    """Open a study for a rater or participant, at the exact place where they left it."""
     settings = load(db=args.db, person=args.person)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
@@ -62,7 +60,7 @@ def open(args: StudyOpenArguments) -> int:
 
 
 def check_person(store: Store, study: Study, code: str) -> None:
-    """Raises `LabError` where nothing of a study is there for this person now."""
+    """Raise `LabError` if this person can do nothing in the study now."""
     what = f"study {study.name}"
     if store.labels.withdrew(code):
         raise LabError(what, f"{code} has withdrawn.")
@@ -78,9 +76,9 @@ def check_person(store: Store, study: Study, code: str) -> None:
 
 
 class PlayedRun(msgspec.Struct, frozen=True):
-    """One run of a study that nobody sat at: `new` is false where it was played before.
+    """One run of a study without a person. `new` is false if it was played before.
 
-    `cost` is what its user's answers cost, in US dollars; `why` says why a run was left open.
+    `cost` is the cost of its user's answers in US dollars. `why` is the reason if the run was left open.
     """
 
     unit: str
@@ -97,7 +95,7 @@ class PlayedRun(msgspec.Struct, frozen=True):
 
 
 class ShadowsPlayed(msgspec.Struct, frozen=True):
-    """What shadows have answered: `answered` of `questions`, `new` of them now, for `cost` US dollars."""
+    """Shadow models' progress: `answered` of `questions`, `new` of them now, for `cost` US dollars."""
 
     questions: int
     answered: int
@@ -106,10 +104,10 @@ class ShadowsPlayed(msgspec.Struct, frozen=True):
 
 
 class StudyPlayed(msgspec.Struct, frozen=True):
-    """What `study play` came to. `left` counts plays that wait for a model to be named, or were not begun.
+    """Result of `study play`. `left` counts plays that need --model or were not begun.
 
-    `cost` is what models' answers cost now, in US dollars, `ended` why it ended early. `shadows` is null but with
-    --shadows.
+    `cost` is the cost in US dollars of models' answers in this call, `ended` the reason if it ended early. `shadows` is
+    null without --shadows.
     """
 
     study: str
@@ -123,16 +121,16 @@ class StudyPlayed(msgspec.Struct, frozen=True):
 
 
 class PromptPart(msgspec.Struct, frozen=True):
-    """One message of what a model would be sent."""
+    """One message to a model."""
 
     role: str
     text: str
 
 
 class PlayPrompt(msgspec.Struct, frozen=True):
-    """What a model would be sent at its first question in a play: `study play --show-prompt`.
+    """Messages of a model's first question in a play: `study play --show-prompt`.
 
-    `prompts` is the hash of the files that it is made of; what the assistant says is a placeholder.
+    `prompts` is the hash of the prompt files. A placeholder stands in for the assistant's words.
     """
 
     study: str
@@ -142,8 +140,6 @@ class PlayPrompt(msgspec.Struct, frozen=True):
 
 
 class StudyPlayArguments(Arguments):
-    """What `study play` takes."""
-
     study: str
     model: str | None
     code: str
@@ -190,7 +186,7 @@ on with by the same line."""
 
 
 def play(args: StudyPlayArguments) -> int:
-    """Plays what needs no person, or asks shadows what they have not answered; exit code 3 where some of it is left."""
+    """Play all that needs no person, or ask shadow models what they lack. Exit code 3 if some is left."""
     settings = load(db=args.db, device=args.device)
     check_seat(settings, sees_outcomes, "study play")
     if args.budget is not None and not 0 < args.budget < float("inf"):
@@ -224,7 +220,7 @@ def play(args: StudyPlayArguments) -> int:
 
 
 def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
-    """Plays what a script or the named model plays."""
+    """Play the units of a script or the named model."""
     from lab.studies.headless_plays import PlayBudget, check_plays, headless_plays
 
     what = f"study {study.name}"
@@ -246,7 +242,7 @@ def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Setti
 
 
 def check_priced(model: str, settings: Settings) -> None:
-    """Raises `LabError` where a budget cannot be kept, for nobody knows what a model costs."""
+    """Raise `LabError` if the model's price is unknown, so that a budget cannot hold."""
     from lab.llm.client import Llm, terms
 
     if Llm(model, terms(settings)).prices() is None:
@@ -296,7 +292,7 @@ def _played_run(outcome: PlayDone) -> PlayedRun:
 
 
 def tell(run: PlayedRun) -> None:
-    """A line for a run that is on the disk."""
+    """Print one stored run in one line."""
     score = "-" if run.score is None else f"{run.score:.2f}"
     questions = "one question" if run.questions == 1 else f"{run.questions} questions"
     before = "" if run.new else ", played before"
@@ -309,7 +305,7 @@ def tell(run: PlayedRun) -> None:
 
 
 def _rehearsal(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
-    """Has scripts play the parts of the people who are named."""
+    """Let scripts play the parts of the named people."""
     from lab.studies.rehearsal import rehearse
 
     if args.model:
@@ -339,7 +335,7 @@ def _rehearsal_run(unit: Unit, code: str, trace: Trace) -> PlayedRun:
 
 
 def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
-    """Asks the study's shadows what they have not answered at the runs that people ended."""
+    """Ask the study's shadow models the questions they lack, in runs that people finished."""
     from lab.runs.shadows import ask_missing, check_shadows
     from lab.studies.played_runs import people_runs
 

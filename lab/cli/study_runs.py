@@ -1,4 +1,4 @@
-"""The command that lists what was played in a study: each run with who, under which condition, in which place, how."""
+"""The command study runs: list a study's plays with person, condition and times."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from store.store import Store
 
 
 class QuestionPlayed(msgspec.Struct, frozen=True):
-    """One question of the agent's and how it was answered; times are UTC, null where there is none.
+    """One question of the agent and its answer. Times are UTC, null if missing.
 
-    `waited` is in seconds from its being shown to its being sent, pauses in between included; `characters` and `edits`
-    (deletions) are of the answer as it was sent. `step` counts from 1.
+    `waited` is the seconds from showing to sending it, pauses included. `characters` and `edits` (deletions) describe
+    the answer as sent. `step` counts from 1.
     """
 
     step: int
@@ -41,12 +41,12 @@ class QuestionPlayed(msgspec.Struct, frozen=True):
 
 
 class RunPlayed(msgspec.Struct, frozen=True):
-    """One run of a study that is played. `position` is its place in the person's order, from 0; null for programs.
+    """One run of a played study. `position` is its place in the person's order, from 0, null for programs.
 
-    `play` counts from 1 how often it was dealt, `waited` the seconds for which a question was open, `paused` those for
-    which a person let the phone stand still, `pauses` how often. `quiz_tries` are the answers that were given to the
-    quiz on whom they play, `quiz_share` what was right at the first try in the round that was passed. `consent` is the
-    version of the text that was agreed to last before the run.
+    `play` counts from 1 how often it was dealt. `waited` is the seconds with an open question, `paused` the seconds
+    that a person held the phone, `pauses` how often. `quiz_tries` counts the answers to the persona's quiz,
+    `quiz_share` is the share right at first try in the passed round. `consent` is the version of the text last agreed
+    to before the run.
     """
 
     unit: str
@@ -73,7 +73,7 @@ class RunPlayed(msgspec.Struct, frozen=True):
 
 
 class RunsPlayed(msgspec.Struct, frozen=True):
-    """What was played in a study, person by person in the order in which it was."""
+    """Runs of a played study by person, in the order of play."""
 
     study: str
     version: int
@@ -93,7 +93,7 @@ def add_study_runs(parser: Parser) -> None:
 
 
 def runs(args: StudyArguments) -> int:
-    """Lists them."""
+    """Print the study's plays."""
     settings = settings_for(args.db, sees_outcomes, "study runs")
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
@@ -106,7 +106,7 @@ def runs(args: StudyArguments) -> int:
 
 
 def runs_of(store: Store, study: Study) -> list[RunPlayed]:
-    """Every run of a study, person by person."""
+    """Return every run of a study, by person."""
     acts = store.labels.acts(study)
     positions = {
         (assignment.rater, assignment.unit, assignment.run): assignment.position
@@ -160,7 +160,7 @@ def _run(
 
 
 def _play(theirs: Iterable[Act], study_play: StudyPlay) -> int:
-    """How many times this play had been dealt to them when this run was begun."""
+    """Return how many times this play had been dealt when its run began."""
     return next((act.run for act in theirs if act.act == "played" and act.detail.get("run") == study_play.trace), 1)
 
 
@@ -169,7 +169,7 @@ def _score(trace: Trace | None) -> float | None:
 
 
 def _questions(events: Iterable[AnyEvent]) -> Iterable[QuestionPlayed]:
-    """Every question of a run in order; the last may stand open."""
+    """Yield every question of a run in order. The last may be open."""
     open_one: Asked | None = None
     for event in events:
         if isinstance(event, Asked):

@@ -1,4 +1,4 @@
-"""The commands that tell of studies: how far everybody is, from what they did and never from what they said; a plan."""
+"""The commands study status and study show: everybody's progress without any answer, and a study's plan."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from store.store import Store
 
 
 class RaterStatus(msgspec.Struct, frozen=True):
-    """How far one person is: of `dealt` units `done` are handed in, `begun` have an answer.
+    """One person's progress: of `dealt` units `done` are handed in, `begun` have an answer.
 
-    `minutes` is the time they worked, without pauses of more than five minutes and those that the screen measured;
-    `seconds` the median for a unit they handed in, null where there is none. `consent` is when they agreed, null where
-    they did not, or need not.
-    `clashes` are places at which two last words of theirs stand since copies were merged: theirs to settle.
+    `minutes` is the time worked, without gaps of five minutes or more and measured absences. `seconds` is the median
+    for a handed-in unit, null without one. `consent` is the time of consent, null if there is none or none is needed.
+    `clashes` counts places with two last labels of theirs from merged copies, for them to settle.
     """
 
     rater: str
@@ -44,10 +43,10 @@ class RaterStatus(msgspec.Struct, frozen=True):
 
 
 class StudyStatus(msgspec.Struct, frozen=True):
-    """How far everybody in one study is; never what anybody said.
+    """Progress of everybody in one study, without any answer.
 
-    `kit` is the code of whose kit the file is, in which only theirs is; null where all of the study is here.
-    `intervals` are judges' corrected intervals beside the planned width, where one was planned.
+    `kit` is the rater's code if the file is a kit, which holds their part only, else null. `intervals` are judges'
+    corrected intervals against the planned width, if there is one.
     """
 
     study: str
@@ -63,8 +62,6 @@ class StudyStatus(msgspec.Struct, frozen=True):
 
 
 class StudyStatusArguments(Arguments):
-    """What `study status` takes."""
-
     study: str | None
     all: bool
     archived: bool
@@ -87,7 +84,7 @@ def add_study_status(parser: Parser) -> None:
 
 
 def status(args: StudyStatusArguments) -> int:
-    """How far studies are, or everybody in one; never what anybody said."""
+    """Print the progress of all studies, or of everybody in one, without any answer."""
     settings = settings_for(args.db, sees_outcomes, "study status")
     with open_store(settings, create=False, readonly=True) as store:
         if args.study is None:
@@ -107,7 +104,7 @@ def status(args: StudyStatusArguments) -> int:
 
 
 def status_of(store: Store, study: Study) -> StudyStatus:
-    """The study's people in the order of its plan, then those who took another's place."""
+    """Return a study's status, people in the order of its plan, then replacements."""
     from lab.studies.study_progress import ProgressReader
 
     kit = store.kit()
@@ -196,7 +193,7 @@ def tell_status(study_status: StudyStatus) -> None:
 
 
 class ItemLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One item of a unit, as its raters read it: what a program that labels names as its target."""
+    """One item of a unit as its raters read it. A labelling program names it as its target."""
 
     id: str
     says: str
@@ -206,10 +203,10 @@ class ItemLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class UnitLine(msgspec.Struct, frozen=True):
-    """One unit of a study: what it is of, how many items are asked about in it, and which (none: the unit itself).
+    """One unit of a study: its runs, its number of items, and these (none: the unit itself).
 
-    `step` (from 1) and `question` (its id) are what a unit is about that is less than a run, `task` what one about a
-    task is about; `given` are the texts that its raters read, `side` A or B where two are compared.
+    `step` (from 1) or `question` (its id) is set if the unit is a part of a run, `task` if it is about a task. `given`
+    are the texts that its raters read, with `side` A or B if two are compared.
     """
 
     id: str
@@ -224,7 +221,7 @@ class UnitLine(msgspec.Struct, frozen=True):
 
 
 class StudyShown(msgspec.Struct, frozen=True):
-    """A study's plan as it was frozen: `study show`; nothing that its raters must not see."""
+    """A study's plan as frozen: `study show`, without anything that its raters must not see."""
 
     plan: Study
     sha: str
@@ -248,7 +245,7 @@ def add_study_show(parser: Parser) -> None:
 
 
 def show(args: StudyArguments) -> int:
-    """A study's plan as it was frozen, without the words that are hidden from its raters."""
+    """Print a study's plan as frozen, without the words that are hidden from its raters."""
     settings = settings_for(args.db, sees_outcomes, "study show")
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
@@ -291,7 +288,7 @@ def tell_shown(study_shown: StudyShown) -> None:
     say(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
     say(f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})")
     say(f"shows     {', '.join(plan.shown) or 'the texts alone'}")
-    # a protocol may ask about the outcome itself
+    # A protocol may ask about the outcome itself, which `blind` then lists in vain.
     hidden_parts = [part for part in plan.blind if part not in plan.shown]
     say(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
     say(f"by        {', '.join(plan.raters)}; {dealing_words(plan.protocol.unit, plan.overlap)}")

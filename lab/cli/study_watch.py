@@ -1,4 +1,4 @@
-"""The command that watches studies under way: how far each person is, how fast, until when, and who straggles."""
+"""The command study watch: each person's progress, pace and expected end, and the stragglers."""
 
 from __future__ import annotations
 
@@ -30,22 +30,20 @@ if TYPE_CHECKING:
     from store.store import Store
 
 EVERY = 5.0
-"""Seconds between two looks."""
+"""Seconds between two reads."""
 _LEAST = 0.5
 _WIDE = 240
-"""Columns of what is no terminal."""
+"""Columns if the output is not a terminal."""
 
 
 class StudiesWatched(msgspec.Struct, frozen=True):
-    """How far studies were `at` a time (UTC): `study watch`; never what anybody answered."""
+    """Progress of studies `at` a time (UTC), without any answer: `study watch`."""
 
     at: str
     studies: tuple[StudyProgress, ...]
 
 
 class StudyWatchArguments(Arguments):
-    """What `study watch` takes."""
-
     study: list[str]
     every: float
     once: bool
@@ -70,7 +68,7 @@ def add_study_watch(parser: Parser) -> None:
 
 
 def watch(args: StudyWatchArguments) -> int:
-    """Shows how far studies are, again and again on a terminal; without a name all that go on, a line each."""
+    """Show the progress of studies, on a terminal repeatedly. Without a name show all running ones, one line each."""
     settings = settings_for(args.db, sees_outcomes, "study watch")
     if args.every < _LEAST:
         raise LabError("--every", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
@@ -96,7 +94,7 @@ def watch(args: StudyWatchArguments) -> int:
 
 
 def _opened(args: StudyWatchArguments, settings: Settings) -> int:
-    """The room of one study."""
+    """Open the screen of one study."""
     if args.json or args.once or len(args.study) != 1:
         raise LabError("study watch", "--open shows the room of one study, and prints nothing.", code=2)
     with open_store(settings, create=False) as store:
@@ -126,14 +124,14 @@ def _watched(read: Callable[[Study, float], StudyProgress], studies: Sequence[St
 
 
 class _Table(NamedTuple):
-    """Lines of a table, its titles first, and the names of the columns that there was room for."""
+    """Lines of a table with the titles first, and the names of the columns that fit."""
 
     lines: list[str]
     shown: list[str]
 
 
 def _print(overview: StudiesWatched, *, each: bool) -> None:
-    """All of it, with what the columns mean."""
+    """Print everything, with the meaning of the columns."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
     lines, means = _lines(overview, width, each=each)
     for line in (*lines, *means):
@@ -141,7 +139,7 @@ def _print(overview: StudiesWatched, *, each: bool) -> None:
 
 
 def _page(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
-    """As much of it as a terminal has room for; below it when it was read, and how it ends."""
+    """Return as many lines as the terminal has, the last with the time of reading and the key to quit."""
     room = max(1, rows - 1)
     most = room // max(1, len(overview.studies)) if each else None
     lines, means = _lines(overview, columns, each=each, most=most)
@@ -153,7 +151,7 @@ def _page(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> l
 
 
 def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
-    """Every study; each with its people in at most so many lines where that is said. And what the columns mean."""
+    """Return the lines of every study, each with at most `most` if given, and the meaning of the columns."""
     if not overview.studies:
         return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
     if not each:
@@ -169,7 +167,7 @@ def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None
 
 
 def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
-    """A study: its people, judges, all together, and its questions."""
+    """Return a study's people, judges, totals and questions."""
     intervals = map(progress_words.interval_words, progress.intervals)
     head = _folded([progress_words.head_words(progress), *intervals], width)
     fields = [progress_words.field_cells(field) for field in progress.fields if field.differ.n]
@@ -186,7 +184,7 @@ def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
 
 
 def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
-    """A table with so many people: those for whom a manager would do something, then others in their order."""
+    """Shorten a table to `most` people: first those who need the manager, then others in order."""
     title, *rows, total = lines
     urgent = [at for at, rater in enumerate(progress.raters) if rater.held or rater.straggler or rater.clashes]
     order = dict.fromkeys([*urgent, *range(len(rows))])
@@ -195,7 +193,7 @@ def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str
 
 
 def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
-    """Rows below their titles; where there is no room for all columns some give way, and then long words are cut."""
+    """Return rows below their titles. If the width is too small, omit columns, then cut long words."""
     cells = [{name: column.title for name, column in table.items()}, *rows]
     needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
     column_names = progress_words.columns_for(table, rows, needs, width, GAP)

@@ -1,4 +1,4 @@
-"""A participant's right to be taken out: withdraw."""
+"""The command withdraw: erase a participant from the database."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """What was taken out of a database: `withdraw`; with `done` false, what would be.
+    """Result of `withdraw`: what was erased, or with `done` false what would be.
 
-    `counts` are rows by what they are, `runs` the ids that are not taken in again, `bytes` what they held together.
-    `outside` are files with linked pictures of these runs: they stand where they did. `unwiped` says why bytes of
-    theirs may still lie in the file, though they are in no table; empty where they are nowhere in it. `quoted` are
-    texts of theirs that stand outside their own rows: those that are covered (once it is done, without the text), and
-    those that may be anybody's and stand there until they are covered. `left` says where words of theirs stay.
+    `counts` are rows by kind, `runs` the ids that are never imported again, `bytes` their size. `outside` are files
+    with linked pictures of these runs, which remain on the disk. `unwiped` is the reason why erased bytes may remain in
+    the file, empty if they do not. `quoted` are texts of theirs in other people's rows: redacted ones (once done,
+    without the text), and those that may be anybody's and stay until redacted. `left` lists the places where words of
+    theirs stay.
     """
 
     code: str
@@ -54,14 +54,12 @@ _QUOTATIONS = (
 )
 _UNSURE = "These may be anybody's words, or they only repeated them. They stay there, unless --cover TEXT names them:"
 _PLACES, _MOST_PLACES = 3, 40
-"""Places that are told of a text that is left, and of all that are covered."""
+"""Places to list for a text that stays, and for all redacted texts."""
 _SHOWN = 60
-"""Characters of a text that are shown."""
+"""Characters of a text to show."""
 
 
 class WithdrawArguments(Arguments):
-    """What `withdraw` takes."""
-
     code: str
     show: bool
     yes: bool
@@ -102,7 +100,7 @@ Copies made before (packs, kits, exports) cannot be reached."""
 
 
 def withdraw(args: WithdrawArguments) -> int:
-    """Takes a person's texts, images and answers out of the database for good."""
+    """Erase a person's texts, images and answers from the database for good."""
     settings = load(db=args.db)
     _refuse_seat(settings, args.code, args.cover)
     by = Actor("human", settings.person)
@@ -137,7 +135,7 @@ def withdraw(args: WithdrawArguments) -> int:
 
 
 def _refuse_seat(settings: Settings, code: str, covers: list[str] | None) -> None:
-    """Who takes part may withdraw; others, and words that need not be theirs, only who may see everything anyway."""
+    """Raise `LabError` if a participant or rater withdraws another person, or redacts words that may be others'."""
     if settings.seat not in ("participant", "rater"):
         return
     if code != settings.person:
@@ -147,7 +145,7 @@ def _refuse_seat(settings: Settings, code: str, covers: list[str] | None) -> Non
 
 
 def _texts(covers: list[str] | None) -> tuple[str, ...]:
-    """What is to be covered, as it was typed; `LabError` where a text says nothing that could be looked for."""
+    """Return the texts to redact, as typed. Raise `LabError` if one is too short to search for."""
     for text in covers or ():
         if len(tidy(text)) < 2:
             raise LabError("withdraw", f"--cover {text[:_SHOWN]!r} is too short to be looked for.", code=2)
@@ -155,13 +153,13 @@ def _texts(covers: list[str] | None) -> tuple[str, ...]:
 
 
 def _without_places(erasure: Erased) -> Erased:
-    """The same without where others quote them: who takes part does not learn who else does."""
+    """Return the erasure without the places of quotations: a participant must not learn who else takes part."""
     texts = tuple(replace(one, places=()) for one in erasure.quoted.texts)
     return erasure._replace(quoted=erasure.quoted._replace(texts=texts, left=()))
 
 
 def _ask(code: str, erasure: Erased, covers: Covers, *, as_json: bool) -> Covers:
-    """What is to be covered besides; `LabError` unless somebody at a terminal types the code."""
+    """Return what to redact besides. Raise `LabError` unless somebody at a terminal types the code."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("withdraw", "nothing was done: nobody was asked.", "--yes does it; --show only tells.", code=2)
     texts = list(covers.texts)
@@ -203,7 +201,7 @@ def _tell(db: str, erasure: Erased) -> None:
 
 
 def _say_left(erasure: Erased) -> None:
-    """What of their words stays, and where."""
+    """Print which of their words stay, and where."""
     unsure = [one for one in erasure.quoted.texts if not one.covered]
     if unsure:
         say(_UNSURE)
@@ -226,7 +224,7 @@ def _say_places(places: Collection[str], most: int) -> None:
 
 
 def _quoted(one: QuotedText) -> str:
-    """A text and how many others hold it, in one line."""
+    """Format a text with the number of other texts that contain it."""
     words = plain(" ".join(one.text.split()), lines=False)
     words = words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
     return f'"{words}" in {count(one.count, "text")}'

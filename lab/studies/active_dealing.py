@@ -1,4 +1,4 @@
-"""Dealing a study so that people label first where its judges are unsure; how likely each unit was is kept."""
+"""Active dealing: people label first the units that judges are unsure of. The draw's probabilities are recorded."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ QUEUED: tuple[ActKind, ...] = ("queued",)
 
 
 def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int | None, by: str) -> list[Assignment]:
-    """Every assignment of a study in the order that judges' doubt gives, which is kept before anything is dealt.
+    """Return every assignment of a study in the active order, which is recorded before anything is dealt.
 
-    Raises `LabError` where no judge has answered, `first` units are not there, or the study has an order of its own.
+    Raise `LabError` if no judge has answered, `first` exceeds the units, or the study has an order of its own.
     """
     from annotators.validation.active_order import active_order, order_in
     from lab.studies.study_data import gathered
 
-    deal_in_order(study, units, ())  # refused before anything is kept
+    # Called for its checks alone: a refused deal must not leave a recorded order behind.
+    deal_in_order(study, units, ())
     order = order_in(store.labels.acts_of(study, QUEUED))
     if order is None:
         order = active_order(gathered(store, study), first)
@@ -38,7 +39,7 @@ def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int
 
 
 def check_prelabels(store: Store, study: Study, units: Sequence[Unit]) -> None:
-    """Raises `LabError` where the judge whose answers are to be shown first has not answered all that is dealt."""
+    """Raise `LabError` if the study's prelabelling judge has not answered all units to be dealt."""
     if not study.prelabel:
         return
     what = f"study {study.name}"

@@ -1,4 +1,4 @@
-"""Where one person settles what raters differ on, who are letters to them until then. No Textual here."""
+"""Adjudication without a screen: one person settles disagreements, seeing raters as letters until then."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class MaskedAnswer(NamedTuple):
-    """What one rater says at a place; `mask` stands for them, `name` is their code where it may be told by now.
+    """One rater's answer at a place under a mask.
 
-    `flags` are the optional flags that they raised beside it.
+    `name` is the rater's code, empty while it is hidden. `flags` are the optional flags they raised on the same target.
     """
 
     mask: str
@@ -47,7 +47,10 @@ class MaskedAnswer(NamedTuple):
 
 
 class ItemAnswers(NamedTuple):
-    """A place to be settled: what is said there, what is settled; `closed` is why this person may not settle it."""
+    """A place to settle with its answers and settlement.
+
+    `closed` is the reason why this person may not settle it, empty if they may.
+    """
 
     unit: Unit
     spot: FieldReference
@@ -59,16 +62,16 @@ class ItemAnswers(NamedTuple):
 
     @property
     def majority(self) -> PlaceAnswer | None:
-        """What most people say; None where there is no such thing."""
+        """The value of the majority, None if there is none."""
         return majority_of((voice.said for voice in self.voices), self.field)
 
     def called(self, rater: str) -> str:
-        """How somebody who rated it is named here; a person who is not there any more by that word alone."""
+        """Return the shown name of a rater of this place, "somebody" if they are not among its answers."""
         return next((voice.called for voice in self.voices if voice.said.rater.id == rater), "somebody")
 
 
 class AdjudicationSession:
-    """One adjudicator's place in a study. Every verb raises `LabError` where it is refused."""
+    """One adjudicator at a study. Every method raises `LabError` if the store refuses."""
 
     def __init__(self, store: Store, study: Study, person: Actor) -> None:
         self.store = store
@@ -77,11 +80,11 @@ class AdjudicationSession:
 
     @property
     def way(self) -> Wording:
-        """How its questions and answers are said."""
+        """The words of the study's questions and answers in its language."""
         return Wording(self.study.protocol, self.study.locale)
 
     def check(self) -> None:
-        """Raises `LabError` where this person may not see what others said."""
+        """Raise `LabError` if this person may not see others' answers."""
         title = f"study {self.study.name}"
         if self.store.labels.withdrew(self.person.id):
             raise LabError(title, f"{self.person.id} has withdrawn.")
@@ -90,6 +93,7 @@ class AdjudicationSession:
             raise LabError(title, f"this file is a kit of {kit.rater}; nothing is settled in it.")
         if (later := self.store.studies.extended_by(self.study)) is not None:
             raise LabError(title, f"was extended and goes on as v{later}; what differs is settled there.")
+        # A locked study takes no more answers, so nobody can be swayed.
         if self.store.studies.locked(self.study):
             return
         progress = self.store.studies.progress(self.study, self.person.id)
@@ -100,7 +104,7 @@ class AdjudicationSession:
             )  # fmt: skip
 
     def queue(self, study_data: StudyData) -> Queue:
-        """What is to be settled, what moves the result most first."""
+        """Return the queue of disagreements, ordered by their effect on the result."""
         from annotators.adjudication import queue
 
         codes = {rater.id for rater in study_data.columns.raters}
@@ -112,7 +116,7 @@ class AdjudicationSession:
     # -- one place -------------------------------------------------------------------------------------------
 
     def case(self, unit: Unit, spot: FieldReference) -> ItemAnswers:
-        """A place with all that was said there; `LabError` where nothing is asked there."""
+        """Return a place with all its answers. Raise `LabError` if the protocol asks nothing there."""
         if not any(spot == one for one in self.places(unit)):
             raise LabError(f"unit {unit.id}", f"is not asked about {spot.field!r} of {spot.target or 'the whole'}.")
         labels = list(self.store.labels.read(self.study, unit.id))
@@ -123,7 +127,10 @@ class AdjudicationSession:
             self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, committed_sheets) if one.person]
         )
         open_ones = self._open(unit, labels, committed_sheets, settlements)
+        # Codes appear only when all disagreements of the unit are settled: one code would unmask its letter at the
+        # others.
         shown_raters = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settlements
+        # In the order of their letters, since any other order would show who is who.
         voices = sorted(
             MaskedAnswer(
                 letters[one.rater.kind, one.rater.id],
@@ -147,7 +154,7 @@ class AdjudicationSession:
         )
 
     def _flags(self, spot: FieldReference, answer: PlaceAnswer, labels: Iterable[Label]) -> tuple[str, ...]:
-        """Optional flags that the same rater raised on the same target."""
+        """Return the optional flags that the same rater raised on the same target."""
         flags = {one.id for one in self.study.protocol.fields if one.kind == "flag" and one.id != spot.field}
         theirs = [one for one in labels if one.rater == answer.rater and one.target == spot.target and one.run == 1]
         superseded_ids = {id for one in theirs for id in one.replaces}
@@ -156,7 +163,7 @@ class AdjudicationSession:
         )
 
     def places(self, unit: Unit) -> list[FieldReference]:
-        """Every place of a unit at which something may be settled, in reading order."""
+        """Return every place of a unit that can be settled, in reading order."""
         return [
             FieldReference(target, field.id)
             for target, fields in fields_by_target(self.study.protocol, unit)
@@ -172,7 +179,7 @@ class AdjudicationSession:
         self, unit: Unit, labels: list[Label], committed_sheets: set[tuple[str, str, int]],
         settlements: dict[tuple[str, FieldReference], SignedSettlement],
     ) -> list[FieldReference]:  # fmt: skip
-        """The unit's places at which people differ and nothing is settled yet: until then they stay letters."""
+        """Return the unit's unsettled disagreements between people, free texts excepted."""
         texts = {field.id for field in self.study.protocol.fields if field.kind == "text"}
         places = []
         for spot in self.places(unit):
@@ -182,7 +189,7 @@ class AdjudicationSession:
         return places
 
     def check_fits(self, case: ItemAnswers, value: Any) -> None:
-        """Raises `LabError` where a value is none of its field's."""
+        """Raise `LabError` if the field does not accept the value."""
         field = self.study.protocol.field(case.spot.field)
         assert field is not None
         label = Label("", "", 0, case.unit.id, *case.spot, self.person, value)
@@ -202,7 +209,7 @@ class AdjudicationSession:
         moves: Iterable[Move] = (),
         judges_seen: bool = False,
     ) -> SignedSettlement:
-        """Keeps what is right at a place, durable on return."""
+        """Store what is right at a place and return the settlement, durable on return."""
         what = Settlement(
             case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
             tuple(self.move(case, move) for move in moves), judges_seen, reason_id=self.reason_id(reason),
@@ -210,16 +217,16 @@ class AdjudicationSession:
         return self.store.adjudications.settle(self.study, case.unit, what, self.person)
 
     def reason_id(self, reason: str) -> str:
-        """The id of the protocol's reason that was given; empty where it is in the adjudicator's own words."""
+        """Return the id of the protocol's reason with this text, empty if the adjudicator wrote their own."""
         return self.study.protocol.reason_id(self.study.locale, reason)
 
     def withdraw(self, case: ItemAnswers, reason: str) -> SignedSettlement:
-        """Leaves a place unsettled again."""
+        """Withdraw a place's settlement."""
         what = Settlement(case.spot.target, case.spot.field, "adjudicator", reason=reason.strip(), withdrawn=True)
         return self.store.adjudications.settle(self.study, case.unit, what, self.person)
 
     def move(self, case: ItemAnswers, move: Move) -> Move:
-        """A change of mind by its rater's code, whom letters name, too, and with what they said before."""
+        """Return a change of mind with the rater's code instead of a letter and with their previous answer."""
         from msgspec.structs import replace
 
         voice = next((one for one in case.voices if move.rater in (one.mask, one.said.rater.id)), None)

@@ -1,7 +1,7 @@
-"""What was computed before of a study's answers, in the cache folder: aggregates alone, never a text.
+"""Cache of a study's agreement numbers: aggregates alone, never a text.
 
-It counts as long as nothing that it was made of came in since: labels, handing in, adjudication, dealing; and only for
-the program that made it. Whoever withdraws takes all of it away.
+An entry is valid until new labels, hand-ins, adjudications or assignments arrive, and only for the program version that
+wrote it. A withdrawal deletes all entries of the file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ from store.store import Store
 
 _HOME = Path(__file__).resolve().parents[2]
 _MADE_BY = ("annotators", "lab/core", "store")
-"""The packages that a number depends on."""
+"""Packages whose sources the numbers depend on."""
 
 
 T = TypeVar("T")
 
 
 class AnswerGrid(msgspec.Struct, frozen=True):
-    """Which answers to a question came together, of two raters or (no names) of all pairs; without a grid says why."""
+    """Cross-table of answers to a question by two raters, or by all pairs if no names are given.
+
+    `why` is the reason if there is no grid.
+    """
 
     field: str
     one: str = ""
@@ -47,9 +50,9 @@ class AnswerGrid(msgspec.Struct, frozen=True):
 
 
 class StudyOverview(msgspec.Struct, frozen=True):
-    """What stands beside a study's numbers: each two raters by question, grids; how many answers there are, and whose.
+    """Overview beside a study's numbers: agreement of each two raters by question, cross-tables, counts.
 
-    `open` are people's answers that are not handed in.
+    `open` counts people's answers on sheets that they have not handed in.
     """
 
     answers: int
@@ -71,39 +74,39 @@ class _CachedNumbers(msgspec.Struct, Generic[T], frozen=True):
 _NUMBERS: type[_CachedNumbers[list[Agreement]]] = _CachedNumbers[list[Agreement]]
 _BESIDE: type[_CachedNumbers[StudyOverview]] = _CachedNumbers[StudyOverview]
 _NAMED: dict[Any, str] = {_NUMBERS: "", _BESIDE: "beside"}
-"""What is kept, each in a file of its own."""
+"""Suffix of the cache key by kind of entry, so that each kind has a file of its own."""
 
 
 def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agreement]]) -> list[Agreement]:
-    """What was kept of a study, where it still holds; else what `compute` gives, which is kept from now on.
+    """Return the cached agreement numbers if valid, else compute and cache them.
 
-    A cache that cannot be read or written is none.
+    A cache that cannot be read or written is ignored.
     """
     return _or(store, study, how, _NUMBERS, compute)
 
 
 def beside_or(store: Store, study: Study, how: How, compute: Callable[[], StudyOverview]) -> StudyOverview:
-    """The same of what stands beside the numbers."""
+    """Return the cached overview if valid, else compute and cache it."""
     return _or(store, study, how, _BESIDE, compute)
 
 
 def beside_kept(store: Store, study: Study, how: How) -> StudyOverview | None:
-    """What was kept of what stands beside the numbers; None where nothing was, or more came in since."""
+    """Return the cached overview, None if there is none or newer rows arrived."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and store.agreement.same_since(study, entry.newest) else None
 
 
 def beside_before(store: Store, study: Study, how: How, then: Newest) -> StudyOverview | None:
-    """What stood beside the numbers that `kept_before` gives with `then`; None where it was not kept of that moment."""
+    """Return the cached overview that belongs to `kept_before(then)`, None if not cached."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and entry.newest == then else None
 
 
 def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], Newest] | None:
-    """What was computed last by this program, though more came in since, and how far the file went then.
+    """Return the numbers last computed by this program and the file's position then, though newer rows may exist.
 
-    None where nothing was, where somebody withdrew since or runs were erased (what is gone is not shown again), and
-    where another file stands in the place of the one it was computed from.
+    None if nothing is cached, if somebody withdrew or runs were erased since (erased data must not reappear), or if
+    another file replaced the one they were computed from.
     """
     entry = _kept(store, study, how, _NUMBERS)
     return (entry.found, entry.newest) if entry is not None and store.agreement.goes_on_from(entry.newest) else None
@@ -114,6 +117,7 @@ def _or(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]], com
     entry = _kept(store, study, how, kind)
     if entry is not None and store.agreement.same_since(study, entry.newest):
         if entry.newest != newest:
+            # Only rows of other studies arrived: move the entry's position forward, so that the next check is quick.
             _write(_path(store, study, how, kind), msgspec.structs.replace(entry, newest=newest))
         return entry.found
     result = compute()
@@ -122,19 +126,19 @@ def _or(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]], com
 
 
 def _kept(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
-    """What this program kept of this plan, whatever came in since."""
+    """Return the entry that this program cached of this study's plan, whatever arrived since."""
     entry = _read(_path(store, study, how, kind), kind)
     return entry if entry is not None and (entry.study, entry.code, entry.how) == (study.sha, code_sha(), how) else None
 
 
 def forget(path: Path) -> None:
-    """Takes away all that is kept of a hitlab file."""
+    """Delete all entries of a hitlab file."""
     shutil.rmtree(_folder(path), ignore_errors=True)
 
 
 @cache
 def code_sha() -> str:
-    """The version of the arithmetic: a hash of the sources that it is made of, with numpy's version."""
+    """Return the version of the arithmetic: a hash of its sources, the Python implementation and numpy's version."""
     whole = hashlib.sha256(f"{platform.python_implementation()} {_numpy()}".encode())
     for package in _MADE_BY:
         for path in sorted((_HOME / package).rglob("*.py")):
@@ -159,15 +163,17 @@ def _folder(path: Path) -> Path:
 
 def _read(path: Path, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
     try:
+        # A damaged entry, or one of another version, counts as missing and is computed again.
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
 def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
-    """Whole or not at all, for this user alone."""
+    """Write an entry atomically and for this user alone. A failure is ignored."""
     try:
         make_folder(path.parent)
+        # mkstemp makes the file for its owner alone, and the renaming shows readers the old entry or the whole new one.
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=".part-")
         try:
             with os.fdopen(handle, "wb") as out:
@@ -177,4 +183,5 @@ def _write(path: Path, entry: _CachedNumbers[Any]) -> None:
             Path(part).unlink(missing_ok=True)
             raise
     except OSError:
+        # A full or read-only disk costs the cache, not the numbers.
         return

@@ -1,17 +1,17 @@
-"""In which row of the file the answer to a question is: 16 bytes for each, where its words would be a thousand."""
+"""Index from a question's hash to the file's row with its answer: 16 bytes an entry, the texts stay on the disk."""
 
 from __future__ import annotations
 
 import numpy as np
 
 _RECENT = 16_384
-"""Answers after which those that came last are sorted in."""
+"""Recent entries after which the index sorts them into its arrays."""
 
 
 class AnswerRows:
-    """Row numbers by the questions' hashes (hexadecimal), of which the first 64 bits are held.
+    """Row numbers by the first 64 bits of the questions' hashes (hexadecimal).
 
-    Whoever reads the row sees whether it answers the very question: two may begin alike, and the later one is found.
+    Two hashes may share these bits: the caller compares the row with the question. The later row wins.
     """
 
     def __init__(self) -> None:
@@ -23,16 +23,17 @@ class AnswerRows:
         return len(self._hashes) + len(self._recent)
 
     def add(self, sha: str, row: int) -> None:
-        """Keeps in which row a question's answer is."""
+        """Store the row of a question's answer."""
         self._recent[_first(sha)] = row
         if len(self._recent) >= _RECENT:
             self._sort_in()
 
     def find(self, sha: str) -> int | None:
-        """The row that holds the answer, None where there is none."""
+        """Return the row of a question's answer, None if unknown."""
         first = _first(sha)
         if first in self._recent:
             return self._recent[first]
+        # The sort is stable, so the right end of equal hashes is the row that was added last.
         at = int(np.searchsorted(self._hashes, np.uint64(first), side="right")) - 1
         return int(self._rows[at]) if at >= 0 and int(self._hashes[at]) == first else None
 

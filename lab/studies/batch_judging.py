@@ -1,9 +1,9 @@
-"""A judge's questions sent in a provider's batches, at half the price: in rounds, each durable before it is sent.
+"""Judging through a provider's batch API, at half the price, in rounds that survive a crash.
 
-A round goes through all sheets, takes what was answered, and writes the next question of each sheet into a file that is
-uploaded, one for each model that is asked. That a batch is to be begun, with what is asked in it, is in the study's
-file before the provider hears of it; so is its id, once it is known. Whoever comes back later takes its results. No
-sheet is held between rounds.
+A round visits all sheets, fills in the answers that arrived, and writes the next question of each sheet into a file for
+each model, which it uploads. The intention to start a batch and its questions are in the study's file before the
+provider is asked, and its id as soon as it is known. A later process fetches the results. No sheet stays in memory
+between rounds.
 """
 
 from __future__ import annotations
@@ -30,22 +30,23 @@ from lab.studies.judging import JudgingJob
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer
 
 BATCHED: ActKind = "batched"
-"""The acts that say what was sent in a batch, which id that has, and that its results were taken."""
+"""Kind of the acts that record a batch's questions, its id, and that its results were fetched."""
 _MOST = 5_000
 """Questions in one batch."""
 _BYTES = 90 * 1024 * 1024
-"""Bytes of one batch's file, of the 100 to 200 MB that providers take."""
+"""Bytes of one batch's file. Providers accept 100 to 200 MB."""
 _KEPT = 200
-"""Results that are committed together."""
+"""Results committed in one transaction."""
 _ALONE = 2
 """Batches without an answer to a question after which it is asked alone, at the full price."""
 _PAUSE = 20.0
-"""Seconds between two looks at a batch."""
+"""Seconds between two polls of a batch."""
+# Seconds between two checks for an interruption.
 _LOOK = 0.2
 
 
 class BatchedQuestion(NamedTuple):
-    """A question in a batch: what its answer is kept by. `expected` is what it costs in US dollars, about."""
+    """A question of a batch with the keys of its answer. `expected` is its estimated cost in US dollars."""
 
     custom_id: str
     unit: str
@@ -57,17 +58,17 @@ class BatchedQuestion(NamedTuple):
 
 
 class OpenBatch(NamedTuple):
-    """A batch of a model whose results were not taken yet; `id` is empty where nobody heard that it was begun."""
+    """A model's batch whose results were not fetched yet. `id` is empty if the provider never confirmed it."""
 
     mark: str
     id: str
     expected: float
-    """US dollars that it will cost, about."""
+    """Estimated cost in US dollars."""
     model: str
 
 
 class BatchDraft:
-    """Questions to one model that go into the next batch, in a file on the disk."""
+    """Questions to one model for the next batch, in a temporary file."""
 
     def __init__(self) -> None:
         self.questions: list[BatchedQuestion] = []
@@ -82,36 +83,36 @@ class BatchDraft:
         self.file.write(line)
 
     def clear(self) -> None:
-        """Begins anew."""
+        """Empty the draft."""
         self.questions = []
         self.file.seek(0)
         self.file.truncate()
 
 
 class BatchJudging:
-    """Does a job in batches, each of one model. `pause` is the seconds between two looks at a batch."""
+    """Runs a judging job in batches of one model each. `pause` is the seconds between two polls of a batch."""
 
     def __init__(self, job: JudgingJob, llm: Llm, pause: float = _PAUSE) -> None:
         self.job, self._llm, self._pause = job, llm, pause
         self._apis = {one.model: BatchApi(one, job.stop) for one in (llm, *job.stages.values())}
         self._missed: Counter[str] = Counter()
-        """How many batches gave no answer to a question, by its custom id."""
+        """Number of batches that left a question without an answer, by its custom id."""
         self._expected = 0.0
-        """US dollars that open batches will cost, about."""
+        """Estimated cost of the open batches in US dollars."""
 
     def check(self) -> None:
-        """Raises `LabError` where a model's provider has no batches that litellm reaches."""
+        """Raise `LabError` if litellm reaches no batch API of a model's provider."""
         for api in self._apis.values():
             api.check()
 
     @property
     def has_begun(self) -> bool:
-        """Whether this judge has sent anything in a batch here."""
+        """True if this judge has sent a batch in this study."""
         job = self.job
         return job.store.labels.count_acts(job.study, job.judge.id, BATCHED) > 0
 
     def check_none_open(self) -> None:
-        """Raises `LabError` where a batch is open: who asks its questions alone pays for them twice."""
+        """Raise `LabError` if a batch is open: asking its questions alone would pay for them twice."""
         if batches := self._read():
             ids = ", ".join(batch.id or "one that nobody heard of" for batch in batches)
             raise LabError(
@@ -120,9 +121,9 @@ class BatchJudging:
             )  # fmt: skip
 
     def go(self, tell: Callable[[JudgeProgress], None] = lambda progress: None) -> JudgingDone:
-        """Takes what earlier batches answered, and sends further ones until nothing is left to ask in one.
+        """Fetch the results of earlier batches and send further ones until no question is left for a batch.
 
-        It ends early where the budget is spent or `closing` is set; a batch then goes on at its provider.
+        Stop early if the budget is spent or `closing` is set. An open batch then continues at its provider.
         """
         job = self.job
         total = sum(1 for _ in job.sheets())
@@ -137,7 +138,8 @@ class BatchJudging:
                 break
             batches = self._round(lambda: tell(job.progress(total)))
             already_paid = job.found if already_paid is None else already_paid
-            job.found = already_paid  # what this job paid for itself is not found again
+            # Each round visits the sheets anew and would count this job's own answers as found.
+            job.found = already_paid
             if not batches:
                 break
         if not job.ended and any(self._missed[one] >= _ALONE for one in self._missed):
@@ -147,7 +149,7 @@ class BatchJudging:
         )
 
     def _rest(self, tell: Callable[[JudgeProgress], None], total: int) -> JudgingDone:
-        """What no batch gave an answer to is asked alone; it is told as a part of the whole job."""
+        """Ask the questions that no batch answered one by one. Count them in the job's progress."""
         already_paid = self.job.found
 
         def whole(progress: JudgeProgress) -> JudgeProgress:
@@ -159,7 +161,8 @@ class BatchJudging:
     # -- taking results ------------------------------------------------------------------------------------------
 
     def _taken(self, batch: OpenBatch, tell: Callable[[], None]) -> bool:
-        """Waits for a batch and keeps its answers; False where the job is to end before it has ended."""
+        """Wait for a batch and store its answers. Return False if the job closes before the batch ends."""
+        # Negative, so that the first poll is at once: the batch may have ended long ago.
         looked = -self._pause
         while not self.job.closing:
             if time.monotonic() - looked >= self._pause or looked < 0:
@@ -174,7 +177,7 @@ class BatchJudging:
         return False
 
     def _keep(self, batch: OpenBatch, state: BatchState) -> None:
-        """Keeps what a batch answered, and then that its results were taken; each answer is kept once."""
+        """Store a batch's answers, each once, and then record that its results were fetched."""
         questions = self._questions(batch.mark)
         answered_ids: set[str] = set()
         taken_ids: set[str] = set()
@@ -186,6 +189,7 @@ class BatchJudging:
                 if question is None or answer is None or question.custom_id in taken_ids:
                     continue
                 taken_ids.add(question.custom_id)
+                # An empty result is stored for its cost, but its question counts as unanswered.
                 answered_ids |= set() if answer.batch else {question.custom_id}
                 answers.append(_kept(question, answer))
                 if len(answers) >= _KEPT:
@@ -202,13 +206,14 @@ class BatchJudging:
             )  # fmt: skip
 
     def _commit(self, answers: list[KeptAnswer]) -> None:
-        """Keeps answers that are not in the file yet: who was killed in between takes the same results again."""
+        """Store the answers that are not in the file yet."""
+        # After a crash between two commits, the next process fetches the same results again.
         self.job.keep([one for one in answers if not self.job.paid.holds(one)])
 
     # -- sending -------------------------------------------------------------------------------------------------
 
     def _round(self, tell: Callable[[], None]) -> list[OpenBatch]:
-        """Goes through all sheets, hands in what is filled in, and sends what is asked next, in one batch or more."""
+        """Visit all sheets, hand in the complete ones, send the next questions and return the batches sent."""
         job = self.job
         batches: list[OpenBatch] = []
         asked_ids: set[str] = set()
@@ -233,7 +238,7 @@ class BatchJudging:
         return batches
 
     def _drafted(self, work: SheetWork, drafts: Mapping[str, BatchDraft], asked_ids: set[str]) -> Iterator[OpenBatch]:
-        """Puts what a sheet asks next into its model's draft, unless another sheet asks it; a full draft is sent."""
+        """Add a sheet's next question to its model's draft, unless another sheet asks it too. Send a full draft."""
         question = work.asking
         assert question is not None
         llm = self.job.model_of(question, self._llm)
@@ -249,13 +254,14 @@ class BatchJudging:
     def _question(self, work: SheetWork, prices: tuple[float, float] | None) -> BatchedQuestion:
         question = work.asking
         assert question is not None
+        # A question asked once for all sheets (`once`) has one id, so that a batch holds it once.
         sheet = ("", 0) if question.once else (work.unit.id, work.run)
         custom_id = hashlib.sha256(encode([question.sha, self.job.config_sha, *sheet])).hexdigest()[:48]
         expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
         return BatchedQuestion(custom_id, work.unit.id, work.run, question.sha, question.stage, question.once, expected)
 
     def _affords(self, one: BatchedQuestion) -> bool:
-        """Whether the budget reaches for a question beside all that is sent; counts it where it does."""
+        """Return True and reserve the cost if the budget covers a question beside all that is sent."""
         budget = self.job.terms.budget
         if budget is not None and self.job.spent + self.job.reckoned + self._expected + one.expected > budget:
             self.job.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
@@ -264,15 +270,16 @@ class BatchJudging:
         return True
 
     def _sent(self, model: str, draft: BatchDraft) -> list[OpenBatch]:
-        """Begins a batch of what was gathered; of nothing, and of what is wanted no more, none."""
+        """Start a batch of a draft. Return nothing if it is empty or the job is closing."""
         if not draft.questions or self.job.closing or self.job.end_where_closed():
             return []
         return [self._begin(model, draft)]
 
     def _begin(self, model: str, draft: BatchDraft) -> OpenBatch:
-        """Begins a batch of these questions: first in the study's file, then at the provider; empties the draft."""
+        """Start a batch of a draft and empty the draft."""
         mark, api, questions = uuid7(), self._apis[model], draft.questions
         file_id = api.upload(draft.file)
+        # Recorded before the provider starts it: after a crash `_opened` finds the paid batch again by its mark.
         self._note({"mark": mark, "model": model, "questions": [list(one) for one in questions]})
         batch = api.begin(file_id, mark)
         self._note({"mark": mark, "batch": batch})
@@ -283,7 +290,7 @@ class BatchJudging:
     # -- what was sent before ------------------------------------------------------------------------------------
 
     def _opened(self) -> list[OpenBatch]:
-        """Batches that were sent before and whose results nobody took; one that was lost is looked for."""
+        """Return the unfetched batches of earlier processes. Look up at the provider those without an id."""
         batches = []
         for batch in self._read():
             if batch.id:
@@ -309,7 +316,7 @@ class BatchJudging:
         return batches.values()
 
     def _questions(self, mark: str) -> dict[str, BatchedQuestion]:
-        """What is asked in a batch, by custom id."""
+        """Return a batch's questions by custom id."""
         notes = (detail for detail in self._notes() if detail["mark"] == mark and "questions" in detail)
         return {one[0]: BatchedQuestion(*one) for detail in notes for one in detail["questions"]}
 
@@ -320,7 +327,7 @@ class BatchJudging:
                 yield act.detail
 
     def _note(self, detail: dict[str, Any]) -> None:
-        """Keeps what became of a batch, durable on return."""
+        """Record a batch's new state, durable on return."""
         job = self.job
         note = {**detail, "config_sha": job.config_sha}
         job.store.labels.record_act(
@@ -329,7 +336,7 @@ class BatchJudging:
 
 
 def _paid(result: BatchResult, batch: OpenBatch) -> PaidAnswer | None:
-    """What a result of a batch is kept as; None where nothing was paid for."""
+    """Return the paid answer of a batch's result, None if nothing was paid for."""
     if result.missing is None:
         return None if result.answer is None else PaidAnswer.of(result.answer, batch.model)
     if result.missing.said:

@@ -1,4 +1,4 @@
-"""A settlement batch: open items settled in one act, as most or one rater said, and taken back in one. No Textual."""
+"""Settlement batch: open items settled in one act by the majority or one rater, and undone in one. No Textual."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ NOT_YOURS = "not for you to settle"
 
 
 class BatchScope(NamedTuple):
-    """Which open items are settled at once: of one `field` (empty: of all), only those at which `all_but_one` rater say
-    the same; by what most say, or by the answers of a `rater` (a code)."""
+    """Open items to settle at once: of one `field` (empty: all), or with one deviating rater only (`all_but_one`).
+
+    They are settled by the majority, or by the answers of `rater` (a code).
+    """
 
     field: str = ""
     all_but_one: bool = False
@@ -34,7 +36,7 @@ class BatchScope(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What would be settled in one act, and how many items of the scope are left, by why."""
+    """Preview of one act: its settlements, and how many items of the scope are left by reason."""
 
     scope: BatchScope
     rulings: tuple[Ruling, ...]
@@ -42,15 +44,15 @@ class Batch(NamedTuple):
 
     @property
     def left_words(self) -> str:
-        """How many are left and why, in words; empty where none is."""
+        """The numbers of items left with their reasons, in words, empty if none."""
         return ", ".join(f"{count:,} ({why})" for why, count in self.left.items())
 
 
 def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scope: BatchScope) -> Batch:
-    """What an adjudicator would settle of open items; nothing is kept yet.
+    """Return the settlements that an adjudicator would make of open items. Store nothing.
 
-    What has no majority is left. By a rater's answers nothing of a unit is settled of which other items stay open: it
-    would tell which letter that rater is there. Raises `LabError` where a rater is named who may not be.
+    Items without a majority are left. A rater's answers settle all open items of a unit or none: a part of them would
+    reveal that rater's letter there. Raise `LabError` if the study does not allow to name this rater.
     """
     _check_rater(chair, scope.rater)
     unsettled: Counter[str] = Counter()
@@ -80,7 +82,7 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
 
 
 def _check_rater(chair: AdjudicationSession, rater: str) -> None:
-    """Raises `LabError` where nothing may be settled by a named rater's answers."""
+    """Raise `LabError` if the study does not allow to settle by this rater's answers."""
     if not rater:
         return
     if "raters" in chair.study.blind:
@@ -93,14 +95,14 @@ def _check_rater(chair: AdjudicationSession, rater: str) -> None:
 
 
 def raters_of(chair: AdjudicationSession) -> tuple[str, ...]:
-    """By whose answers items may be settled; nobody's where the study keeps hidden who said what."""
+    """Return the raters whose answers may settle items, empty if the study is blind to raters."""
     return () if "raters" in chair.study.blind else chair.study.raters
 
 
 def _answers(
     chair: AdjudicationSession, unit: Unit, places: list[DisputedPlace], scope: BatchScope
 ) -> Iterator[tuple[DisputedPlace, PlaceAnswer | str]]:
-    """What each place of a unit would be settled by, or why it is left."""
+    """Yield the answer that would settle each place of a unit, or the reason why it is left."""
     rater_answers: dict[FieldReference, PlaceAnswer] = {}
     if scope.rater:
         labels = list(chair.store.labels.read(chair.study, unit.id))
@@ -128,9 +130,9 @@ def _ruled(spot: FieldReference, answer: PlaceAnswer, scope: BatchScope) -> Sett
 
 
 def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[SignedSettlement]:
-    """Settles all of it, each place in a row of its own, or none; what another settled meanwhile stays as it was.
+    """Store all settlements of a batch, each in its own row, or none. Skip places that somebody settled meanwhile.
 
-    Raises `LabError` where there is nothing to settle, or no reason is given.
+    Raise `LabError` if there is nothing to settle or no reason is given.
     """
     from msgspec.structs import replace
 
@@ -142,11 +144,12 @@ def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[
         raise LabError("adjudicate", f"{nothing}; nothing was done.")
     common = {"reason": reason.strip(), "reason_id": chair.reason_id(reason), "batch": uuid7()}
     rulings = [one._replace(what=replace(one.what, **common)) for one in batch.rulings]
+    # What somebody settled between preview and now stays theirs.
     return chair.store.adjudications.settle_each(chair.study, rulings, chair.person, open_only=True)
 
 
 def last_batch(chair: AdjudicationSession) -> list[SignedSettlement]:
-    """What stands of the newest batch that this adjudicator settled; empty where nothing does."""
+    """Return the settlements still in force of this adjudicator's newest batch."""
     mine = [
         one
         for one in chair.store.adjudications.settled(chair.study).values()
@@ -157,9 +160,9 @@ def last_batch(chair: AdjudicationSession) -> list[SignedSettlement]:
 
 
 def undo_batch(chair: AdjudicationSession, reason: str = "") -> list[SignedSettlement]:
-    """Leaves all that stands of the newest batch unsettled again, by further rows; what was settled anew since stays.
+    """Withdraw the settlements in force of the newest batch by further rows. A place settled anew since is not touched.
 
-    Raises `LabError` where this adjudicator has settled nothing at once that still stands.
+    Raise `LabError` if no batch of this adjudicator is in force.
     """
     settlements = last_batch(chair)
     if not settlements:

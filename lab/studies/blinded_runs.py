@@ -1,4 +1,4 @@
-"""A unit's runs as a rater may see them: what a study hides is not there, and nothing else of the file is either."""
+"""A unit's runs as its rater may see them: without what the study hides, and nothing else of the file."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 
 _OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
-"""What is shown of a run's single steps."""
+"""The parts that show single steps."""
 
 
 def shows_runs(study: Study, unit: Unit) -> bool:
-    """Whether anything of a unit's runs is shown; not where the unit says all: how many steps there were tells more."""
+    """Return True if the rater may see anything of the unit's runs."""
+    # A unit with texts of its own (`given`) and no steps shown stays without runs: the number of steps would reveal
+    # more.
     return bool(unit.runs) and not (unit.given and not _OF_STEPS & set(study.shown))
 
 
 class Blinded:
-    """Stands before the store. Only the unit's runs are read, each event through the blind door.
+    """Read-only view of the store: only the unit's runs, each event blinded.
 
-    A picture is given out only once an event was read in which it is still named. Safe from any thread. `hides` is
-    what is taken out besides, though the study shows it.
+    It serves a screenshot only after reading an event that names it in its blinded form. Thread-safe. `hides` removes
+    parts that the study shows.
     """
 
     def __init__(self, store: Store, study: Study, unit: Unit, hides: Collection[Show] = ()) -> None:
@@ -40,16 +42,17 @@ class Blinded:
         self._named: set[str] = set()
         self.shows = tuple(part for part in study.shown if part not in hides)
         self.ends: dict[str, Ended] = {}
-        """How each run ended, as far as that is shown; there once its events were read to their end."""
+        """How each run ended, as far as shown, set once its events were read to the end."""
         self.asked: dict[str, int] = {}
-        """The step (from 0) at which each question was asked, as far as it was read."""
+        """Step (from 0) at which each question was asked, of the events read so far."""
 
     def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
-        """A run's events in order, blinded; `LabError` where the unit has no such run."""
+        """Yield a run's events in order, blinded. Raise `LabError` if the run is not of this unit."""
         if trace_id not in self._runs:
             raise LabError(f"run {trace_id}", "is not in this unit.")
         for event in self._store.runs.events(trace_id, after):
             shown_event = blinded(event, self.shows)
+            # A picture's hash alone opens nothing: an event in its blinded form must name it.
             self._named.update(
                 observation.image for observation in _looks(shown_event) if observation.image is not None
             )
@@ -60,24 +63,24 @@ class Blinded:
             yield shown_event
 
     def trace(self, trace_id: str) -> Trace:
-        """A run as its blinded events leave it."""
+        """Return the run folded from its blinded events."""
         return fold(self.events(trace_id))
 
     def verdicts(self, trace_id: str) -> list[Verdict]:
-        """None: what a source judged is an outcome, and often a model's label."""
+        """Return no verdicts: a source's judgement is an outcome, and often a model's label."""
         return []
 
     def blob(self, sha256: str) -> Blob | None:
-        """A picture that a shown event names; None for any other."""
+        """Return a screenshot that a blinded event names, None for any other."""
         return self._store.runs.blob(sha256) if sha256 in self._named else None
 
     def links(self, sha256: str) -> Sequence[object]:
-        """Where a picture that a shown event names stands outside."""
+        """Return the outside locations of a screenshot that a blinded event names."""
         return self._store.runs.links(sha256) if sha256 in self._named else ()
 
 
 def _looks(event: AnyEvent) -> Iterator[Observation]:
-    """What an event says was seen."""
+    """Yield the observations in an event."""
     if isinstance(event, Step | Asked):
         yield event.before
     elif isinstance(event, Ended) and event.final is not None:
@@ -85,14 +88,14 @@ def _looks(event: AnyEvent) -> Iterator[Observation]:
 
 
 class RaterReel(RecordedRun):
-    """A reel whose lines say no more than the study shows: not how a run ended, nor what was done."""
+    """A recorded run whose lines omit what the study hides: the outcome, the actions."""
 
     def __init__(self, runs: Blinded, trace_id: str) -> None:
         super().__init__(runs, trace_id)
         self._shows = runs.shows
 
     def read(self) -> Iterator[list[RunPlace]]:
-        """As a reel's, with words only for what is shown."""
+        """Yield the run's lines, with words only for what is shown."""
         for lines in super().read():
             yield [self._hushed(line) for line in lines]
 

@@ -1,4 +1,4 @@
-"""What keeps a design from being submitted, one sentence for each thing."""
+"""Checks before a design may be submitted, one sentence for each problem."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from lab.core.errors import LabError
 from lab.core.task import Branch, Criterion, InformationUnit, Tdg, TdgNode
 
 ANSWER = "answer"
-"""Where a unit is used that goes into the agent's last words and into no app."""
+"""Value of `used` for a unit that goes into the agent's last words instead of an app."""
 TOLD = ("log", "reply")
-"""Where a unit is seen that stands in no app: in the person's log, or in what they answered."""
+"""Values of `source` for a unit that is seen in no app: in the person's log or in their reply."""
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong, and the key of the item it is wrong with (empty: the whole)."""
+    """One problem, with the key of its item (empty: the whole design)."""
 
     key: str
     words: str
 
 
 def problems(design: Design, apps: Collection[str] = ()) -> list[Problem]:
-    """All that is wrong, in the outline's order; empty where it can be submitted. `apps` are those the task names."""
+    """Return all problems in the outline's order, empty if it can be submitted. `apps` are those the task names."""
     if not items(design):
         return [Problem("", "There is nothing in it yet.")]
     faults = [*_twice(design), *_graph(design.tdg)]
@@ -34,7 +34,7 @@ def problems(design: Design, apps: Collection[str] = ()) -> list[Problem]:
 
 
 def check_sound(design: Design, what: str, apps: Collection[str] = ()) -> None:
-    """Raises a `LabError` with the first problem and the number of the others."""
+    """Raise `LabError` with the first problem and the number of the others."""
     faults = problems(design, apps)
     if faults:
         more = f" ({len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -77,12 +77,13 @@ def _graph(tdg: Tdg) -> Iterator[Problem]:
 
 
 def _circle(tdg: Tdg) -> Iterator[Problem]:
-    """What `Tdg.check` refuses and nothing above has named: a circle."""
+    """Yield a problem for a cycle, the one fault of `Tdg.check` that the checks above do not name."""
     node_ids = {node.id for node in tdg.walk()}
     edges = [(a, b) for a, b in tdg.edges if a in node_ids and b in node_ids]
     waits = {node.id: {r for r in node.requires if r in node_ids} for node in tdg.walk()}
     for a, b in edges:
         waits[b].add(a)
+    # Kahn's algorithm: remove nodes without open predecessors; those that remain are on a cycle or behind one.
     while free := [id for id, before in waits.items() if not before]:
         for id in free:
             del waits[id]

@@ -1,4 +1,4 @@
-"""First drafts, to be worked over: what a task ships, its golden steps, or the steps that a run took."""
+"""First drafts of a design: the task's own, its golden steps, or a run's steps."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from lab.core.ui_tree import UiTree
 
 Beginning = Literal["task", "golden", "run"]
 _PASSING = frozenset({"navigate_home", "navigate_back", "press_recent", "wait", "scroll", "swipe", "keyboard_enter"})
-"""Acts that only lead to others; no node stands for one alone."""
+"""Actions that only lead to others and get no node of their own."""
 _LAUNCHERS = ("launcher", "home", "systemui")
+# Characters of a name, and of a description.
 _LONGEST = 60
 _LONGEST_ABOUT = 160
 _BARE = re.compile(r" at -?\d+,-?\d+$")
-"""How an act ends whose target nobody recorded."""
+"""End of the words for an action whose target is not recorded."""
 
 
 BEGINNINGS: dict[Beginning, str] = {"task": "the task's own", "golden": "golden steps", "run": "the run's steps"}
-"""What a first draft can be made from, in words."""
+"""Sources of a first draft, in words."""
 
 
 def begun(source: Beginning, task: Task, trace: Trace | None) -> Design:
-    """A first draft; a `LabError` says what is not there to make it from."""
+    """Return a first draft. Raise `LabError` if its source is missing or empty."""
     if source == "run" and trace is None:
         raise LabError(f"task {task.id}", "has no run in this file.", "A built-in task is run by `hitlab live TASK`.")
     if source == "run" and trace is not None:
@@ -45,14 +46,15 @@ def begun(source: Beginning, task: Task, trace: Trace | None) -> Design:
 
 
 def shipped(task: Task) -> Design:
-    """What the task itself brings."""
+    """Return the design that the task brings."""
     return Design(task.tdg, task.branches, task.units, task.rubric)
 
 
 def of_golden(steps: Sequence[GoldenStep]) -> Design:
-    """A chain with a node for each golden step that does something; a step that asks is flexible."""
+    """Return a chain with a node for each golden step that acts. A step that asks the user is flexible."""
     nodes: list[TdgNode] = []
     for step, following in zip(steps, [*steps, None][1:], strict=True):
+        # The tap that focuses a field belongs to the text typed next.
         leads_on = step.kind == "click" and following is not None and following.kind == "input_text"
         if step.kind in _PASSING or step.kind == "status" or leads_on:
             continue
@@ -61,7 +63,7 @@ def of_golden(steps: Sequence[GoldenStep]) -> Design:
 
 
 def of_run(run: str, steps: Sequence[Step]) -> Design:
-    """A chain with a node for each visit to an app; what is typed, asked or answered has a node of its own."""
+    """Return a chain with a node for each visit to an app. Typing, asking and answering get nodes of their own."""
     nodes: list[TdgNode] = []
     evidence: dict[str, tuple[str, ...]] = {}
     for visit in visits(steps):
@@ -78,7 +80,7 @@ def of_run(run: str, steps: Sequence[Step]) -> Design:
 
 
 def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
-    """What came before a group's last act; where only places of taps are known, what was thought of it."""
+    """Describe what precedes a group's last action. Use the last thought if only tap coordinates are known."""
     telling_words = [words for words in step_words if not _BARE.search(words)]
     if telling_words:
         return "; ".join(words for words in step_words[:-1] if words in telling_words)
@@ -87,25 +89,25 @@ def _about(group: Sequence[Step], step_words: Sequence[str]) -> str:
 
 
 def chained(nodes: Iterable[TdgNode]) -> Tdg:
-    """Nodes one after the other."""
+    """Return a graph of nodes one after the other."""
     chain = tuple(nodes)
     return Tdg(chain, tuple((a.id, b.id) for a, b in pairwise(chain)))
 
 
 def link(run: str, step: Step) -> str:
-    """A step as evidence names it, and as `hitlab replay` opens it; steps count from 1."""
+    """Return a step's name in evidence and in `hitlab replay`. Steps count from 1."""
     return f"{run}@{step.index + 1}"
 
 
 class Visit(NamedTuple):
-    """Steps in a row in one app; `app` is empty where nothing tells which."""
+    """Consecutive steps in one app. `app` is empty if unknown."""
 
     app: str
     steps: list[Step]
 
 
 def visits(steps: Sequence[Step]) -> list[Visit]:
-    """A run cut where it goes to another app, or home; the steps on the way there belong to no app."""
+    """Split a run at each change of app or return home. Steps on the way home belong to no app."""
     app_visits: list[Visit] = []
     home = True
     for step, app in zip(steps, apps(steps), strict=True):
@@ -117,9 +119,9 @@ def visits(steps: Sequence[Step]) -> list[Visit]:
 
 
 def apps(steps: Iterable[Step]) -> list[str]:
-    """The app that each step was in, as the run names it: by the word that was tapped on the launcher, or opened.
+    """Return each step's app under the name that was tapped on the launcher or opened.
 
-    Where no word led there, the last part of the package stands for it; empty where nothing tells, and on the launcher.
+    Fall back to the last part of the package name. Empty if unknown and on the launcher.
     """
     names: dict[str, str] = {}
     app_names: list[str] = []
@@ -131,6 +133,7 @@ def apps(steps: Iterable[Step]) -> list[str]:
             names[here] = word or here.rpartition(".")[2].replace("_", " ").capitalize()
         app_names.append("" if at_home else names.get(here, open_app))
         opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
+        # The word tapped on the launcher names the app that comes to the foreground next.
         word = (
             _cut(clean(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
         )
@@ -140,7 +143,7 @@ def apps(steps: Iterable[Step]) -> list[str]:
 
 
 def doing(step: Step) -> str:
-    """What a step does, in words for a node; empty where it only leads on."""
+    """Describe a step's action for a node, empty if it only leads on."""
     action = step.action
     if action is None or action.kind in _PASSING:
         return ""
@@ -148,7 +151,7 @@ def doing(step: Step) -> str:
 
 
 def node_of(step: Step, app: str, used_ids: Iterable[str]) -> TdgNode:
-    """A node for one step, named by what it does and where."""
+    """Return a node for one step, named by its action and app."""
     words = doing(step) or (step.action.kind.replace("_", " ") if step.action else "")
     name = _cut(f"{app}: {words}" if app and words else words or app)
     kind = "flexible" if step.question is not None else "fixed"
@@ -156,13 +159,13 @@ def node_of(step: Step, app: str, used_ids: Iterable[str]) -> TdgNode:
 
 
 def unit_of(value: str, name: str, app: str, used_ids: Iterable[str]) -> InformationUnit:
-    """A unit seen in an app, with the text that stood there as its value."""
+    """Return an information unit seen in an app, with the text on the screen as its value."""
     unit_name = _cut(name or value)
     return InformationUnit(fresh_id(unit_name, set(used_ids), "unit"), unit_name, value, source=app)
 
 
 def texts(screen: Observation) -> list[str]:
-    """The texts on a screen, each once, from top to bottom; those of the app in front before the system's."""
+    """Return the distinct texts of a screen from top to bottom, the foreground app's before the system's."""
     if screen.tree is None:
         return []
     front = _package(screen)
@@ -172,7 +175,7 @@ def texts(screen: Observation) -> list[str]:
 
 
 def _groups(steps: Sequence[Step]) -> list[list[Step]]:
-    """A visit in groups of acts: each ends where something is typed, asked or answered."""
+    """Split a visit into groups of actions: typing, asking and answering end a group."""
     groups: list[list[Step]] = [[]]
     for step in steps:
         kind = step.action.kind if step.action else ""
@@ -212,7 +215,7 @@ def _target(tree: UiTree | None, action: Action) -> str:
 
 
 def _package(screen: Observation) -> str:
-    """The package in front; empty where neither the activity nor the tree tells."""
+    """Return the foreground package, empty if neither activity nor tree names one."""
     if "/" in screen.activity:
         return screen.activity.partition("/")[0]
     return next((node.package for node in screen.tree.nodes() if node.package), "") if screen.tree is not None else ""

@@ -1,4 +1,4 @@
-"""Changing one item of a design: what is added, changed, moved or taken out takes its evidence along."""
+"""Edits of one item of a design. Its evidence follows each edit."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ Flat: TypeAlias = tuple[Branch | InformationUnit | Criterion, ...]
 
 
 def section_of(key: str) -> Section:
-    """The section that an item's key begins with."""
+    """Return the section in an item's key."""
     return cast(Section, key.partition("/")[0])
 
 
 def id_of(key: str) -> str:
-    """The item's id in its key."""
+    """Return the item's id in its key."""
     return key.partition("/")[2]
 
 
 def entries(design: Design, section: Section) -> list[Item]:
-    """The items of a section in order; of the graph every node, also those in alternatives."""
+    """Return a section's items in order, for the graph every node with those in alternatives."""
     return list(design.tdg.walk()) if section == "tdg" else list(_flat(design, section))
 
 
 def item_at(design: Design, key: str) -> Item | None:
-    """The item of that key; None where it is not there."""
+    """Return the item with this key, None if missing."""
     return next((item for item in entries(design, section_of(key)) if item.id == id_of(key)), None)
 
 
 def add(design: Design, section: Section, item: Item, after: str = "") -> Design:
-    """The design with an item behind the one of key `after` (of the same section), else at the end."""
+    """Insert an item behind the one with key `after` (of the same section), else at the end."""
     if section == "tdg":
         assert isinstance(item, TdgNode)
         return _with_graph(design, design_outline.add(design.tdg, item, id_of(after)))
@@ -47,7 +47,7 @@ def add(design: Design, section: Section, item: Item, after: str = "") -> Design
 
 
 def change(design: Design, key: str, item: Item) -> Design:
-    """The design with `item` in place of the one of that key; edges, requirements and evidence follow a new id."""
+    """Replace the item with this key. Edges, requirements and evidence follow a new id."""
     section = section_of(key)
     links = {f"{section}/{item.id}" if one == key else one: where for one, where in design.evidence.items()}
     with_links = msgspec.structs.replace(design, evidence=links)
@@ -60,7 +60,7 @@ def change(design: Design, key: str, item: Item) -> Design:
 
 
 def remove(design: Design, key: str) -> Design:
-    """The design without the item of that key."""
+    """Remove the item with this key, with its evidence."""
     section = section_of(key)
     if section == "tdg":
         return tidy(_with_graph(design, design_outline.remove(design.tdg, id_of(key))))
@@ -68,7 +68,7 @@ def remove(design: Design, key: str) -> Design:
 
 
 def move(design: Design, key: str, by: int) -> Design:
-    """The design with an item one place further up or down among its own."""
+    """Move an item `by` places among its siblings."""
     section = section_of(key)
     if section == "tdg":
         return _with_graph(design, design_outline.move(design.tdg, id_of(key), by))
@@ -80,7 +80,7 @@ def move(design: Design, key: str, by: int) -> Design:
 
 
 def nest(design: Design, key: str, *, deeper: bool) -> Design:
-    """The design with a node in the one above it, or out of its path; other items have no depth."""
+    """Indent or outdent a node. Other items have no depth."""
     if section_of(key) != "tdg":
         return design
     way = design_outline.indent if deeper else design_outline.outdent
@@ -88,7 +88,7 @@ def nest(design: Design, key: str, *, deeper: bool) -> Design:
 
 
 def turn(design: Design, key: str) -> Design:
-    """The design with a node flexible instead of fixed, or a unit steering instead of explicit, or back."""
+    """Toggle a node between fixed and flexible, a unit between explicit and steering."""
     match item_at(design, key):
         case TdgNode() as node:
             kind = "fixed" if node.kind == "flexible" else "flexible"
@@ -99,7 +99,7 @@ def turn(design: Design, key: str) -> Design:
 
 
 def see(design: Design, key: str, link: str) -> Design:
-    """The design with a step as evidence of an item, or without it where it was."""
+    """Toggle a step as evidence of an item."""
     links = design.evidence.get(key, ())
     evidence = tuple(one for one in links if one != link) if link in links else (*links, link)
     return tidy(msgspec.structs.replace(design, evidence={**design.evidence, key: evidence}))

@@ -1,4 +1,4 @@
-"""A design as YAML: what a task file can hold, and what a designer writes by hand."""
+"""Designs as YAML: the parts of a task file, and files written by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH = 120
 
 
 def read_parts(path: Path) -> Parts:
-    """The parts that a YAML file holds; a `LabError` names the file and the field that is wrong."""
+    """Read a design's parts from a YAML file. Raise `LabError` with the file and the wrong field."""
     what = f"design file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict) or not value:
@@ -25,11 +25,11 @@ def read_parts(path: Path) -> Parts:
 
 
 def as_yaml(design: Design) -> str:
-    """The four parts as a task file holds them, those that are empty left out."""
+    """Return the four parts as YAML of a task file, empty ones omitted."""
     import yaml
 
     class Writer(yaml.SafeDumper):
-        """Quotes whatever is not words alone: which bare words are numbers, readers do not agree on."""
+        """Quotes every string but plain words: YAML readers disagree which bare words are numbers or booleans."""
 
     def text(writer: Writer, value: str) -> Any:
         bare = value.replace(" ", "").replace("_", "").isalpha() and value == value.strip()

@@ -1,4 +1,4 @@
-"""A graph as text: boxes from top to bottom, what may be done in any order side by side, paths in a common frame."""
+"""Task dependency graph as text: boxes from top to bottom, parallel nodes side by side, alternatives in a frame."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from lab.core.plain_text import plain
 from lab.core.task import Tdg, TdgNode
 
 _LIMITS = (26, 20, 14, 10)
-"""Widths that a box's words are wrapped to, the first tried first."""
+"""Widths to wrap a box's words to, tried in this order."""
 _GAP = 3
-"""Odd, as every box is wide: so that the middles of rows fall together."""
+"""Columns between boxes. Odd like the width of every box, so that the centers of rows align."""
+# Bits of a cell: the directions in which a line leaves it. `_LINES` maps their sum to a box-drawing character.
 _UP, _DOWN, _LEFT, _RIGHT = 1, 2, 4, 8
 _LINES = {
     0: " ", 1: "│", 2: "│", 3: "│", 4: "─", 8: "─", 12: "─", 5: "╯", 9: "╰", 6: "╮", 10: "╭", 7: "┤", 11: "├",
@@ -23,14 +24,14 @@ _LINES = {
 
 
 class GraphLayout(NamedTuple):
-    """How it is tried: the width that words are wrapped to, and whether paths stand one below the other."""
+    """One attempt at a layout: the width to wrap words to, and alternatives side by side or stacked."""
 
     limit: int
     stacked: bool
 
 
 class Block(NamedTuple):
-    """Lines of one width in cells; edges end at the column `center`."""
+    """Lines of one width in cells. Edges end at the column `center`."""
 
     lines: list[str]
     width: int
@@ -41,14 +42,15 @@ class Block(NamedTuple):
 
 
 def drawn(tdg: Tdg, width: int) -> list[str]:
-    """The graph in at most `width` cells; where no drawing fits, an empty list. Names are plain characters.
+    """Draw the graph in at most `width` cells. Return no lines if no layout fits. Names are plain characters.
 
-    Edges to a node further down than the next row are written into its box as `after 2`. Graphs with a circle, or
-    with edges that lead nowhere, are not drawn.
+    An edge that skips rows appears in its target's box as `after 2`. A graph with a cycle or with dangling edges is not
+    drawn.
     """
     layers = _layers(tdg)
     if layers is None:
         return []
+    # Narrower and narrower boxes side by side, then the same with alternatives stacked.
     for look in [*(GraphLayout(limit, False) for limit in _LIMITS), *(GraphLayout(limit, True) for limit in _LIMITS)]:
         lines = _laid(tdg, layers, look)
         if all(cell_len(line) <= width for line in lines):
@@ -57,7 +59,7 @@ def drawn(tdg: Tdg, width: int) -> list[str]:
 
 
 def _layers(tdg: Tdg) -> list[list[int]] | None:
-    """Places of the first level's nodes by how many others must come before; None where that has no answer."""
+    """Return the indices of top-level nodes grouped by depth (longest path before them), None if there is a cycle."""
     where = {node.id: i for i, node in enumerate(tdg.nodes)}
     edges = [(where[a], where[b]) for a, b in tdg.edges if a in where and b in where]
     depth = dict.fromkeys(range(len(tdg.nodes)), 0)
@@ -95,7 +97,7 @@ def _laid(tdg: Tdg, layers: list[list[int]], look: GraphLayout) -> list[str]:
 
 
 def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list[int]]:
-    """Each row in the order of what leads to it, so that fewer lines cross."""
+    """Order each row by the mean position of its predecessors, so that fewer lines cross (barycenter heuristic)."""
     positions: dict[int, float] = {}
     rows = []
     for layer in layers:
@@ -106,7 +108,7 @@ def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list
 
 
 def _block(node: TdgNode, number: str, look: GraphLayout, far: Iterable[int] = ()) -> Block:
-    """A box with a node's number and name, or the frame around its paths; a flexible node's border is broken."""
+    """Return a node's box, or the frame around its alternatives. A flexible node has a dashed border."""
     after = "".join(f" (after {', '.join(map(str, sorted(far)))})" if far else "")
     title = f"{number} {plain(node.name, lines=False) or node.id}{after}"
     if not node.alternatives:
@@ -122,7 +124,7 @@ def _block(node: TdgNode, number: str, look: GraphLayout, far: Iterable[int] = (
 
 
 def _path(path: Sequence[TdgNode], number: str, look: GraphLayout) -> Block:
-    """The nodes of one path from top to bottom."""
+    """Return the nodes of one alternative from top to bottom."""
     blocks = [_block(node, f"{number}{i + 1}", look) for i, node in enumerate(path)]
     widest = max((block.width for block in blocks), default=0)
     lines: list[str] = []
@@ -134,6 +136,7 @@ def _path(path: Sequence[TdgNode], number: str, look: GraphLayout) -> Block:
 
 
 def _box(lines: list[str], edge: str) -> Block:
+    # Odd, so that the box has a center column.
     width = max((cell_len(line) for line in lines), default=0) // 2 * 2 + 1
     sides = ("║", "║", "╔", "╗", "╚", "╝") if edge == "═" else ("│", "│", "╭", "╮", "╰", "╯")
     middle = [f"{sides[0]} {_centered(line, width)} {sides[1]}" for line in lines]
@@ -146,7 +149,7 @@ def _width(blocks: Sequence[Block]) -> int:
 
 
 def _centers(layer: list[int], blocks: list[Block], widest: int) -> dict[int, int]:
-    """The column of each node's middle, the row being in the middle of `widest`."""
+    """Return the column of each node's center in a row that is centered in `widest`."""
     left = (widest - _width(blocks)) // 2
     centers = {}
     for i, block in zip(layer, blocks, strict=True):
@@ -156,7 +159,7 @@ def _centers(layer: list[int], blocks: list[Block], widest: int) -> dict[int, in
 
 
 def _beside(blocks: list[Block], widest: int, *, stems: bool = False) -> list[str]:
-    """Blocks side by side, in the middle of `widest`; with `stems` a lower one's line goes on to the bottom."""
+    """Place blocks side by side, centered in `widest`. With `stems` a line extends the shorter ones to the bottom."""
     tallest = max((len(block.lines) for block in blocks), default=0)
     columns = []
     for block in blocks:
@@ -167,7 +170,7 @@ def _beside(blocks: list[Block], widest: int, *, stems: bool = False) -> list[st
 
 
 def _joined(edges: list[tuple[int, int]], widest: int) -> list[str]:
-    """The lines between two rows: each group of nodes that hang together has its own level."""
+    """Draw the lines between two rows. Each group of connected nodes gets a level of its own."""
     groups = _groups(edges)
     cells = [[0] * widest for _ in range(max(1, len(groups)))]
     for level, group in enumerate(groups):
@@ -187,13 +190,13 @@ def _joined(edges: list[tuple[int, int]], widest: int) -> list[str]:
 
 
 def _unclear(edges: list[tuple[int, int]]) -> bool:
-    """Whether one group's line would end where another's begins, and so seem to lead on."""
+    """Return True if one group's line would end where another's starts, and so seem to continue it."""
     groups = _groups(edges)
     return any(a == b for one in groups for other in groups if one is not other for a, _ in one for _, b in other)
 
 
 def _groups(edges: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Edges that share an end, together."""
+    """Group edges that share an end (connected components)."""
     groups: list[list[tuple[int, int]]] = []
     for edge in edges:
         neighbours = [group for group in groups if any(edge[0] == a or edge[1] == b for a, b in group)]
@@ -208,7 +211,7 @@ def _centered(text: str, width: int) -> str:
 
 
 def _wrap(text: str, limit: int) -> list[str]:
-    """Words in lines of at most `limit` cells; a word in wide characters may end a line anywhere, as it is written."""
+    """Wrap words to at most `limit` cells. A word in wide characters (Chinese, Japanese) may break anywhere."""
     lines: list[str] = []
     for word in text.split():
         wide = cell_len(word) != len(word)

@@ -1,4 +1,4 @@
-"""Where one task's design lies while a person works on it: each change is on the disk before it is shown."""
+"""One task's design while a person works on it. Each change is stored before it is shown."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 
 class DesignSession:
-    """The heads of one design, and what this person may do with them. Every verb raises `LabError` where refused.
+    """Revision heads of one design and what this person may do with them.
 
-    What a refused draft held stays here, and goes into the next one that is let through.
+    Every method raises `LabError` if the store refuses. The session keeps a refused draft and puts it into the next
+    accepted one.
     """
 
     def __init__(self, store: Store, task: Task, person: Actor) -> None:
@@ -38,17 +39,18 @@ class DesignSession:
         self.heads: list[Revision] = []
         self.authors: list[str] = []
         self.unkept: Design | None = None
-        """What stands on the screen but not in the file, because a save was refused."""
+        """Draft that is on the screen but not in the file, because the store refused it."""
         self.problems: list[Problem] = []
 
     # -- where it stands -------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Reads how it stands now; another person may have done something meanwhile."""
+        """Read the current heads. Another person may have changed them."""
         self._take(self.store.designs.heads(self.subject))
 
     def _take(self, heads: list[Revision]) -> None:
         mine = [head for head in heads if head.by == self.person]
+        # Their own head goes last, where `head` takes it from.
         self.heads = [head for head in heads if not mine or head is not mine[-1]] + mine[-1:]
         head = self.head
         self.authors = self.store.designs.authors(self.subject, head.version) if head else []
@@ -56,22 +58,22 @@ class DesignSession:
 
     @property
     def head(self) -> Revision | None:
-        """What this person works on: where there are several, their own."""
+        """The revision this person works on, their own of several heads."""
         return self.heads[-1] if self.heads else None
 
     @property
     def others(self) -> list[Revision]:
-        """What was drafted beside it by others."""
+        """Concurrent drafts of others."""
         return self.heads[:-1]
 
     @property
     def design(self) -> Design:
-        """What is shown."""
+        """The design to show."""
         return self.unkept or (self.head.design if self.head else Design())
 
     @property
     def marks(self) -> dict[str, str]:
-        """What a reviewer said of each item: empty words accept it."""
+        """The reviewer's words by item key. Empty words accept the item."""
         return self.head.marks if self.head else {}
 
     @property
@@ -80,24 +82,24 @@ class DesignSession:
 
     @property
     def reviewing(self) -> bool:
-        """Whether this person is the one to verify: submitted, and not by them."""
+        """True if this person may verify the design: it is submitted, and they are not an author."""
         head = self.head
         return head is not None and head.state == "submitted" and not self.others and self.person.id not in self.authors
 
     @property
     def unseen(self) -> list[str]:
-        """Items that a reviewer has not looked at yet, by key."""
+        """Keys of the items that the reviewer has not marked yet."""
         return [key for key in items(self.design) if key not in self.marks]
 
     @property
     def objections(self) -> list[str]:
-        """Items that were objected to, by key."""
+        """Keys of the items with an objection."""
         return [key for key, words in self.marks.items() if words and key in items(self.design)]
 
     # -- what is done with it --------------------------------------------------------------------------------
 
     def draft(self, design: Design, note: str) -> None:
-        """Keeps a changed design."""
+        """Store a changed design."""
         if design == self.design and self.unkept is None:
             return
         self.unkept, head = design, self.head
@@ -107,7 +109,7 @@ class DesignSession:
             self._append(following(head, "draft", self.person, design=design, note=note))
 
     def undo(self) -> str:
-        """Takes the last change back, and says which it was; empty where there is none."""
+        """Undo the last change and return its note, empty if there is none."""
         if self.unkept is not None:
             self.unkept = None
             self.load()
@@ -123,31 +125,31 @@ class DesignSession:
         return back.note
 
     def submit(self) -> None:
-        """Hands the draft to another person."""
+        """Submit the draft for review by another person."""
         check_sound(self.design, f"design of {self.task.id}", self.task.apps)
         self._act("submit")
 
     def mark(self, key: str, words: str) -> None:
-        """A reviewer's word on one item; empty words accept it."""
+        """Store a reviewer's words on one item. Empty words accept it."""
         self._act("review", marks={**self.marks, key: words})
 
     def check_verify(self) -> None:
-        """Raises `LabError` where an item is not looked at yet."""
+        """Raise `LabError` if an item is not reviewed yet."""
         if self.unseen:
             names = ", ".join(self.unseen[:3])
             raise LabError(f"design of {self.task.id}", f"{len(self.unseen)} items are not looked at yet ({names}).")
 
     def verify(self) -> None:
-        """Freezes it; each item was looked at first."""
+        """Freeze the design. Raise `LabError` if an item is not reviewed yet."""
         self.check_verify()
         self._act("verify")
 
     def send_back(self, note: str) -> None:
-        """Gives it back to its authors, with what was objected to."""
+        """Return the design to its authors with the objections."""
         self._act("object", note=note)
 
     def reopen(self) -> None:
-        """Takes it back into a draft, a frozen one as a new version; what was not kept goes into that."""
+        """Reopen it as a draft, a frozen one as a new version, and store an unsaved draft in it."""
         unkept, self.unkept = self.unkept, None
         self.load()
         if not self.writable:
@@ -156,7 +158,10 @@ class DesignSession:
             self.draft(unkept, "what was typed meanwhile")
 
     def settle(self, *, mine: bool) -> None:
-        """Says which of two drafts stands: this person's, or the other one; both as they are seen here."""
+        """Settle on one of two concurrent drafts: this person's or the other one.
+
+        Raise `LabError` if the heads changed since they were shown.
+        """
         head_ids = {one.id for one in self.heads}
         self.load()
         if head_ids != {one.id for one in self.heads}:
@@ -181,6 +186,7 @@ class DesignSession:
         try:
             heads = self.store.designs.append(revision)
         except LabError:
+            # Mostly another person was quicker: show their state and hold on to this draft.
             unkept = self.unkept
             self.load()
             self.unkept = unkept

@@ -1,8 +1,8 @@
-"""Plays of a study without a screen: a script or a model is the user, and each play's run is tied to it.
+"""Headless plays of a study: a script or a model is the user, and each play's run is tied to the study.
 
-A model is one more rater of the study, under a code of its own. What its answers cost is counted, and a budget ends the
-plays. Where it gives no answer its run stays open, and the same line goes on with it; where none of its answers is
-usable the run has failed with that reason, as a simulator's would.
+A model is one more rater, under a code of its own. Its answers cost money, and a budget ends the plays. If the model
+does not answer, the run stays open and the same command resumes it. If none of its answers is usable, the run fails
+with that reason, as a simulator's run would.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedRe
 from store.store import Store
 
 _SILENT = 3
-"""Plays in a row that a model left for want of an answer, after which it is given up."""
+"""Consecutive plays without an answer after which the model is given up."""
 
 
 class HeadlessPlay(NamedTuple):
-    """One play that needs no screen: its unit, whose it is, and the user as a spec names it."""
+    """One play without a screen: its unit, its rater, and the user as a spec names it."""
 
     unit: Unit
     by: Actor
@@ -48,9 +48,10 @@ class HeadlessPlay(NamedTuple):
 
 
 class PlayDone(NamedTuple):
-    """What became of a play: its run, whether it was played now, and why it was left open (empty: it ended).
+    """Outcome of a play.
 
-    `lost` is what answers cost now that no reply came of, in US dollars.
+    `new` is False if it had ended before. `why` is the reason why it stayed open, empty if it ended. `lost` is the cost
+    in US dollars of answers that gave no reply.
     """
 
     what: HeadlessPlay
@@ -61,9 +62,9 @@ class PlayDone(NamedTuple):
 
 
 def headless_plays(store: Store, study: Study, model: str = "", code: str = "") -> list[HeadlessPlay]:
-    """What a script, and where one is named a model, plays; a model in an order drawn for its code from the seed.
+    """Return the plays of the script and, if named, of a model, in an order drawn for its code from the seed.
 
-    `code` is whose the model's plays are (default: `model:NAME`). Raises `LabError` where that is a person's.
+    `code` is the model's rater code (default: `model:NAME`). Raise `LabError` if a person has that code.
     """
     units = [unit for unit in store.studies.units(study) if unit.play is not None]
     plays = [HeadlessPlay(unit, SCRIPT, "script") for unit in units if _of(unit).user == "script"]
@@ -81,7 +82,7 @@ def _of(unit: Unit) -> Play:
 
 
 def check_plays(store: Store, study: Study, plays: Sequence[HeadlessPlay], settings: Settings) -> None:
-    """Raises `LabError` where one of them could not be played, before the first is."""
+    """Raise `LabError` if one of the plays could not be played, before the first one starts."""
     from simulators import library
 
     seen = set()
@@ -96,7 +97,7 @@ def check_plays(store: Store, study: Study, plays: Sequence[HeadlessPlay], setti
 
 
 def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> None:
-    """Raises `LabError` where this code has played here by another prompt, or on other terms."""
+    """Raise `LabError` if this code has played here with another prompt or other terms."""
     now = ModelUser(one.by.shown, llm, one.play.task, one.play.persona, shows_of(study)).config_sha
     acts = [act for act in store.labels.acts(study, one.by.id) if act.rater.kind == "model" and act.act == "played"]
     for config in sorted({str(act.detail["config"]) for act in acts if "config" in act.detail} - {now}):
@@ -107,7 +108,7 @@ def _check_config(store: Store, study: Study, one: HeadlessPlay, llm: Llm) -> No
 
 
 def shows_of(study: Study) -> tuple[Show, ...]:
-    """What a model that plays in a study is shown: the words on the screen where the study shows screens."""
+    """Return what a model sees in a play: the words of the screen too if the study shows screens."""
     return SEEING_SHOWS if "screens" in study.shown else USER_SHOWS
 
 
@@ -115,20 +116,20 @@ def shows_of(study: Study) -> tuple[Show, ...]:
 
 
 class PlayBudget:
-    """What a job of plays may cost, in US dollars: no play is begun that is likely to go beyond it."""
+    """Budget of a series of plays in US dollars. The next play must be expected to fit."""
 
     def __init__(self, most: float | None = None) -> None:
         self.most, self.spent, self.plays = most, 0.0, 0
         self._unpriced = 0
 
     def took(self, usage: Usage) -> None:
-        """Counts what an answer of a model cost, as it comes."""
+        """Add an answer's cost."""
         self.spent += usage.cost or 0.0
         self._unpriced += usage.cost is None
 
     @property
     def ended(self) -> str:
-        """Why no further play is begun: what it is likely to cost, as those before did on average, or nobody knows."""
+        """Reason to start no further play: the mean cost of earlier plays, or an unknown cost. Empty to continue."""
         if self.most is None:
             return ""
         if self._unpriced:
@@ -140,9 +141,9 @@ class PlayBudget:
 def play_all(
     store: Store, study: Study, plays: Sequence[HeadlessPlay], device: str, budget: PlayBudget
 ) -> Iterator[PlayDone | str]:
-    """Plays them one after the other, each on the disk before it is told; a string at the end says why it ended early.
+    """Play one after the other, each stored before it is yielded. Yield a string with the reason if it ends early.
 
-    What was played before costs nothing and is told again.
+    A play that had ended before costs nothing and is yielded again.
     """
     silent = 0
     for what in plays:
@@ -163,7 +164,7 @@ def play_all(
 
 
 def cost_of(trace: Trace) -> float:
-    """What the answers of a run's user cost, in US dollars, as far as it is known."""
+    """Return the known cost in US dollars of the answers of a run's user."""
     usages = [step.reply.usage for step in trace.steps if step.reply is not None and step.reply.usage is not None]
     return sum(usage.cost or 0.0 for usage in usages)
 
@@ -177,7 +178,7 @@ def _ended_before(store: Store, study: Study, what: HeadlessPlay) -> Trace | Non
 
 
 def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: PlayBudget) -> PlayDone:
-    """Plays one unit, or goes on with it; the run is tied to it before this returns."""
+    """Play one unit or resume its run, and tie the run to it."""
     run = claim(store, study, what.by, what.unit.id, condition=what.play.condition)
     session = session_of(store, what.play, run, "", what.user, device=device, study=study)
     if user_name(session.user.actor) != what.user and what.by != SCRIPT:
@@ -188,7 +189,8 @@ def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: P
     try:
         session.join()
     except KeyboardInterrupt:
-        session.leave()  # it stays open, and is gone on with
+        # Left open, so that the same command resumes it.
+        session.leave()
         raise
     if session.failure is not None:
         raise session.failure
@@ -198,9 +200,9 @@ def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: P
 
 
 class LeavingUser:
-    """A user whose run is left open where no model answers; `why` says then why.
+    """A user whose run stays open if no model answers. `why` is then the reason.
 
-    What its answers cost is told to the `budget`; `lost` is what those cost that no reply came of, in US dollars.
+    It adds the answers' cost to `budget`. `lost` is the cost in US dollars of answers that gave no reply.
     """
 
     def __init__(self, user: User, leave: Callable[[], None], budget: PlayBudget) -> None:
@@ -213,16 +215,16 @@ class LeavingUser:
 
     @property
     def config_sha(self) -> str:
-        """As its model's; empty where it is none."""
+        """The model's configuration hash, empty for a script."""
         return self.user.config_sha if isinstance(self.user, ModelUser) else ""
 
     def look(self, screen: Observation) -> None:
-        """Shows it the phone, where it looks at any."""
+        """Pass the screen on to a user that can see."""
         if isinstance(self.user, Seeing):
             self.user.look(screen)
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        """The user's answer; `WaitCancelled` once the run is left."""
+        """Return the user's reply. Raise `WaitCancelled` after leaving the run."""
         try:
             reply = self.user.reply(question, history, stop)
         except UnusedReplies as error:
@@ -249,9 +251,9 @@ _PLACEHOLDER = "(what the assistant says)"
 
 
 def shown_prompt(study: Study, unit: Unit) -> list[tuple[str, str]]:
-    """What a model would be sent at its first question in a play, role and text; the question's place is marked.
+    """Return the messages of a model's first question in a play (role, text), a placeholder in the question's place.
 
-    Of a person's play it is what a shadow would be sent.
+    For a person's play, return those of a shadow model.
     """
     if unit.play is None:
         raise LabError(f"unit {unit.id}", "is not played.")

@@ -1,4 +1,4 @@
-"""What a rater is shown before their first item: the guide, what the keys do, a practice item; and who has seen it."""
+"""Introduction of a study: the guide, the keys and a practice item before the first item, and who has seen them."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _SHOWN: dict[Part, ActKind] = {"guide": "guide_shown", "keys": "keys_shown", "pr
 
 
 class Introduction:
-    """One rater's introduction to a study; every verb is durable on return."""
+    """One rater's introduction to a study. Every method is durable on return."""
 
     def __init__(self, session: RatingSession) -> None:
         self._session = session
 
     @property
     def skippable(self) -> bool:
-        """Whether the study says that it may be passed over."""
+        """True if the study allows to skip it."""
         return self._session.study.introduction == "skippable"
 
     def due(self) -> tuple[Part, ...]:
-        """The parts that this rater has still to see, in their order; none where the study has no introduction.
+        """Return the parts that this rater has yet to see, in order, empty if the study has no introduction.
 
-        What was seen in another version of the study counts, as long as it says the same.
+        A part seen in another version of the study counts if its text is the same.
         """
         study = self._session.study
         if study.introduction == "none":
@@ -42,22 +42,22 @@ class Introduction:
         )
 
     def _versions(self) -> dict[Part, set[str]]:
-        """What each part says, by its hash: in whichever language it is read; none where there is nothing of it."""
+        """Return the hashes of each part's text in every language, empty for a part without content."""
         study = self._session.study
         guide = {study.protocol.guide_sha(locale) for locale in (*study.protocol.guide, self._session.locale)}
         practice = practice_sha(study)
         return {"guide": guide, "keys": {""}, "practice": {practice} if practice else set()}
 
     def record_shown(self, part: Part) -> None:
-        """Keeps that guide or keys are shown."""
+        """Record that a part is shown."""
         self._act(_SHOWN[part])
 
     def read(self, part: Part) -> None:
-        """Keeps that guide or keys were read, and that the rater went on."""
+        """Record that the rater read a part and continued."""
         self._act(_READ[part])
 
     def skip(self, why: str = "") -> None:
-        """Keeps that all that was left was passed over; `why` where the rater had no choice."""
+        """Record that the rater skipped the remaining parts. `why` is the reason if they had no choice."""
         self._act("introduction_skipped", why)
 
     def _act(self, kind: ActKind, why: str = "") -> None:
@@ -68,7 +68,7 @@ class Introduction:
 
 
 def _parts_of(act: Act) -> tuple[Part, ...]:
-    """The parts that a rater has behind them by an act."""
+    """Return the parts that an act completes."""
     if act.act == "introduction_skipped":
         return ("guide", "keys", "practice")
     return tuple(part for part, kind in _READ.items() if kind == act.act)

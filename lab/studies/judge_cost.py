@@ -1,4 +1,4 @@
-"""What a question to a model is likely to cost, before it is asked."""
+"""Cost estimates of questions to a model."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from annotators.judging.sheet_answer import asked_places
 from lab.core.run_records import Blob
 
 _CHARACTERS = 3.5
-"""Characters of a text in one token, about."""
+"""Characters of text in one token, roughly."""
 _PIXELS = 750
-"""Pixels of a picture in one token, about."""
+"""Pixels of a picture in one token, roughly."""
 _ENTRY = 60
-"""Tokens that a model needs to answer at one place, with its reason, about."""
+"""Tokens of one answer with its reason, roughly."""
 
 
 def tokens_sent(question: JudgeQuestion) -> int:
-    """Tokens of a question, about."""
+    """Estimate the prompt tokens of a question."""
     return round(sum(_tokens(part) for message in question.messages for part in message.parts))
 
 
 def tokens_back(view: JudgeView) -> int:
-    """Tokens of an answer that fills in a whole sheet, about."""
+    """Estimate the completion tokens of an answer that fills in a whole sheet."""
     return _ENTRY * max(1, sum(1 for _ in asked_places(view)))
 
 
 def dollars(prompt_tokens: int, answer_tokens: int, prices: tuple[float, float]) -> float:
-    """US dollars, by prices for a million tokens sent and back."""
+    """Return US dollars, by prices for a million tokens sent and received."""
     return (prompt_tokens * prices[0] + answer_tokens * prices[1]) / 1e6
 
 

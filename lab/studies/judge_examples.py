@@ -1,4 +1,4 @@
-"""Examples for a judge: units of dev that people have settled, with what is right there; never one that is judged."""
+"""Few-shot examples for a judge: units of dev with their settled answers, never a unit that is judged."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ Answers = tuple[tuple[str, str, Any], ...]
 def examples_of(
     store: Store, study: Study, views: JudgeViews, split: StudySplit, count: int, judge: str
 ) -> tuple[JudgeExample, ...]:
-    """So many settled units of dev, drawn by the study's seed so that different answers are among them.
+    """Return `count` settled units of dev, drawn by the study's seed and balanced over their answers.
 
-    A judge that has examples already keeps those. Raises `LabError` where fewer units are settled.
+    A judge that has examples already gets the same ones. Raise `LabError` if fewer units are settled.
     """
     study_data = gathered(store, study)
     right = _right_values(study_data)
     candidates: dict[str, JudgeExample] = {}
     for unit in study_data.within(split.dev).units:
+        # People learn by pilot and gold units, so their answers are no independent truth.
         if unit.pilot or unit.gold:
             continue
         view = views.view(unit)
@@ -58,14 +59,14 @@ def examples_of(
 
 
 def examples_config(examples: Sequence[JudgeExample]) -> list[list[str]]:
-    """What a judge's configuration says of its examples: each unit, and a hash of all that is told of it."""
+    """Return the examples' part of a judge's configuration: each unit and a hash of its text in the prompt."""
     return [
         [one.view.unit.id, hashlib.sha256(example_text(one, 0).encode()).hexdigest()[:16]] for one in examples
     ]  # fmt: skip
 
 
 def _right_values(study_data: StudyData) -> Mapping[tuple[str, str, str], Any]:
-    """What was adjudicated, or most people say, by unit, target and field."""
+    """Return the adjudicated value, or the majority's, by unit, target and field."""
     right: dict[tuple[str, str, str], Any] = {}
     for field in study_data.study.protocol.fields:
         if field.kind not in CATEGORICAL:
@@ -81,7 +82,7 @@ def _right_values(study_data: StudyData) -> Mapping[tuple[str, str, str], Any]:
 
 
 def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answers:
-    """What is right at a unit's places; nothing where a place that is always asked is not settled."""
+    """Return the settled answers of a unit, empty if a required place without a condition is not settled."""
     answers: list[tuple[str, str, Any]] = []
     for place in asked_places(view):
         spot = FieldReference(place.item, place.field.id)
@@ -94,7 +95,7 @@ def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answ
 
 
 def _drawn(study: Study, candidates: Mapping[str, JudgeExample]) -> list[str]:
-    """Units in an order drawn by the seed, in turn one of each first answer."""
+    """Return units in an order drawn by the seed, taking turns between the first answers."""
     by_answer: dict[str, list[str]] = {}
     for id in sorted(candidates, key=lambda id: chance(study, "example", id)):
         by_answer.setdefault(str(candidates[id].answers[0][2]), []).append(id)

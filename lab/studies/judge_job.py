@@ -1,4 +1,4 @@
-"""A judge's job at a study by what a person types: model, method, terms, examples, and the hash that signs them."""
+"""Builds a judging job from a command line: model, method, terms, examples, and the hash of its configuration."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def job_of(
     reads: bool,
     stages: Mapping[str, Llm] = {},  # never written to
 ) -> JudgingJob:
-    """A job by what a person types; `LabError` where the name is one of the study's people, or no method is so called.
+    """Return a judging job. Raise `LabError` if a person of the study has this name, or the method is unknown.
 
-    `most` pictures of at most `longest` pixels go into a question; `reads` says whether words that were read from
-    pictures before are told where a screen has no others. `stages` are the models of single stages of the method.
+    A question holds up to `most` pictures of at most `longest` pixels. With `reads` it holds words recognized in a
+    screenshot that has no UI tree. `stages` maps stages of the method to models of their own.
     """
     judge = check_rater(study, name, "model", "", "judge")
     judge_method = method_of(study.protocol, method)
@@ -54,6 +54,7 @@ def job_of(
         "pictures": most,
         "longest": longest,
         "swaps": terms.swaps,
+        # These keys exist only if used, so that the hash of a judge without them does not change.
         **({"stages": {stage: other.model for stage, other in sorted(stages.items())}} if stages else {}),
         **({"hide": HIDDEN_OUTCOME} if terms.hides_outcome else {}),
     }
@@ -72,7 +73,7 @@ def job_of(
 
 
 def _check_tells_outcome(study: Study, method: JudgeMethod, *, has_examples: bool) -> None:
-    """Raises `LabError` where no question would tell how a run ended anyway: hiding it would be no other judge."""
+    """Raise `LabError` if no question would reveal the outcome anyway, so that hiding it changes nothing."""
     why = "" if method.tells_outcome or has_examples else f"method {method.name} tells no judge how a run ended."
     if not OUTCOME & set(study.shown):
         why = f"{study.name} shows nobody how a run ended."
@@ -81,12 +82,12 @@ def _check_tells_outcome(study: Study, method: JudgeMethod, *, has_examples: boo
 
 
 def keeps_outcome_hidden(store: Store, study: Study, judge: str) -> bool:
-    """Whether a judge that has begun was asked without how a run ended: who resumes it asks so, too."""
+    """Return True if an earlier session of this judge hid the outcome: a resumed one must hide it too."""
     return hides_outcome(store.labels.each_act(study, judge, "sat"), judge)
 
 
 def _reader() -> TextReader | None:
-    """What was read of pictures before, where the extra that reads them is installed."""
+    """Return the reader of recognized words, None if its extra is not installed."""
     from lab.ocr.reader import TextReader
 
     try:

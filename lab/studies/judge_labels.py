@@ -1,4 +1,4 @@
-"""What a judge says of a sheet as labels in the file, by the rules that hold for a person's."""
+"""Writes a judge's answers as labels, by the same rules as a person's."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from lab.studies.rating_session import RatingSession
 from store.store import Store
 
 SOURCE = "judge"
-"""What labels of a judge say that they came from."""
+"""Source of a judge's labels."""
 
 
 class JudgeLabels:
-    """Writes a judge's sheets at a study. `config_sha` is the hash of how it is asked; it stands with each label."""
+    """Writes a judge's sheets. Each label carries `config_sha`, the hash of the judge's configuration."""
 
     def __init__(self, store: Store, study: Study, judge: Actor, config_sha: str) -> None:
         self._store, self._study = store, study
         self._judge, self._config_sha = judge, config_sha
 
     def write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
-        """Writes a sheet and hands it in, all or nothing; the first label has the cost of all."""
+        """Write a sheet and hand it in, in one transaction. The first label carries the sheet's cost."""
         study, unit, run = self._study, work.unit, work.run
         says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
         with self._store.labels.part():
             sheet = self._store.labels.record_each(study, unit, self._judge, run, says)
             if sheet.committed:
                 return
+            # A gold unit's hand-in goes through the session, which checks it against the gold.
             if not unit.gold:
                 act = Act(uuid7(), study.id, study.version, self._judge, "commit", now(), unit.id, run)
                 self._store.labels.hand_in(study, unit, act)

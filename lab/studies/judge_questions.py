@@ -1,4 +1,4 @@
-"""What a judge would be asked: counted and priced beforehand, and shown exactly as it would be sent."""
+"""Preview of a judge's questions: their number and cost, and the exact request."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 class JudgeEstimate(msgspec.Struct, frozen=True):
-    """What judging would take: `judge --dry-run`. `cost` is in US dollars, None where no price is known.
+    """Result of `judge --dry-run`. `cost` is in US dollars, None if no price is known.
 
-    Of a `staged` method the first question of each sheet is counted: how many follow depends on the answers.
-    `outcome` is what its questions tell of how a run ended: `status`, `score`, `reason`; nothing of it where it
-    `hides_outcome`.
+    Of a `staged` method it counts the first question of each sheet: how many follow depends on the answers. `outcome`
+    lists what the questions reveal of a run's end (`status`, `score`, `reason`), empty if the judge `hides_outcome`.
     """
 
     sheets: int
@@ -46,18 +45,18 @@ class ShownPart(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ShownMessage(msgspec.Struct, frozen=True):
-    """One turn of what would be sent."""
+    """One message of the request."""
 
     role: str
     parts: tuple[ShownPart, ...]
 
 
 class ShownQuestion(msgspec.Struct, frozen=True):
-    """What would be sent first about a unit: `judge --show-prompt`.
+    """The first question about a unit as it would be sent: result of `judge --show-prompt`.
 
-    `body` is the request itself, byte for byte once it is written as JSON, with pictures in full. It is empty where
-    the model's provider speaks another protocol than OpenAI's: litellm then puts the messages into that one's words.
-    `outcome` is what it or a later question about the unit tells of how a run ended, as in `JudgeEstimate`.
+    `body` is the request itself, byte for byte once it is written as JSON, with pictures in full. It is empty if the
+    model's provider does not speak OpenAI's protocol: litellm then translates the messages. `outcome` lists what this
+    or a later question about the unit reveals of a run's end, as in `JudgeEstimate`.
     """
 
     judge: str
@@ -72,7 +71,7 @@ class ShownQuestion(msgspec.Struct, frozen=True):
 
 
 def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimate:
-    """Counts questions, tokens and cost of what is to do, and asks nothing; `batch` is at the price of a batch."""
+    """Count the questions, tokens and cost of the open sheets without asking. `batch` uses the batch prices."""
     prices = llm.batch_prices() if batch else llm.prices()
     sheets = questions = already_paid = pictures = prompt_tokens = answer_tokens = 0
     outcome: tuple[str, ...] = ()
@@ -98,7 +97,7 @@ def estimated(job: JudgingJob, llm: Llm, *, batch: bool = False) -> JudgeEstimat
 
 
 def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> ShownQuestion:
-    """The first question about a unit, as it would be sent; with its `body` where the model is given."""
+    """Return the first question about a unit, with its `body` if a model is given."""
     if unit.mechanical:
         raise LabError("judge", f"nobody is asked about unit {unit.id}: a rule has answered it.", code=2)
     question = job.first_question(unit, 1)
@@ -112,7 +111,7 @@ def shown_question(job: JudgingJob, unit: Unit, llm: Llm | None = None) -> Shown
 
 
 def _outcome_parts(job: JudgingJob, unit: Unit, run: int) -> tuple[str, ...]:
-    """What the questions of a sheet tell of how its runs ended."""
+    """Return what the questions of a sheet reveal of its runs' end."""
     view = job.view(unit, run)
     if not view.runs or not (job.method.tells_outcome or view.examples):
         return ()

@@ -1,4 +1,4 @@
-"""A sheet that a judge is at: what it asks now, what follows from an answer, and how an unusable one is repaired."""
+"""A judge's work on one sheet: its current question, the next one after an answer, the repair of an unusable one."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from lab.studies.paid_answers import PaidAnswer
 
 
 class SheetWork:
-    """The method's generator at a sheet, what it asks now, and what its answers cost so far."""
+    """The method's generator for a sheet, its current question, and the cost of its answers so far."""
 
     def __init__(self, unit: Unit, run: int) -> None:
         self.unit, self.run = unit, run
         self.view: JudgeView
         self.judging: Judging
         self.model: Llm
-        """The model that is asked now."""
+        """The model of the current question."""
         self.question: JudgeQuestion | None = None
         self.asking: JudgeQuestion | None = None
         self.repairing = False
         self.usage = Usage(tries=0)
         self.expected = 0.0
-        """US dollars that what is asked now will cost, about; nothing where no budget is kept."""
+        """Estimated cost of the current question in US dollars, 0 without a budget."""
 
 
 def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
-    """The question after an answer; one that says nothing usable is repaired once, and then thrown into the method.
+    """Return the question after an answer. Repair an unusable answer once, then throw it into the method.
 
-    Raises `StopIteration` with what is said of the sheet at its end, `UnusableJudgement` where the method gives up.
+    Raise `StopIteration` with the sheet's answers at its end, `UnusableJudgement` if the method gives up.
     """
     if answer is None:
         work.question = next(work.judging)
@@ -54,7 +54,7 @@ def next_question(work: SheetWork, answer: PaidAnswer | None) -> JudgeQuestion:
 
 
 def _read(question: JudgeQuestion, answer: PaidAnswer) -> Any:
-    """What an answer says; `UnusableJudgement` where it is none, or says nothing that can be used."""
+    """Parse an answer. Raise `UnusableJudgement` if it is missing or unusable."""
     if answer.why:
         raise UnusableJudgement(answer.why)
     try:
@@ -64,7 +64,7 @@ def _read(question: JudgeQuestion, answer: PaidAnswer) -> Any:
 
 
 def repair_of(question: JudgeQuestion, text: str, problem: str) -> JudgeQuestion:
-    """The same question with the answer that could not be used, and what was wrong with it."""
+    """Return the question extended by the unusable answer and the problem with it."""
     words = filled("annotators.judging", "repair.md", problem=problem)
     more = (Message("assistant", (text,)), Message("user", (words,)))
     return question._replace(stage=f"{question.stage}, repaired", messages=(*question.messages, *more))

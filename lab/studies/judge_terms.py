@@ -1,4 +1,4 @@
-"""On which terms a judge goes about a study, how far it is, and what became of it."""
+"""Terms of a judging job, its progress and its outcome."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from annotators.validation.study_split import Split
 
 
 class JudgeTerms(NamedTuple):
-    """How a judge goes about it: how often each unit, how many questions at a time, for how many US dollars at most."""
+    """Terms of a job: runs over each unit, concurrent questions, budget in US dollars."""
 
     runs: int = 1
     concurrency: int = 4
     budget: float | None = None
     swaps: bool = True
-    """Whether the sides of a pair are exchanged in every second run."""
+    """Exchange the sides of a pair in every second run."""
     split: Split | None = None
-    """Which part of the study is judged; all of it where none is named."""
+    """Part of the study to judge, None for all of it."""
     dev_share: float | None = None
-    """The share of units that is to be dev, where the study is not split yet; None: the usual one."""
+    """Share of units for dev if the study is not split yet, None for the default."""
     examples: int = 0
-    """How many settled units of dev the question tells with their right answers."""
+    """Number of settled units of dev in the prompt as few-shot examples."""
     hides_outcome: bool = False
-    """Whether no question tells how a run ended, though the study shows it."""
+    """Hide how a run ended, though the study shows it."""
 
 
 class JudgeProgress(NamedTuple):
-    """How far a job is: sheets handed in of those that were to do, questions asked and found again, dollars spent."""
+    """Progress of a job: sheets handed in, all sheets, questions asked, answers found again, US dollars spent."""
 
     done: int
     total: int
@@ -36,7 +36,7 @@ class JudgeProgress(NamedTuple):
 
 
 class FailedSheet(NamedTuple):
-    """A sheet that is not done, and why."""
+    """A sheet that was not handed in, and why."""
 
     unit: str
     run: int
@@ -44,14 +44,14 @@ class FailedSheet(NamedTuple):
 
 
 class JudgingDone(NamedTuple):
-    """What became of a job. `unusable` sheets were handed in without an answer, with the reason."""
+    """Outcome of a job. `unusable` sheets were handed in without an answer, with the reason."""
 
     progress: JudgeProgress
     unusable: int
     failed: tuple[FailedSheet, ...]
     ended: str
-    """Why it ended before all was done; empty where it did not."""
+    """Reason why it ended early, empty if all was done."""
     unpriced: int = 0
-    """Answers whose cost nobody knows."""
+    """Answers with an unknown cost."""
     without: tuple[str, ...] = ()
-    """What the model's server refused, and answers were given without."""
+    """Request parameters that the model's server refused and that were left out."""

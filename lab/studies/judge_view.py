@@ -1,4 +1,4 @@
-"""A unit as a judge may see it: read through the same door as a rater's, as texts and pictures for a model."""
+"""A unit as a judge sees it: texts and pictures for a model, read through the same blinding as a rater's."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ if TYPE_CHECKING:
     from store.store import Store
 
 OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
-"""What is shown of a run's single steps."""
+"""The parts that show single steps."""
 _KEPT = 256
-"""Scaled pictures that are held: a judge's runs, and its stages, ask about the same ones."""
+"""Scaled pictures in memory. A judge's repeated runs and stages ask about the same ones."""
 _PROACTIVE = "None was given: the agent saw the time, the place and what was done before, and offered on its own."
 _VIEWS = 4
-"""Views that are held: the runs of a judge at one unit come one after the other."""
+"""Views in memory. A judge's repeated runs over one unit follow each other."""
 Picture = Callable[[], Blob | None]
 
 
 class JudgeViews:
-    """Makes views of a study's units. `longest` is the longer side of a picture in pixels, 0 for no pictures.
+    """Builds views of a study's units.
 
-    `hides` is what the judge is not told, though the study shows it to its raters.
+    `longest` is the longer side of a picture in pixels, 0 for no pictures. `hides` are parts that the study shows its
+    raters but not this judge.
     """
 
     def __init__(
@@ -59,12 +60,12 @@ class JudgeViews:
         self._longest, self._most = longest, most
         self._reader = reader
         self.examples: tuple[JudgeExample, ...] = ()
-        """Units with what people settled there, told beside every other unit that they say nothing of."""
+        """Few-shot examples: settled units for the prompt of every unit that they do not reveal anything of."""
         self._scaled: OrderedDict[str, Blob | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, bool], JudgeView] = OrderedDict()
 
     def view(self, unit: Unit, *, swapped: bool = False) -> JudgeView:
-        """A unit as the study shows it; `swapped` gives its second side first."""
+        """Return a unit as the study shows it. `swapped` puts its second side first."""
         view = self._views.get((unit.id, swapped))
         if view is None:
             view = self._views[unit.id, swapped] = self._view(unit, swapped)
@@ -105,6 +106,7 @@ class JudgeViews:
                     waiting = event
                 case Ended():
                     ended = event
+        # The run ended, or is open, at a question without a reply: it is the last step.
         if waiting is not None:
             steps.append(self._step(seen_runs, waiting))
         sections += _asked_about(unit, seen_runs, steps)
@@ -134,7 +136,8 @@ class JudgeViews:
         )
 
     def _words(self, screen: Observation) -> tuple[str, bool]:
-        """A screen's words in a line, and whether they were read from its picture, as far as they have been."""
+        """Return a screen's words in one line and whether OCR read them from its picture."""
+        # Words recognized earlier serve only screens without a UI tree; nothing is recognized here.
         if not says_nothing(screen.tree) or screen.image is None or self._reader is None:
             return " | ".join(texts(screen)), False
         stored_text = self._reader.stored_text(screen.image)
@@ -146,6 +149,7 @@ class JudgeViews:
         sha256 = screen.image
         if sha256 is None or not self._longest:
             return lambda: None
+        # Fetched on use: a prompt holds only some of a run's pictures.
         return lambda: self._fetched(seen_runs, sha256)
 
     def _fetched(self, seen_runs: Blinded, sha256: str) -> Blob | None:
@@ -161,7 +165,7 @@ class JudgeViews:
 
 
 def scaled_down(data: bytes, longest: int) -> Blob | None:
-    """A stored picture as JPEG, its longer side at most `longest` pixels; None where it is none."""
+    """Return a stored picture as JPEG with its longer side at most `longest` pixels, None if it is not a picture."""
     from PIL import Image
 
     try:
@@ -172,12 +176,13 @@ def scaled_down(data: bytes, longest: int) -> Blob | None:
             coloured = picture if picture.mode == "RGB" else picture.convert("RGB")
             coloured.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0).save(out, "JPEG", quality=85)
     except (OSError, ValueError, SyntaxError):
+        # Pillow raises SyntaxError for a broken PNG.
         return None
     return Blob(out.getvalue(), "image/jpeg")
 
 
 def _sections(started: Started, shows: frozenset[Show]) -> Iterator[tuple[str, str]]:
-    """What is told of a run's task and person, as far as it is shown."""
+    """Yield titled sections about a run's task and person, as far as the study shows them."""
     yield from _task_sections(started.task, shows)
     persona = started.persona
     if persona is not None and persona.facts:
@@ -202,14 +207,14 @@ def _task_sections(task: Task, shows: frozenset[Show]) -> Iterator[tuple[str, st
 
 
 def _blinded_task(task: Task, shows: frozenset[Show]) -> Task:
-    """A task that came without a run goes through the same door."""
+    """Return a task without a run, blinded like a run's."""
     event = blinded(Started(trace="", task=task, agent=NOBODY), shows)
     assert isinstance(event, Started)
     return event.task
 
 
 def _asked_about(unit: Unit, seen_runs: Blinded, steps: list[JudgedStep]) -> Iterator[tuple[str, str]]:
-    """Of a unit that is one step or one question of a run: which."""
+    """Yield the section that names the one step or question that the unit asks about."""
     if unit.step is not None:
         yield "What is asked about", f"Step {unit.step + 1} of this run, and no other."
     elif unit.question:

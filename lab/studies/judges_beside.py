@@ -1,7 +1,7 @@
-"""What judges say of a unit, laid beside a rater's own answers once these are handed in, where a study reveals models.
+"""Judges' answers beside a rater's own after hand-in, if the study reveals models.
 
-Nobody sees it before they have committed, nor while the same unit is to be rated by them once more. That it was seen is
-kept first, and what was seen is not taken back: an answer is never changed to a judge's.
+A rater sees them only after committing, and not while the same unit is dealt to them once more. The session records
+this first. A unit whose judges were seen cannot be reopened, so that no answer follows a judge's.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from lab.studies.rating_session import RatingSession
 
 
 class JudgeAnswer(NamedTuple):
-    """What a judge says at a place: `judge` is its name where raters' codes may be told, else J1, J2 ...
+    """One judge's answer at a place.
 
-    `note` is its reason; `same` is whether the rater says the same, None where they say nothing there.
+    `judge` is its name, or J1, J2 ... if the study is blind to raters. `note` is its reason. `same` is True if the
+    rater agrees, None if they gave no answer.
     """
 
     spot: FieldReference
@@ -29,7 +30,7 @@ class JudgeAnswer(NamedTuple):
 
 
 def judges_beside(session: RatingSession) -> list[JudgeAnswer]:
-    """Judges' answers at the places of the unit that the rater has just handed in; that they see them is kept first."""
+    """Return the judges' answers to the unit just handed in. Record first that the rater sees them."""
     answers = _found(session)
     if answers and session.unit is not None:
         judges = sorted({answer.said.rater.id for answer in answers})
@@ -53,7 +54,7 @@ def _found(session: RatingSession) -> list[JudgeAnswer]:
 
 
 def _to_rate_again(session: RatingSession) -> bool:
-    """Whether this rater has the unit before them once more."""
+    """Return True if the unit is dealt to this rater once more."""
     study, person, unit = session.study, session.person.id, session.unit
     assert unit is not None
     assignments = session.store.studies.assignments(study, person, unit.id)

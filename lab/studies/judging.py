@@ -1,9 +1,9 @@
-"""A model judges a study: each sheet by a method's questions, each paid answer on the disk before it is used.
+"""LLM judging of a study: a method's questions for each sheet, each paid answer stored before it is used.
 
-The sheets are gone through by one thread, which alone reads and writes the file; models are asked on others, or on
-other machines (`ModelExecutor`). What was paid for is found again after a crash, so the same job begun anew asks only
-what nobody answered yet. Only the sheets under way are held, however many there are. Answers that come together are
-committed together, and so are the sheets that follow from them: nothing is used or counted before its commit.
+One thread visits the sheets and alone reads and writes the file. Other threads or machines (`ModelExecutor`) ask the
+models. Paid answers survive a crash, so a restarted job asks only the rest. Only the sheets in progress are in memory,
+however many there are. Answers that arrive together are committed together, and so are the sheets that follow: nothing
+is used or counted before its commit.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from lab.studies.study_places import check_goes_on
 from store.store import Store
 
 _LOOK = 0.2
-"""Seconds between two looks at whether the job is to end."""
+"""Seconds between two checks for the end of the job."""
 _TOGETHER = 64
-"""Sheets at most that are written in one transaction, so that others who write wait for no longer than that."""
+"""Maximum number of sheets in one transaction, to bound how long other writers wait."""
 _SILENT = 5
-"""Questions in a row without an answer, and none answered before, after which the model is given up."""
+"""Unanswered questions after which the model is given up, if it has answered none."""
 
 
 class JudgingJob:
-    """One judge at one study. `judge` is whose labels they are; the hash of its `config` stands with each."""
+    """One judge at one study. `judge` signs the labels, and each carries the hash of `config`."""
 
     def __init__(
         self,
@@ -62,37 +62,37 @@ class JudgingJob:
         self.store, self.study, self.judge = store, study, judge
         self.method, self.views, self.terms = method, views, terms
         self.split = split
-        """How the study is split, where that matters to this job."""
+        """The study's split, None if this job does not need it."""
         self.stages = stages
-        """Models that are asked at a stage of the method in the place of the judge's own."""
+        """Models of single stages, in place of the judge's own."""
         self._config = config
         self.config_sha = config_sha = config_sha_of(judge.id, config)
         self.paid = PaidAnswers(store, study, judge, config_sha)
         self._labels = JudgeLabels(store, study, judge, config_sha)
         self._import = RowImport(store, study, Rater(judge.id, "model", 1, config_sha), SOURCE)
         self.closing = False
-        """Set where nothing new is to be asked: what is under way is waited for."""
+        """Set to ask nothing new. Questions in progress are awaited."""
         self.stop = threading.Event()
-        """Set where nothing is waited for any more."""
+        """Set to stop waiting too."""
         self.spent, self.asked, self.found, self.done, self.unusable = 0.0, 0, 0, 0, 0
         self.unpriced, self.reckoned = 0, 0.0
-        """Answers whose cost nobody knows, and what they were to cost: with that a budget is held."""
+        """Number of answers with unknown cost, and their estimated cost, which the budget counts."""
         self.missing = 0
-        """Questions to which the model said something that is no answer."""
+        """Questions to which the model's reply contained no answer."""
         self.without: set[str] = set()
-        """What the model's server refused, and answers were given without."""
+        """Request parameters that the model's server refused and that were left out."""
         self.failed: list[FailedSheet] = []
         self._pending: dict[Future[ModelAnswer], SheetWork] = {}
         self._finished: list[tuple[SheetWork, Sequence[JudgedPlace]]] = []
-        """Sheets that are filled in and not written yet."""
+        """Sheets that are complete but not written yet."""
         self._waiting: dict[str, list[SheetWork]] = {}
-        """Sheets that wait for the answer to a question that is asked once and under way, by its hash."""
+        """Sheets that wait for the answer to a shared question in progress, by its hash."""
         self.ended = ""
 
     # -- what is to do ---------------------------------------------------------------------------------------
 
     def sheets(self) -> Iterator[tuple[Unit, int]]:
-        """The sheets that this judge has not handed in, all runs of a unit together; none that a rule answers."""
+        """Yield the sheets that this judge has not handed in, unit by unit, except those that a rule answers."""
         part = None if self.split is None or self.terms.split is None else {*self.split.units(self.terms.split)}
         for unit in self.store.studies.units(self.study):
             if unit.play is not None or unit.mechanical or unit.practice or (part is not None and unit.id not in part):
@@ -102,20 +102,20 @@ class JudgingJob:
             yield from ((unit, run) for run in range(1, self.terms.runs + 1) if run not in handed)
 
     def first_question(self, unit: Unit, run: int) -> JudgeQuestion:
-        """What is asked first on a sheet."""
+        """Return the first question of a sheet."""
         return next(self.method.judge(self.view(unit, run)))
 
     def model_of(self, question: JudgeQuestion, llm: Llm) -> Llm:
-        """The model that is asked a question: the one of its stage, else the judge's own."""
+        """Return the model for a question: the one of its stage, else the judge's own."""
         return self.stages.get(question.asked_at, llm)
 
     @property
     def has_begun(self) -> bool:
-        """Whether this judge has paid for or said anything here."""
+        """True if this judge has stored an answer in this study."""
         return self.store.labels.count_acts(self.study, self.judge.id, "judged") > 0
 
     def sign(self) -> None:
-        """Keeps what the model is asked with, so that its hash can be looked up; `LabError` where that was another."""
+        """Record the judge's configuration under its hash. Raise `LabError` if it differs from an earlier one."""
         for known in sorted(self.store.labels.configs(self.study, self.judge.id) - {self.config_sha}):
             changes = self._changes(known)
             raise LabError(
@@ -126,13 +126,14 @@ class JudgingJob:
         self._import.keep_config(self.judge, self._config)
 
     def _changes(self, config_sha: str) -> str:
-        """In what the terms of a hash differ from this job's; empty where they were not kept."""
+        """Describe how an earlier configuration differs from this one, empty if it was not recorded."""
         acts = self.store.labels.each_act(self.study, self.judge.id, "sat")
         kept = judge_configs((act for act in acts if act.detail.get("config_sha") == config_sha), self.judge.id)
         before = next(kept, None)
         return plain(config_changes(before, msgspec.json.decode(self._config)), lines=False) if before else ""
 
     def view(self, unit: Unit, run: int) -> JudgeView:
+        # Every second run exchanges the sides, against position bias.
         return self.views.view(unit, swapped=self.terms.swaps and run % 2 == 0)
 
     # -- doing it --------------------------------------------------------------------------------------------
@@ -143,9 +144,9 @@ class JudgingJob:
         tell: Callable[[JudgeProgress], None] = lambda progress: None,
         executor: ModelExecutor | None = None,
     ) -> JudgingDone:
-        """Judges all that is to do; ends early where the budget is spent, `closing` is set or the model is silent.
+        """Judge all open sheets. Stop early if the budget is spent, `closing` is set or the model does not answer.
 
-        `executor` is what asks the model, by default threads of this process, as many as the terms say.
+        `executor` asks the model, by default on threads of this process, as many as the terms say.
         """
         total = sum(1 for _ in self.sheets())
         queue = self.sheets()
@@ -183,7 +184,7 @@ class JudgingJob:
         work: SheetWork,
         submit: Callable[[JudgeQuestion], Future[ModelAnswer]],
     ) -> None:
-        """Asks what a sheet asks now; one that is asked once, and is under way for another sheet, is waited for."""
+        """Submit a sheet's current question, or wait if another sheet has asked the same shared question."""
         question = work.asking
         assert question is not None
         if question.once and question.sha in self._waiting:
@@ -195,13 +196,14 @@ class JudgingJob:
                 self._waiting[question.sha] = []
 
     def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
-        """Keeps the answers that came; then the sheets that have a further question, and those that waited for one."""
+        """Store the answers that arrived. Yield the sheets with a further question to ask."""
         for work, answer in self._kept([(self._pending.pop(future), future) for future in futures]):
             asked = work.asking
             assert asked is not None
             released = self._waiting.pop(asked.sha, []) if asked.once else []
             if answer is not None and self._go_on(work, answer):
                 yield work
+            # These waited for the answer to the shared question. It is in the file now, unless its asker got none.
             for other in released:
                 found = self.paid.find(asked, other.unit.id, other.run)
                 self.found += found is not None
@@ -209,7 +211,7 @@ class JudgingJob:
                     yield other
 
     def _kept(self, came: Sequence[tuple[SheetWork, Future[ModelAnswer]]]) -> list[tuple[SheetWork, PaidAnswer | None]]:
-        """Each sheet with the answer that it got, on the disk in one transaction; None where its question got none."""
+        """Return each sheet with its stored answer, in one transaction. The answer is None if its question got none."""
         found: list[tuple[SheetWork, PaidAnswer | None]] = []
         lost: LabError | None = None
         for work, future in came:
@@ -235,11 +237,12 @@ class JudgingJob:
         ]
         self.keep(paid)
         if lost is not None:
+            # Raised only now: the other answers are paid for and had to be stored first.
             raise lost
         return found
 
     def keep(self, paid: Sequence[KeptAnswer]) -> None:
-        """Keeps answers that were paid for, and counts what they cost; where that is not known, what they were to."""
+        """Store paid answers and add their cost, or the estimate if the price is unknown."""
         self.paid.keep(paid)
         unpriced = [one for one in paid if one.answer.usage.cost is None]
         self.spent += sum(one.answer.usage.cost or 0.0 for one in paid)
@@ -251,17 +254,18 @@ class JudgingJob:
         return JudgeProgress(self.done, total, self.asked, self.found, self.spent)
 
     def _affords(self, work: SheetWork, question: JudgeQuestion) -> bool:
-        """Whether a question may be asked; of a sheet that is left so, all that was paid for is kept."""
+        """Return True if the budget covers a question. A sheet left without it loses nothing that was paid for."""
         budget = self.terms.budget
         prices = work.model.prices() if budget is not None else None
         work.expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
+        # Questions in progress will cost something too.
         others = sum(one.expected for one in self._pending.values())
         if budget is not None and self.spent + self.reckoned + work.expected + others > budget:
             self.ended = f"the budget of {budget:g} US dollars does not reach for the next question"
         return not self._is_over()
 
     def _is_over(self) -> bool:
-        """Whether nothing more is to be asked."""
+        """Return True if nothing more is to be asked."""
         if self.closing:
             self.ended = self.ended or "it was interrupted"
             return True
@@ -272,16 +276,16 @@ class JudgingJob:
         return bool(self.ended)
 
     def begin(self, work: SheetWork) -> bool:
-        """Begins a sheet; whether it has a question that must be paid for, else it is done."""
+        """Start a sheet. Return True if it has a question to pay for, False if it is complete."""
         work.view = self.view(work.unit, work.run)
         work.usage = self.paid.empty_usage(work.unit.id, work.run)
         work.judging = self.method.judge(work.view)
         return self._go_on(work, None)
 
     def _go_on(self, work: SheetWork, answer: PaidAnswer | None) -> bool:
-        """Goes on from an answer, or from the beginning, by all that was paid for before.
+        """Advance a sheet from an answer (None: the start) through all answers that were paid for before.
 
-        Whether the sheet has a further question that must be paid for; else it is filled in.
+        Return True if it has a further question to pay for, False if it is complete.
         """
         while True:
             try:
@@ -301,9 +305,9 @@ class JudgingJob:
     # -- keeping it ------------------------------------------------------------------------------------------
 
     def hand_in(self, *, most: bool = False) -> None:
-        """Writes the sheets that are filled in, all in one transaction, and then counts them.
+        """Write the complete sheets in one transaction, then count them.
 
-        With `most` only where they are as many as are written together.
+        With `most`, only if there are as many as one transaction takes.
         """
         if not self._finished or (most and len(self._finished) < _TOGETHER):
             return
@@ -321,7 +325,7 @@ class JudgingJob:
             self.end_where_closed()
 
     def end_where_closed(self) -> bool:
-        """Ends the job, and says so, where the study was locked or extended meanwhile: it takes no answer any more."""
+        """End the job with a reason if the study was locked, extended or archived meanwhile. Return True if so."""
         try:
             check_goes_on(self.store, self.study)
         except LabError as error:
@@ -330,7 +334,7 @@ class JudgingJob:
         return False
 
     def _write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
-        """Writes a sheet; one whose answers the rules for labels refuse without an answer, where these take that."""
+        """Write a sheet. If the label rules refuse its answers, write it without answers if they allow that."""
         try:
             self._labels.write(work, places)
         except LabError as error:

@@ -1,4 +1,4 @@
-"""Answers that come as rows, from a file or a program, taken into a study by the rules of the screen."""
+"""Import of answers as rows from a file or a program, under the same rules as the screen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from store.store import Store
 
 
 class LabelKept(msgspec.Struct, frozen=True):
-    """One answer of a row: `state` says whether it was kept now, or was there already."""
+    """One answer of a row. `state` is "there already" if the file held it."""
 
     target: str
     field: str
@@ -39,7 +39,7 @@ class LabelKept(msgspec.Struct, frozen=True):
 
 
 class GoldTold(msgspec.Struct, frozen=True):
-    """One place of a calibration unit that was handed in: what was said, what is right, and why."""
+    """One place of a calibration unit after hand-in: answer, gold, and the gold's reason."""
 
     target: str
     field: str
@@ -50,7 +50,7 @@ class GoldTold(msgspec.Struct, frozen=True):
 
 
 class JudgeTold(msgspec.Struct, frozen=True):
-    """What a judge says at a place of a unit that was handed in, where the study reveals models."""
+    """A judge's answer at a place of a unit after hand-in, if the study reveals models."""
 
     target: str
     field: str
@@ -61,11 +61,11 @@ class JudgeTold(msgspec.Struct, frozen=True):
 
 
 class LabelDone(msgspec.Struct, frozen=True):
-    """What became of one row: `label --json`, a line for each row, after it is on the disk.
+    """Result of one row: a line of `label --json`, printed after the commit.
 
-    `handed_in`: the unit is handed in now. Then `derived` tells what follows from its answers, and of a person's
-    calibration unit `gold` what is right, `share` how much of the pilot so far was, `held` that the bar was missed;
-    where the study reveals models `judges` what they say of the unit, which then is not taken back.
+    `handed_in`: this row handed the unit in. Then `derived` holds what follows from its answers. For a person's
+    calibration unit, `gold` holds the right answers, `share` the share right in the pilot so far, `held` that the bar
+    was missed. If the study reveals models, `judges` holds their answers to the unit, which then cannot be reopened.
     """
 
     where: str
@@ -87,19 +87,19 @@ Kind = Literal["human", "model", "script"]
 
 
 class Rater(NamedTuple):
-    """Whose labels a command takes: `id` and `kind` are empty where each row tells its own."""
+    """Rater of imported labels. `id` and `kind` are empty if each row names its own."""
 
     id: str
     kind: str
     run: int
     config: str
-    """The hash of a model's name, prompt and parameters; empty where each row tells it, or it is no model."""
+    """Hash of a model's name, prompt and parameters, empty if each row names it, and for other raters."""
     alone: str = ""
-    """The only person whose labels are taken here; empty where anybody's are."""
+    """The only person whose labels are accepted here, empty for anybody."""
 
 
 class RowImport:
-    """Takes rows into one study. `source` is the name of where they come from."""
+    """Imports rows into one study. `source` names their origin."""
 
     def __init__(self, store: Store, study: Study, rater: Rater, source: str) -> None:
         self.store = store
@@ -110,7 +110,7 @@ class RowImport:
         self._configs: dict[str, dict[int, str]] = {}
 
     def take(self, numbered_row: NumberedRow | LabelDone) -> LabelDone:
-        """What became of a row; nothing of it is kept where it is refused."""
+        """Import a row and return its result. A refused row changes nothing."""
         if isinstance(numbered_row, LabelDone):
             return numbered_row
         try:
@@ -131,7 +131,9 @@ class RowImport:
         try:
             says = self._says(row, where, unit, rater, run, config, kept_labels)
         except LabError:
-            self._desk(rater, unit, run).check()  # why a row does not fit tells of its unit
+            # If this rater may not see the unit, that refusal comes first: the reason why a row does not fit reveals
+            # the unit.
+            self._desk(rater, unit, run).check()
             raise
         if says:
             self.store.labels.record_each(self.study, unit, rater, run, says)
@@ -148,7 +150,7 @@ class RowImport:
     # -- whose, and whether it fits ------------------------------------------------------------------------------
 
     def _check_fits(self, row: LabelRow, where: str) -> None:
-        """A row that tells of another study, version or protocol was said of something else."""
+        """Raise `LabError` if a row names another study, version or protocol."""
         other = row.study not in ("", self.study.id) or row.version not in (None, self.study.version)
         if other or row.protocol_sha not in ("", self.study.protocol.sha):
             name = "protocol_sha" if not other else "study" if row.study not in ("", self.study.id) else "version"
@@ -166,7 +168,7 @@ class RowImport:
         return check_rater(self.study, id, kind, self.rater.alone, where)
 
     def _config(self, row: LabelRow, rater: Actor, run: int, where: str) -> str:
-        """The hash that a model's labels carry; under one name and run all carry the same."""
+        """Return the configuration hash of a model's labels. Raise `LabError` if earlier labels of the run differ."""
         if rater.kind != "model":
             return ""
         config = self.rater.config or row.config_sha
@@ -197,7 +199,7 @@ class RowImport:
     def _says(
         self, row: LabelRow, where: str, unit: Unit, rater: Actor, run: int, config: str, kept_labels: list[LabelKept]
     ) -> list[Callable[[Sheet], Label | None]]:
-        """What makes each label of a row once the sheet is at hand; it is noted in `kept_labels` as it is made."""
+        """Build the label factories of a row. Each appends its label to `kept_labels`."""
 
         def signed(spot: FieldReference, **answer_fields: Any) -> Label:
             protocol = self.study.protocol
@@ -222,6 +224,7 @@ class RowImport:
             def make(sheet: Sheet) -> Label | None:
                 spot = FieldReference(placed_answer.target, placed_answer.field)
                 label = answer_to(sheet, signed(spot, **fields))
+                # The same row id a second time is skipped, whatever was answered since.
                 earlier = _by_row(sheet, row.id, spot)
                 if earlier is not None:
                     return noted(earlier, new=False)
@@ -248,7 +251,7 @@ class RowImport:
         return [answer(placed_answer) for placed_answer in answers(row, self.study.protocol, unit, where)]
 
     def _label_values(self, placed_answer: PlacedAnswer, unit: Unit, where: str) -> dict[str, Any]:
-        """An answer as a label holds it."""
+        """Return an answer as the fields of a label. Raise `LabError` if it does not fit."""
         field = self.study.protocol.field(placed_answer.field)
         assert field is not None
         answer = placed_answer.answer
@@ -277,7 +280,7 @@ class RowImport:
         }
 
     def _check_cited(self, cites: str, where: str) -> None:
-        """Raises `LabError` where a line of the guide is cited that is not there; other words are taken as they are."""
+        """Raise `LabError` if a cited line of the guide does not exist. Any other words are accepted."""
         guide = self.study.protocol.guided(self.study.locale)
         if cites.strip().startswith("§") and clause_of(cites, guide) is None:
             line_count = len(clauses(guide))
@@ -287,7 +290,7 @@ class RowImport:
     # -- handing in ----------------------------------------------------------------------------------------------
 
     def _reopened(self, desk: RatingSession, row: LabelRow) -> bool:
-        """Takes a unit back, unless it is not handed in, or this row has done so before."""
+        """Reopen a unit. Return False if it is not handed in, or this row has acted before."""
         if desk.sheet is None or not desk.sheet.committed or self._acted(desk, row):
             return False
         desk.reopen({"row": row.id} if row.id else None)
@@ -312,14 +315,14 @@ class RowImport:
         return replace(outcome, gold=gold, share=result.share, held=result.held, judges=judges)
 
     def _acted(self, desk: RatingSession, row: LabelRow) -> bool:
-        """Whether a row with this id has handed this sheet in, or taken it back, before."""
+        """Return True if a row with this id has handed in or reopened this sheet before."""
         if not row.id or desk.unit is None or desk.assignment is None:
             return False
         acts = self.store.labels.acts(self.study, desk.person.id, desk.unit.id, desk.assignment.run)
         return any(act.detail.get("row") == row.id for act in acts)
 
     def keep_config(self, rater: Actor, text: str) -> None:
-        """Keeps what a model was asked with, once, so that its hash can be looked up."""
+        """Record a model's configuration once, so that its hash can be looked up."""
         sha = self.rater.config
         acts = self.store.labels.each_act(self.study, rater.id, "sat")
         if not any(act.detail.get("config_sha") == sha for act in acts):
@@ -330,12 +333,12 @@ class RowImport:
 
 
 def config_sha_of(model: str, text: str) -> str:
-    """The hash that a model's labels carry: of its name with its prompt and parameters."""
+    """Return the hash that a model's labels carry: of its name, prompt and parameters."""
     return hashlib.sha256(encode({"model": model, "config": text})).hexdigest()
 
 
 def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Actor:
-    """Who gives labels; raises `LabError` where they may not under this name."""
+    """Return the rater as an actor. Raise `LabError` if they may not give labels under this name."""
     if alone and (id, kind) != (alone, "human"):
         raise LabError(where, f"labels of {id or 'nobody'} cannot be given here, only those of {alone}.")
     match kind:
@@ -355,7 +358,7 @@ def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Act
 
 
 def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
-    """The label that was made of a row of this `id` before; of a row with several answers the one at `spot`."""
+    """Return the label that an earlier row with this `id` made, at `spot` if the row has several answers."""
     if not id:
         return None
     row_labels = [label for label in sheet.rows if label.source.endswith(f"#{id}")]
@@ -363,7 +366,8 @@ def _by_row(sheet: Sheet, id: str, spot: FieldReference | None) -> Label | None:
 
 
 def _same(one: Label, other: Label) -> bool:
-    """Whether two labels say the same, whoever asked when."""
+    """Return True if two labels hold the same answer, regardless of author and time."""
     names = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites")
     pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    # In Python True == 1, but a flag and a number are different answers.
     return all(a == b and (isinstance(a, bool) is isinstance(b, bool)) for a, b in pairs)

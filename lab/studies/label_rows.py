@@ -1,7 +1,7 @@
-"""Labels as JSON lines, as other tools, models and scripts write them, read into what is said at which place.
+"""Labels as JSON lines, written by other tools, models and scripts.
 
-One line is about one unit: `{"unit": "019a", "target": "open", "field": "state", "value": "completed", "step": 4}`.
-A line may hold several answers (`values`), and may be what `hitlab labels --json` printed.
+One line is about one unit: `{"unit": "019a", "target": "open", "field": "state", "value": "completed", "step": 4}`. A
+line may hold several answers (`values`), and may be output of `hitlab labels --json`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from lab.core.protocol import Protocol
 from lab.core.study import Unit
 
 MOST = 16 * 1024 * 1024
-"""Most bytes of one line."""
+"""Maximum bytes of one line."""
 
 
 class RowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What is said at one place: a `value`, or the reason why it is `missing`.
+    """An answer at one place: a `value`, or the reason why it is `missing`.
 
-    `step` (from 1) is the evidence in the unit's own run, `evidence` a place as RUN@STEP, `region` pixels there.
-    `cost` is what a model's answer cost in US dollars.
+    `step` (from 1) is the evidence in the unit's own run, `evidence` a place as RUN@STEP, `region` pixels there. `cost`
+    is the answer's cost in US dollars.
     """
 
     value: Any = None
@@ -42,16 +42,16 @@ class RowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line that `hitlab label` reads; only `unit` must be there, and something to do.
+    """One line of input of `hitlab label`. It needs `unit` and something to do.
 
-    `unit` is a unit's id or its beginning, or a run's. `target` and `field` are left out where there is one alone.
-    `values` holds several answers, by target, or by field where there are no targets. `commit` hands the unit in after
-    what the row says, `reopen` takes it back before, `undo` takes the newest answer back. `run` tells repeated ratings
-    apart. `id` is the row's own, any word: a second time it is passed over, whatever was said since. `cost` is what a
-    model's answers of this row cost together, in US dollars.
+    `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
+    `values` holds several answers, by target, or by field if there are no targets. `commit` hands the unit in after the
+    row's answers, `reopen` reopens it before them, `undo` undoes the newest answer. `run` distinguishes repeated
+    ratings. `id` is the row's own, any word: a second row with it is skipped, whatever was answered since. `cost` is
+    the cost in US dollars of all of a row's answers together.
 
-    What else `hitlab labels` prints of a label may stay in the row; of it `rater`, `kind`, `study`, `version`,
-    `protocol_sha` and `config_sha` must fit, and rows of a `clash` are refused, since only its rater can settle it.
+    A row may hold everything else that `hitlab labels` prints of a label. Of that, `rater`, `kind`, `study`, `version`,
+    `protocol_sha` and `config_sha` must match, and rows of a `clash` are refused, since only its rater can settle it.
     """
 
     unit: str
@@ -95,7 +95,7 @@ class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 
 class NumberedRow(NamedTuple):
-    """A row and where it stands."""
+    """A row with its line number and its place in the source, for errors."""
 
     where: str
     line: int
@@ -103,7 +103,7 @@ class NumberedRow(NamedTuple):
 
 
 class PlacedAnswer(NamedTuple):
-    """An answer at its place."""
+    """An answer with its target and field."""
 
     target: str
     field: str
@@ -111,9 +111,9 @@ class PlacedAnswer(NamedTuple):
 
 
 def rows_of(data: bytes, where: str, line: int) -> Iterator[NumberedRow | LabError]:
-    """What one line holds: a row, or several where it is a document of `hitlab labels`; what is wrong in place of it.
+    """Yield the rows of one line: one, or several from a document of `hitlab labels`. An error replaces a bad row.
 
-    What was done beside answering comes in its place in time among such a document's labels.
+    A document's acts appear between its labels in order of time.
     """
     try:
         if len(data) > MOST:
@@ -171,12 +171,12 @@ def _check_row(row: LabelRow, notes: list[tuple[str, str]], where: str) -> None:
 
 
 def _says(row: LabelRow) -> bool:
-    """Whether anything is answered; a place that was undone to nothing is told without a value."""
+    """Return True if the row answers anything. An answer undone to nothing has no value."""
     return row.value is not None or row.missing is not None or bool(row.values)
 
 
 def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[PlacedAnswer]:
-    """Every answer of a row at its place; raises `LabError` where a place is not asked or not told."""
+    """Return every answer of a row with its place. Raise `LabError` if a place is unknown or ambiguous."""
     if row.undo or not _says(row):
         return []
     shared = RowAnswer(
@@ -197,7 +197,8 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
     for key, value in row.values.items():
         at = f"{where}, values.{key}"
         answer = _answer(value, shared, at)
-        shared = msgspec.structs.replace(shared, cost=None)  # the first bears what all of a row cost
+        # The first answer bears the cost of the whole row.
+        shared = msgspec.structs.replace(shared, cost=None)
         if key in target_ids:
             target, field = key, answer.field or row.field
         else:
@@ -209,7 +210,7 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[P
 
 
 def _answer(value: Any, shared: RowAnswer, where: str) -> RowAnswer:
-    """One of several answers: plain, or with what belongs to it; what it does not tell is as the row tells it."""
+    """Return one of several answers, plain or as an object. The row supplies the fields that it lacks."""
     if not isinstance(value, dict):
         return msgspec.structs.replace(shared, value=value, missing=None)
     own: RowAnswer = convert(value, RowAnswer, where)

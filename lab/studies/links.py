@@ -1,9 +1,9 @@
-"""Links that open one person's room in a browser, or show a manager how far a study is: made, opened, revoked.
+"""Links into one person's room in a browser, or to a manager's view of a study's progress: create, enter, revoke.
 
-A link's secret is shown once, when it is made; the file keeps its SHA-256. What happens to a link is kept as acts of
-its study: `invited`, `entered` (a browser took it up), `revoked`. A person who withdraws takes their links with them.
-A link into no study (None in place of one) leads into the room Answer, where its person answers at the endpoint.
-A link serves one purpose for good: none that was made for a rater shows progress, none for a manager opens a room.
+A link's secret appears once, when the link is made. The file holds its SHA-256. The study's acts record a link's life:
+`invited`, `entered` (a browser claimed it), `revoked`. A withdrawal deletes the person's links too. A link without a
+study (None) opens the room Answer, where its person answers at the endpoint. A link serves one purpose for good: a
+rater's link never shows progress, and a manager's link never opens a room.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from store.store import Store
 
 LINK_ACTS: tuple[ActKind, ...] = ("invited", "entered", "revoked")
-"""The acts that say what happened to links."""
+"""Kinds of the acts that record a link's life."""
 _SECRET_BYTES = 32
-"""256 random bits: nobody guesses one."""
+"""256 random bits, beyond guessing."""
 LinkState = Literal["open", "expired", "revoked"]
 Purpose = Literal["room", "watch"]
-"""What a link leads to: its person's room, or the page that says how far the study is."""
+"""Target of a link: its person's room, or the page with the study's progress."""
 PURPOSES: tuple[Purpose, ...] = ("room", "watch")
 
 
 class Link(msgspec.Struct, frozen=True):
-    """One person's way into one study, or to the page of its progress: `rater` then is the manager who made it.
+    """One person's access to one study, or to the page of its progress: `rater` then is the manager who made it.
 
-    `study` is empty for one into the room Answer. `until` is when it expires (UTC), empty where it never does.
+    `study` is empty for a link into the room Answer. `until` is its expiry (UTC), empty if it has none.
 
-    `secret_sha` is the SHA-256 of its secret, `browsers` are those of what each browser that took it up was given; a
-    link is for one, unless `shared`.
+    `secret_sha` is the SHA-256 of its secret. `browsers` holds the SHA-256 of the secret of each browser that claimed
+    it. A link is for one browser, unless `shared`.
     """
 
     id: str
@@ -58,21 +58,21 @@ class Link(msgspec.Struct, frozen=True):
     purpose: Purpose = "room"
 
     def state(self, at: str) -> LinkState:
-        """Whether it opens a room at that time, as far as the link itself says."""
+        """Return the link's own state at a time, regardless of its study."""
         if self.revoked_at:
             return "revoked"
         return "expired" if self.until and at >= self.until else "open"
 
 
 class NewLink(NamedTuple):
-    """A link with its secret, which is nowhere else."""
+    """A new link with its secret, which is stored nowhere else."""
 
     link: Link
     token: str
 
 
 class LinkRefused(LabError):
-    """Why a link opens nothing; `why` is what a page is chosen by."""
+    """Refusal of a link. `why` selects the page to show."""
 
     def __init__(
         self, why: Literal["unknown", "expired", "revoked", "used", "extended", "closed"], message: str
@@ -82,12 +82,13 @@ class LinkRefused(LabError):
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a secret; of 256 random bits a plain hash is enough."""
+    """Return the SHA-256 of a secret. 256 random bits need no slow hash."""
+    # A typed link may hold lone surrogates, which strict encoding would refuse with a traceback.
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def links_of(store: Store, study: Study | None, purpose: Purpose = "room") -> list[Link]:
-    """Every link of a study, or of Answer, for that purpose, in the order they were made."""
+    """Return every link of a study, or of the room Answer, for a purpose, in order of creation."""
     acts = store.answer_links.acts() if study is None else store.labels.acts_of(study, LINK_ACTS)
     return [link for link in _links(acts) if link.purpose == purpose]
 
@@ -131,7 +132,7 @@ def make_link(
     shared: bool = False,
     purpose: Purpose = "room",
 ) -> NewLink:
-    """A new link for a person, durable on return."""
+    """Create a link for a person, durable on return."""
     id, version = ("", 0) if study is None else (study.id, study.version)
     link = Link(uuid7(), id, version, rater, "", now(), until, shared, purpose=purpose)
     token = secrets.token_urlsafe(_SECRET_BYTES)
@@ -144,17 +145,18 @@ def make_link(
 
 
 def revoke_link(store: Store, link: Link, *, by: str) -> None:
-    """From now on a link opens nothing, and what it opened is closed."""
+    """Revoke a link and everything that it opened."""
     _record(store, link, "revoked", {"link": link.id, "by": by})
 
 
 def enter_link(store: Store, study: Study | None, link: Link) -> str:
-    """A browser takes a link up; gives the secret by which it is known from now on, and keeps its SHA-256.
+    """Claim a link for a browser. Return the browser's secret and store its SHA-256.
 
-    Raises `LinkRefused` where another browser took it up before, in whichever order two of them come.
+    Raise `LinkRefused` if another browser claimed it before, even if both arrive at once.
     """
     browser = secrets.token_urlsafe(_SECRET_BYTES)
 
+    # Runs inside the transaction that records the claim, so that of two browsers one sees the other's.
     def check() -> None:
         fresh = next((one for one in links_of(store, study, link.purpose) if one.id == link.id), None)
         if fresh is None:
@@ -166,12 +168,12 @@ def enter_link(store: Store, study: Study | None, link: Link) -> str:
 
 
 def knows(link: Link, browser: str) -> bool:
-    """Whether a browser's secret is one that took the link up."""
+    """Return True if a browser's secret is one that claimed the link."""
     return bool(browser) and hashed(browser) in link.browsers
 
 
 def check_link(store: Store, study: Study | None, link: Link) -> None:
-    """Raises `LinkRefused` where a link opens nothing now."""
+    """Raise `LinkRefused` if a link opens nothing now."""
     state = link.state(now())
     if state == "revoked":
         raise LinkRefused("revoked", "was revoked.")
@@ -185,21 +187,22 @@ def check_link(store: Store, study: Study | None, link: Link) -> None:
     if store.studies.extended_by(study) is not None:
         raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
     closed = store.studies.archived(study) or store.labels.withdrew(rater)
-    if link.purpose == "room":  # who watches may see how a study ended
+    # A manager may still see how a study ended.
+    if link.purpose == "room":
         closed = closed or store.studies.locked(study) or store.studies.has_left(study, rater)
     if closed:
         raise LinkRefused("closed", "leads into a study that is closed to you.")
 
 
 def check_free(store: Store, study: Study | None, link: Link) -> None:
-    """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
+    """Raise `LinkRefused` if a link opens nothing, or accepts no further browser."""
     check_link(store, study, link)
     if link.browsers and not link.shared:
         raise LinkRefused("used", "was taken up in another browser.")
 
 
 def expiry(words: str, at: datetime | None = None) -> str:
-    """When a link expires, from `14d`, `12h` or a date (the end of that day, UTC); `LabError` for other words."""
+    """Return a link's expiry from `14d`, `12h` or a date (the end of that day, UTC). Raise `LabError` for others."""
     at = at or datetime.now(UTC)
     number, unit = words[:-1], words[-1:]
     try:
@@ -207,6 +210,7 @@ def expiry(words: str, at: datetime | None = None) -> str:
             until = at + (timedelta(days=int(number)) if unit == "d" else timedelta(hours=int(number)))
         else:
             until = datetime.fromisoformat(words)
+            # A date means the end of that day.
             until = until + timedelta(days=1) if len(words) == len("2026-01-31") else until
             until = until.replace(tzinfo=until.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):
@@ -217,7 +221,7 @@ def expiry(words: str, at: datetime | None = None) -> str:
 
 
 def newest(links: Iterable[Link], at: str) -> dict[str, Link]:
-    """The last link of each person that opens something."""
+    """Return each person's newest open link."""
     return {link.rater: link for link in links if link.state(at) == "open"}
 
 

@@ -1,4 +1,4 @@
-"""Answers of models that were paid for: each is an act in the file as soon as it comes, and is paid for once."""
+"""Paid answers of models: each is an act in the file as soon as it arrives, and is paid for once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from store.store import Store
 
 
 class PaidAnswer(NamedTuple):
-    """What a model said to a question, what that cost, and the model's name (empty: not kept).
+    """A model's answer to a question with its cost and the model's name (empty: not recorded).
 
-    `thinking` is what it wrote before its answer, `source` where that stood. `why` where what it said is no answer.
-    `batch` is the batch in which it came where it is `empty`: the question is asked again, and the cost counts.
+    `thinking` is the text before the answer, `source` the place in the reply where it was. `why` is the reason if the
+    reply contains no answer. `batch` is the batch of an `empty` result: its cost counts, and the question is asked
+    again.
     """
 
     text: str
@@ -37,22 +38,22 @@ class PaidAnswer(NamedTuple):
 
     @classmethod
     def of(cls, answer: ModelAnswer, model: str) -> PaidAnswer:
-        """An answer of a model."""
+        """Build it from a model's answer."""
         return cls(answer.text, answer.usage, model, answer.thinking, answer.source)
 
     @classmethod
     def missing(cls, error: NoModelAnswer, model: str) -> PaidAnswer:
-        """What a model said that is no answer, and would be none if it was asked again."""
+        """Build it from a reply without an answer, which asking again would not change."""
         return cls("", error.usage, model, error.thinking, error.source, error.said)
 
     @classmethod
     def empty(cls, error: NoModelAnswer, model: str, batch: str) -> PaidAnswer:
-        """What was paid for in a batch and says nothing."""
+        """Build it from a batch result that was paid for and contains nothing."""
         return cls("", error.usage, model, error.thinking, error.source, error.message, batch)
 
 
 class KeptAnswer(NamedTuple):
-    """An answer that is kept, with the question's hash and stage, and the sheet that it was asked for."""
+    """A paid answer with its question's hash and stage and its sheet."""
 
     sha: str
     stage: str
@@ -61,16 +62,16 @@ class KeptAnswer(NamedTuple):
     run: int
     answer: PaidAnswer
     expected: float = 0.0
-    """US dollars that it was to cost, about."""
+    """Estimated cost in US dollars."""
 
     @classmethod
     def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer, expected: float) -> KeptAnswer:
-        """The answer to a question on a sheet."""
+        """Build it from the answer to a question of a sheet."""
         return cls(question.sha, question.stage, question.once, unit, run, answer, expected)
 
 
 class PaidAnswers:
-    """The paid answers of one judge at one study. `config_sha` is how it is asked: another one is another judge."""
+    """Paid answers of one judge at one study. `config_sha` is its configuration: another one is another judge."""
 
     def __init__(self, store: Store, study: Study, judge: Actor, config_sha: str) -> None:
         self._store, self._study = store, study
@@ -80,11 +81,11 @@ class PaidAnswers:
         self._empty = Usage(tries=0)
 
     def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
-        """The answer to this very question on this sheet; to one that is asked once, on any sheet."""
+        """Return the answer to this question on this sheet, or on any sheet if it is asked once for all."""
         return self._asked_once(question.sha) if question.once else self._of(unit, run).get(question.sha)
 
     def holds(self, one: KeptAnswer) -> bool:
-        """Whether an answer to the same question on the same sheet is kept; of an empty one, that of its batch."""
+        """Return True if the file holds an answer to this question on this sheet (for an empty one: from its batch)."""
         if one.answer.batch:
             acts = self._store.labels.acts(self._study, self._judge.id, one.unit, one.run, judged=True)
             asked = (one.sha, one.answer.batch)
@@ -93,12 +94,12 @@ class PaidAnswers:
         return found is not None
 
     def empty_usage(self, unit: str, run: int) -> Usage:
-        """What was paid for on a sheet in batches that gave no answer to its questions."""
+        """Return the cost of a sheet's empty batch results."""
         self._of(unit, run)
         return self._empty
 
     def keep(self, answers: Sequence[KeptAnswer]) -> None:
-        """Keeps answers, all of them durable on return."""
+        """Store answers in one transaction, durable on return."""
         if not answers:
             return
         acts = [self._act(one) for one in answers]
@@ -107,6 +108,7 @@ class PaidAnswers:
                 self._store.labels.record_act(act)
         for one, act in zip(answers, acts, strict=True):
             if one.answer.batch:
+                # Dropped, so that the next read counts the empty result's cost.
                 self._sheet = ("", 0, {})
             elif one.once:
                 self._rows().add(one.sha, self._store.labels.act_number(act.id))
@@ -135,6 +137,7 @@ class PaidAnswers:
         return Act(uuid7(), study.id, study.version, self._judge, "judged", now(), one.unit, one.run, detail)
 
     def _of(self, unit: str, run: int) -> dict[str, PaidAnswer]:
+        # One sheet in memory is enough: its questions are asked one after the other.
         if self._sheet[:2] != (unit, run):
             acts = self._store.labels.acts(self._study, self._judge.id, unit, run, judged=True)
             self._sheet = unit, run, self._read(acts)
@@ -145,12 +148,12 @@ class PaidAnswers:
         return self._sheet[2]
 
     def _asked_once(self, sha: str) -> PaidAnswer | None:
-        """The answer to a question that is asked once, read from the file: a study may have a million."""
+        """Return the answer to a shared question, read from the file: a study may hold a million."""
         number = self._rows().find(sha)
         return self._read([self._store.labels.numbered_act(number)]).get(sha) if number is not None else None
 
     def _rows(self) -> AnswerRows:
-        """In which rows of the file the answers are that serve every sheet."""
+        """Return the index of the answers that serve every sheet, built on first use."""
         if self._once is None:
             self._once = AnswerRows()
             for number, act in self._store.labels.numbered_acts(self._study, self._judge.id, "judged"):
@@ -166,16 +169,16 @@ class PaidAnswers:
         }
 
     def _answers(self, act: Act) -> bool:
-        """Return whether an act is an answer to a question of this judge.
+        """Return True if an act answers a question of this judge.
 
-        An empty one of a batch answers nothing, nor does one of which a part was covered with its question.
+        A batch's empty result answers nothing, nor does an act whose question a withdrawal redacted.
         """
         is_own = act.detail.get("config_sha") == self._config and "batch" not in act.detail
         return is_own and act.detail.get("question", WITHDRAWN) != WITHDRAWN
 
 
 def _read_answer(detail: dict[str, Any]) -> PaidAnswer:
-    """A kept answer; one of an earlier version is kept as it came, and its thinking is no part of what is read."""
+    """Return a stored answer. Older versions stored it with its thinking, which is split off here."""
     text = detail["answer"] if "thinking" in detail else split_thinking(detail["answer"]).answer
     usage = msgspec.convert(detail["usage"], Usage)
     thinking, source = detail.get("thinking", ""), detail.get("thinking_source", "")

@@ -1,4 +1,4 @@
-"""One rater's own sheets of a study, in words as they read them then, and those that hold the words looked for."""
+"""One rater's own past sheets of a study in words as they read them then, and a search over them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     from store.store import Store
 
 _TITLE = 160
-"""Characters of a unit's title at most."""
+"""Maximum characters of a unit's title."""
 
 
 class PastAnswer(msgspec.Struct, frozen=True):
-    """An answer in words: the `item` that it is about (empty: the unit itself), what was `asked`, and what was said.
+    """An answer in words: the `item` that it is about (empty: the unit itself), the question `asked`, and the answer.
 
-    `answer` is the reason where none was given. `place` is the step it rests on, as `@7`, `sure` how sure they were.
+    `answer` is the reason if it is missing. `place` is the step of its evidence, as `@7`. `sure` is their confidence in
+    words.
     """
 
     target: str
@@ -46,10 +47,10 @@ class PastAnswer(msgspec.Struct, frozen=True):
 
 
 class PastSheet(msgspec.Struct, frozen=True):
-    """A sheet that its rater began or handed in; `position` counts from 1 in their own order.
+    """A sheet that its rater began or handed in. `position` counts from 1 in their own order.
 
-    `title` is what the unit is called as far as this rater may know it. `handed_in` is UTC, empty where it is only
-    begun; `run` counts repeated ratings of a unit.
+    `title` names the unit as far as this rater may know it. `handed_in` is UTC, empty if they only began it. `run`
+    counts repeated ratings of a unit.
     """
 
     unit: str
@@ -61,7 +62,7 @@ class PastSheet(msgspec.Struct, frozen=True):
 
     @property
     def texts(self) -> list[str]:
-        """All that is read on it."""
+        """All texts on it."""
         texts = [self.title]
         for answer in self.answers:
             texts += [answer.item, answer.asked, answer.answer, answer.place, answer.sure, answer.note, *answer.flags]
@@ -69,10 +70,10 @@ class PastSheet(msgspec.Struct, frozen=True):
 
 
 def past_sheets(store: Store, study: Study, rater: str, locale: str = "") -> list[PastSheet]:
-    """A person's own sheets with an answer on them: in the order handed in, then those that are only begun.
+    """Return a person's own sheets with answers: by time of hand-in, then those only begun.
 
-    What is told is what Annotate shows them: their last words, the unit blinded as the study has it, sides by where
-    they stood. No one else's answers are read. `locale` is empty for the study's language.
+    They hold what Annotate shows: the current answers, the unit blinded as in the study, sides as the rater saw them.
+    Nobody else's answers are read. `locale` is empty for the study's language.
     """
     labels: dict[tuple[str, int], list[Label]] = defaultdict(list)
     for label in store.labels.read(study, rater=rater):
@@ -95,7 +96,7 @@ def past_sheets(store: Store, study: Study, rater: str, locale: str = "") -> lis
 
 
 def sheets_with(sheets: Iterable[PastSheet], words: str) -> list[PastSheet]:
-    """The sheets on which every one of the words stands somewhere, in any case and width of letters."""
+    """Return the sheets that contain every one of the words, ignoring case and full or half width."""
     search_words = _folded(words).split()
     return [one for one in sheets if _holds(one.texts, search_words)]
 
@@ -106,6 +107,7 @@ def _holds(texts: Iterable[str], search_words: Sequence[str]) -> bool:
 
 
 def _folded(text: str) -> str:
+    # Twice, since folding the case may leave text that is not normalized.
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -121,7 +123,7 @@ def _past_sheet(store: Store, study: Study, assignment: Assignment, sheet: Sheet
 
 
 def _past_answer(way: Wording, sheet: Sheet, item: SheetItem) -> PastAnswer | None:
-    """What stands at a line; None where nothing does."""
+    """Return a line's answer in words, None if it has none."""
     head, target = sheet.head(item.spot), item.target
     flags = tuple(way.flag(one) for one in item.flags if sheet.value(FieldReference(item.spot.target, one.id)))
     clash = clash_at(sheet, item)
@@ -148,7 +150,7 @@ def _said(way: Wording, item: SheetItem, head: Label) -> str:
 
 
 def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
-    """What was asked for, where raters see it; else the beginning of what the unit lays out; empty where neither is."""
+    """Return the instruction if raters see it, else the beginning of the unit's texts, empty if there is neither."""
     tasks = [_asked_of(study, unit.task)] if unit.task is not None else []
     if shows_runs(study, unit) and store.runs.holds(unit.runs[0]):
         first = next(Blinded(store, study, unit).events(unit.runs[0]), None)
@@ -162,6 +164,6 @@ def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
 
 
 def _asked_of(study: Study, task: Task) -> Task | None:
-    """A task that came without a run, as far as it is shown."""
+    """Return a task without a run, blinded for raters, None if nothing of it is shown."""
     event = blinded(Started(trace="", task=task, agent=NOBODY), study.shown)
     return event.task if isinstance(event, Started) else None

@@ -1,4 +1,4 @@
-"""A persona's facts as prose: sections of paragraphs, in sentences that a participant reads; no form for machines."""
+"""A persona's facts as prose that a participant reads: sections of paragraphs."""
 
 from __future__ import annotations
 
@@ -12,48 +12,49 @@ from lab.studies.persona_words import NAMES, SAID, words_in
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _TIME = re.compile(r"\d{1,2}:\d{2}")
 _MACHINE = re.compile(r"[a-z]+(?:_[a-z]+)+")
-"""A value that is a name for a machine."""
+"""A value that is an identifier, such as `do_not_disturb`."""
 _ENDS = (".", "。", "!", "?", "！", "？")
 _SHORT = 60
-"""Characters up to which a value without stops is said in a short sentence."""
+"""Maximum characters of a value in a short sentence."""
 _FORMS = ("trigger", "action", "contact_info", "auth_documents", "system_settings", "security")
-"""Parts of a profile's form that say nothing to who reads it."""
+"""Keys of a profile's form that mean nothing to a reader."""
 _NOTHING = ("", "none", "null", "nil", "n/a", "nan", "-")
-"""How a profile says that there is nothing, in small letters."""
+"""Lower-case values that mean "nothing" in a profile."""
 _POSITION = {"latitude", "lat", "longitude", "lng", "lon", "coordinates", "coords", "gps", "geo", "geohash"}
 _IDS = {"id", "ids", "uuid", "guid", "hash"}
-"""Last words of keys under which machines know a thing again."""
+"""Last words of keys that hold identifiers."""
 _PAIR = re.compile(r"[(\[]?\s*-?\d{1,3}\.\d+\s*[,;]\s*-?\d{1,3}\.\d+\s*[)\]]?")
-"""A place on the map."""
+"""Coordinates."""
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}")
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-\s]+")
-"""Where a key's next word begins: `home_town`, `homeTown`."""
+"""Word boundaries of a key: `home_town`, `homeTown`."""
 _WHEN = ("event", "time", "time_range", "days", "place")
 
 
 class Paragraph(NamedTuple):
-    """What it is about, in a word or two (empty where its section says that), and its sentences."""
+    """A paragraph's sentences with a lead of a word or two (empty: the section's title is enough)."""
 
     lead: str
     text: str
 
 
 class ProseSection(NamedTuple):
-    """A part of a profile: its title, and what it says."""
+    """A part of a profile with its title."""
 
     title: str
     paragraphs: tuple[Paragraph, ...]
 
     @property
     def text(self) -> str:
-        """All of it as one text."""
+        """The whole section as one text."""
         return " ".join(part for one in self.paragraphs for part in (f"{one.lead}:" * bool(one.lead), one.text) if part)
 
 
 def persona_prose(facts: Mapping[str, Any], name: str, locale: str = "en") -> list[ProseSection]:
-    """Every fact of a persona of that name, section by section; values stay in the language of the profile.
+    """Return every fact of a persona by section. Values stay in the profile's language.
 
-    What says nothing is left out. Ids and places on the map stand in no sentence: the last section lists them.
+    Values that mean "nothing" are left out. Identifiers and coordinates go to a last section of details instead of
+    sentences.
     """
     writer = _Writer(plain(name, lines=False), locale)
     details: list[tuple[tuple[str, ...], Any]] = []
@@ -68,7 +69,7 @@ def persona_prose(facts: Mapping[str, Any], name: str, locale: str = "en") -> li
 
 
 def key_words(key: object, locale: str) -> str:
-    """What a key of a profile is called."""
+    """Return the words for a profile's key."""
     words = " ".join(filter(None, _WORDS.split(plain(str(key), lines=False))))
     if re.search(r"[a-z][A-Z]", str(key)):
         words = words.lower()
@@ -76,7 +77,7 @@ def key_words(key: object, locale: str) -> str:
 
 
 def _spoken(content: Any, path: tuple[str, ...], details: list[tuple[tuple[str, ...], Any]]) -> Any:
-    """What of a fact sentences say, None where that is nothing; ids and positions are added to `details`."""
+    """Return the part of a fact for sentences, None if empty. Append identifiers and coordinates to `details`."""
     if path and _is_detail(path[-1], content):
         details.append((path, content))
         return None
@@ -94,7 +95,7 @@ def _spoken(content: Any, path: tuple[str, ...], details: list[tuple[tuple[str, 
 
 
 def _is_detail(key: str, content: Any) -> bool:
-    """Whether a fact is an id or a place on the map: nothing of who somebody is."""
+    """Return True if a fact is an identifier or coordinates."""
     if isinstance(content, str) and (_PAIR.fullmatch(content.strip()) or _UUID.fullmatch(content.strip())):
         return True
     last = ([""] + [word for word in _WORDS.split(key) if word])[-1].casefold()
@@ -112,12 +113,12 @@ class _Writer:
         self._said = words_in(SAID, locale)
 
     def title(self, key: object) -> str:
-        """A section's title, or a paragraph's lead."""
+        """Return a section's title or a paragraph's lead."""
         words = key_words(key, self._locale)
         return words[:1].upper() + words[1:]
 
     def paragraphs(self, key: str, content: Any) -> Iterator[Paragraph]:
-        """What stands under a key of the profile: what is said of it alone first, then part by part."""
+        """Yield the paragraphs of a key: its plain values first, then each nested part."""
         if not isinstance(content, dict):
             yield from self._part(key, content, lead="")
             return
@@ -129,11 +130,11 @@ class _Writer:
                 yield from self._part(name, part, lead="" if name in _FORMS else self.title(name))
 
     def said(self, key: str) -> str:
-        """Words of this locale."""
+        """Return words in the writer's locale."""
         return self._said[key]
 
     def details(self, details: list[tuple[tuple[str, ...], Any]]) -> Iterator[Paragraph]:
-        """Ids and places on the map, each with what it is of; latitude and longitude together."""
+        """Yield identifiers and coordinates with their owners. Latitude and longitude go together."""
         pairs: dict[tuple[str, ...], list[str]] = {}
         for path, content in details:
             last = path[-1].casefold()
@@ -152,7 +153,7 @@ class _Writer:
         return ", ".join(plain(str(one), lines=False) for one in parts)
 
     def _who(self, facts: dict[str, Any]) -> Iterator[str]:
-        """Name, age and work in one sentence; what it says is taken out of the facts."""
+        """Yield name, age and employer in one sentence and remove them from the facts."""
         if "age" not in facts:
             return
         if str(facts.get("full_name", "")).strip() == self._name:
@@ -163,14 +164,14 @@ class _Writer:
         yield self._fill(says, also=also, **values)
 
     def _join(self, sentences: Iterable[str]) -> str:
-        """Sentences one after the other; a blank stands where one ends as English does."""
+        """Join sentences, with a blank after Latin punctuation."""
         whole, gap = "", self._said["_gap"]
         for sentence in filter(None, sentences):
             whole += (gap or " " * whole.endswith((".", "!", "?"))) * bool(whole) + sentence
         return whole
 
     def _ended(self, text: str) -> str:
-        """A text with a stop at its end."""
+        """Return a text with a full stop at its end."""
         if not text or text.endswith(_ENDS):
             return text
         return text + ("." if text[-1].isascii() else self._said["_stop"])
@@ -185,7 +186,7 @@ class _Writer:
             yield Paragraph(lead, self._sentences({key: content}))
 
     def _item(self, number: int, content: Any) -> str:
-        """One of a list: by its own name, where it has one."""
+        """Return one entry of a list, under its own name if it has one."""
         if not isinstance(content, dict):
             return self._ended(self.value(content))
         name = self.value(content["name"]) if content.get("name") else f"{number}"
@@ -227,12 +228,13 @@ class _Writer:
         return self._fill(self._said["_are" if plural else "_is"], fact=fact, value=value)
 
     def _fill(self, says: str, **values: str) -> str:
-        """A sentence with values in it as they are."""
+        """Return a sentence with its placeholders replaced. Braces in the values have no effect."""
+        # Not str.format: a value is a stranger's text and may hold braces.
         every = {"name": self._name, **values}
         return re.sub(r"\{(\w+)\}", lambda match: every.get(match[1], match[0]), says)
 
     def _when(self, facts: Mapping[str, Any]) -> str:
-        """When and where something comes, in one sentence."""
+        """Return when and where something happens, in one sentence."""
         parts = [self._moment(key, self.value(content).rstrip(".。"), content) for key, content in facts.items()]
         return self._fill(self._said["_when"], value=self._said["_comma"].join(parts))
 
@@ -249,7 +251,7 @@ class _Writer:
         return _small(value)
 
     def value(self, content: Any) -> str:
-        """A value as a person reads it."""
+        """Return a value in words."""
         if isinstance(content, bool):
             return self._said["_yes" if content else "_no"]
         if isinstance(content, dict):
@@ -267,7 +269,7 @@ class _Writer:
 
 
 def _run_on(sentences: Iterable[str], said: Mapping[str, str]) -> Iterator[str]:
-    """Sentences, where short ones of one form that stand together (`The a is b.`) are one."""
+    """Yield sentences, joining up to three short ones of the form `The a is b.` into one."""
     article, row = said["_article"], list[str]()
     for sentence in [*sentences, ""]:
         short = bool(article) and sentence.startswith(article) and len(sentence) < 2 * _SHORT and " is " in sentence
@@ -284,7 +286,7 @@ def _run_on(sentences: Iterable[str], said: Mapping[str, str]) -> Iterator[str]:
 
 
 def _holds_more(content: Any) -> bool:
-    """Whether there is more beneath it than values."""
+    """Return True if a fact has nested facts."""
     return isinstance(content, dict) or (
         isinstance(content, list) and any(isinstance(one, dict | list) for one in content)
     )
@@ -295,5 +297,5 @@ def _days(content: Any) -> bool:
 
 
 def _small(text: str) -> str:
-    """A text with a small first letter, where it does not begin with a name or letters that are all large."""
+    """Return a text with a lower-case first letter, unless it begins with a name or an acronym."""
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text

@@ -1,6 +1,6 @@
-"""The words in which a persona is told and asked about, by locale: what the keys of its profile mean to a person.
+"""Words for a persona's facts by locale: names of keys, sentences, quiz questions.
 
-Keys are those of KnowU-Bench's profiles; any other key is its own words.
+Keys are those of KnowU-Bench's profiles. Any other key is split into its own words.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "description": "内容", "event": "时机", "days": "日子", "time": "时间", "time_range": "时间段", "place": "地点",
     },
 }  # fmt: skip
-"""What a key is called, where that is not its own words."""
+"""Names of keys whose own words are not enough."""
 
 SAID: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -106,7 +106,7 @@ SAID: Mapping[str, Mapping[str, str]] = {
         "_item": "{item}：{value}",
     },
 }
-"""How a fact is said, by its key; keys that begin with `_` are for all others."""
+"""Sentence of a fact by its key. Keys that begin with `_` are templates for all others."""
 
 ASKED: Mapping[str, Mapping[str, str]] = {
     "en": {
@@ -154,9 +154,9 @@ ASKED: Mapping[str, Mapping[str, str]] = {
         "_alone": "关于{name}，您读到的“{fact}”是怎样的？",
     },
 }
-"""How a fact is asked about, by its key; of a habit, a place or a person `owner` is which one."""
+"""Quiz question about a fact by its key. `owner` is the habit, place or person that it belongs to."""
 
 
 def words_in(table: Mapping[str, Mapping[str, str]], locale: str) -> Mapping[str, str]:
-    """A table in that locale; English where it has none."""
+    """Return a table's entry for a locale, the English one if it has none."""
     return table.get(locale) or table.get(locale.partition("-")[0]) or table["en"]

@@ -1,6 +1,6 @@
-"""Where a participant stands in a study that is played: consent, quiz, task after task, the questions after each.
+"""One participant's progress in a played study: consent, quiz, task after task, the questions after each.
 
-All of it follows from rows (acts, labels, the runs' own events), so that whoever was cut off goes on exactly there.
+All of it follows from stored rows (acts, labels, the runs' own events), so that a participant resumes exactly there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Stage = Literal["consent", "refused", "card", "quiz", "brief", "run", "questions
 
 
 class PlayPosition(NamedTuple):
-    """Where a participant stands: the stage, and the play it belongs to, `number` of `of`; `trace` is its run."""
+    """A participant's position: the stage and its play, `number` of `of`. `trace` is the play's run."""
 
     stage: Stage
     assignment: Assignment | None = None
@@ -44,9 +44,9 @@ class PlayPosition(NamedTuple):
 
 
 class QuizState(NamedTuple):
-    """How a quiz stands: the questions still to come in this round, in order, the first of them now.
+    """State of a quiz: the open questions of this round in order, the current one first.
 
-    `missed` is the share that was right at the first try of the round before, where that was below the mark.
+    `missed` is the share right at first try in the round before, if it was below the mark.
     """
 
     round: int
@@ -58,7 +58,7 @@ class QuizState(NamedTuple):
 
 
 class Participation:
-    """One participant's part in a study. Every verb is durable on return and raises `LabError` where it is refused."""
+    """One participant at a played study. Every method is durable on return and raises `LabError` if it is refused."""
 
     def __init__(self, store: Store, study: Study, person: Actor, locale: str = "") -> None:
         if study.protocol.unit != "task to play":
@@ -70,14 +70,14 @@ class Participation:
         """The language in which this person reads."""
         self._others: list[Persona] | None = None
         self._asked: tuple[Persona, int, list[QuizItem]] | None = None
-        """The persona, the round and the questions that were drawn last."""
+        """The persona, round and questions of the last draw."""
         self._session: Session | None = None
-        """The run that was made here last; as long as it is not over, nobody interrupted it."""
+        """The run last made here. While it is active, it does not count as interrupted."""
 
     # -- where they stand --------------------------------------------------------------------------------------
 
     def where(self) -> PlayPosition:
-        """The exact place at which this person goes on; what is left of an interrupted run is settled first."""
+        """Return the exact position to resume at. An interrupted run on a real phone is dealt again first."""
         self._check()
         acts = sorted(self.store.labels.acts(self.study, self.person.id), key=lambda act: (act.at, act.id))
         consent_acts = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
@@ -102,7 +102,7 @@ class Participation:
             raise LabError(f"study {self.study.name}", problem)
 
     def _at_run(self, here: PlayPosition) -> PlayPosition | None:
-        """The stage where a run of this play has begun; None where none has."""
+        """Return the stage of a run that has begun, None if none has."""
         assert here.assignment is not None
         run = claimed(self.store, self.study, self.person, here.assignment.unit, here.assignment.run)
         if not run or not self.store.runs.holds(run):
@@ -110,6 +110,7 @@ class Participation:
         trace = self.store.runs.trace(run)
         if self._was_interrupted(here.assignment, trace):
             self._deal_again(here.assignment, trace)
+            # The play was dealt again, so the position has changed.
             return self.where()
         if trace.ended is None:
             return here._replace(stage="run", trace=run)
@@ -134,12 +135,13 @@ class Participation:
         return trace.ended is None and trace.device.kind == "adb" and not live
 
     def _deal_again(self, one: Assignment, trace: Trace) -> None:
-        """Ends a run that was cut off on a real phone, and deals its play once more; done again it changes nothing."""
+        """End a run that was interrupted on a real phone and deal its play again. Repeating it changes nothing."""
         if not self._acts(one, "interrupted"):
             self._act("interrupted", one, {"run": trace.id})
         if trace.ended is None:
             why = "interrupted on a real phone, which cannot be put back"
             self.store.runs.append_event(trace.id, Ended(seq=trace.last + 1, at=now(), status="stopped", reason=why))
+        # Each step checks whether a crash came before or after it.
         theirs = self.store.studies.assignments(self.study, self.person.id)
         if not any(other.unit == one.unit and other.run > one.run for other in theirs):
             again = played_again(self.study, one, theirs)
@@ -148,41 +150,41 @@ class Participation:
         self._act("commit", one, {"interrupted": trace.id})
 
     def sat(self) -> None:
-        """Keeps that this person sat down."""
+        """Record the act "sat" (a session begins)."""
         self._act("sat", None, {})
 
     def rose(self, seconds: float, away: float) -> None:
-        """Keeps that they got up, after so many seconds at it and so many away."""
+        """Record the end of a session, with the seconds of work and the seconds away."""
         self._act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
 
     def rested(self, seconds: float, *, pause: bool) -> None:
-        """Keeps a time away from it; `pause` where it was long enough to be a break."""
+        """Record a time away. `pause` is True if it was long enough to be a break."""
         self._act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
 
     def read_guide(self, here: PlayPosition) -> None:
-        """Keeps that the guide was read beside the questions."""
+        """Record that the guide was read beside the questions."""
         self._act("guide", here.assignment, {})
 
     # -- consent -------------------------------------------------------------------------------------------------
 
     @property
     def consent(self) -> str:
-        """The text that is agreed to."""
+        """The consent text."""
         return consent_text(self.study, self.locale)
 
     def agree(self) -> None:
-        """Keeps that this person agreed, and to which text."""
+        """Record the consent with the text agreed to."""
         text = self.consent
         self._act("consent", None, {"sha": text_sha(text), "locale": self.locale, "text": text})
 
     def refuse(self) -> None:
-        """Keeps that this person did not agree; they may still."""
+        """Record that this person did not consent. They may do so later."""
         self._act("left", None, {"why": "did not consent", "sha": text_sha(self.consent)})
 
     # -- quiz ----------------------------------------------------------------------------------------------------
 
     def quizzed(self, persona: Persona, acts: list[Act] | None = None) -> QuizState:
-        """How this person's quiz on a persona stands."""
+        """Return the state of this person's quiz on a persona."""
         acts = self.store.labels.acts(self.study, self.person.id) if acts is None else acts
         rows = [act.detail for act in acts if act.act == "quiz" and act.detail.get("persona") == persona.id]
         if any(row.get("passed") for row in rows):
@@ -198,18 +200,22 @@ class Participation:
             place = next((at for at, item in enumerate(waiting) if item.id == row["question"]), None)
             if place is not None:
                 item = waiting.pop(place)
+                # A question answered wrong comes again at the end of the round.
                 waiting += [] if row["right"] else [item]
         return QuizState(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed_share)
 
     def _drawn(self, persona: Persona, round: int) -> list[QuizItem]:
-        """The questions of a round; to draw them takes longer than all else that is done for an answer."""
+        """Return the questions of a round, cached, since drawing them costs more than all else done for an answer."""
         if self._asked is None or self._asked[:2] != (persona, round):
             items = quiz(persona, self.others(), self.study.quiz, self.study.seed, round)
             self._asked = persona, round, items
         return self._asked[2]
 
     def answer_quiz(self, persona: Persona, choice: int) -> bool:
-        """Keeps the answer to the question that is asked now; whether it was right. The last one tells the result."""
+        """Store the answer to the current question and return True if it is right.
+
+        The last answer of a round stores the round's result.
+        """
         stands = self.quizzed(persona)
         if not stands.waiting or not 0 <= choice < len(stands.waiting[0].options):
             raise LabError("quiz", "nothing of that is asked now.")
@@ -222,6 +228,7 @@ class Participation:
             "answer": item.answer, "right": right, "try": tries,
         }  # fmt: skip
         if right and len(stands.waiting) == 1:
+            # Only first tries count towards the share.
             first = sum(bool(one["right"]) for one in [*rows, row] if one["try"] == 1)
             share = first / stands.asked
             row |= {"share": share, "passed": share >= bar_of(self.study.bar)}
@@ -233,7 +240,7 @@ class Participation:
         return [row for row in rows if row.get("persona") == persona.id and row.get("round") == round]
 
     def others(self) -> list[Persona]:
-        """Whose facts are wrong answers: the built-in personas, and those of this study."""
+        """Return the personas whose facts serve as wrong options: the built-in ones and the study's."""
         if self._others is None:
             from simulators import library
 
@@ -247,7 +254,7 @@ class Participation:
     # -- the run -------------------------------------------------------------------------------------------------
 
     def session(self, here: PlayPosition, *, pace: float = 0.0, device: str = EMBEDDED) -> Session:
-        """The run of this place, new or as it was left; not started yet."""
+        """Return the run of a position, new or resumed, not started yet."""
         assert here.assignment is not None
         self._check()
         one, condition = here.assignment, here.play.condition
@@ -258,7 +265,7 @@ class Participation:
         return self._session
 
     def evidence(self, here: PlayPosition) -> str:
-        """The end of a play's run, as answers about it name it."""
+        """Return the end of a play's run as evidence for answers about it."""
         return f"{here.trace}@{max(1, len(self.store.runs.trace(here.trace).steps))}"
 
     # -- beneath -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the participants of a played study replied, as another run may be given it."""
+"""Replies that participants of a played study gave, for use in another run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from store.store import Store
 
 
 def played_replies(store: Store, study: Study, task: str) -> list[DonorReply]:
-    """Every reply that people gave while they played a task in a study, by their codes; those of ended plays alone.
+    """Return every reply that people gave at a task in ended plays of a study, by their codes.
 
-    A `LabError` says where a study is not played, or nobody replied anything at that task.
+    Raise `LabError` if nobody has played the study, or nobody replied at that task.
     """
     plays = played(store, study)
     if not plays:

@@ -1,6 +1,6 @@
-"""The runs of a study that is played: whose they are, how they are made, and which there are by task and condition.
+"""Runs of a played study: their players, how they are made, and the list by task and condition.
 
-A run's id is told (`played`, status `open`) before the run begins, so that no play is begun twice.
+An act `played` with status `open` stores a run's id before the run begins, so that no play starts twice.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from lab.runs.spec import Spec, in_world, resume_spec
 from store.store import Store
 
 SCRIPT = Actor("script", "script")
-"""Who plays where a task's own script answers."""
+"""The player if a task's own script answers."""
 
 
 class StudyPlay(NamedTuple):
-    """One run of a study: which task, under which condition, by whom. `status` is `open` while it goes on."""
+    """One run of a study: its task, condition and player. `status` is `open` until it ends."""
 
     task: str
     condition: str
@@ -35,9 +35,9 @@ class StudyPlay(NamedTuple):
 
 
 def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
-    """The id of the run that belongs to a play by this person, model or script; empty where none was told yet.
+    """Return the id of the run claimed for a play by this person, model or script, empty if none.
 
-    Where two were told at once, the first row stands, in this file and in every file it is merged into.
+    Of two concurrent claims the first row wins, in this file and in every file it is merged into.
     """
     acts = [
         act for act in store.labels.acts(study, by.id, unit, run) if act.act == "played" and act.rater.kind == by.kind
@@ -47,14 +47,15 @@ def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> s
 
 
 def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **details: Any) -> str:
-    """The same, told now where it was not; `beside` (its condition, its position) is kept with it."""
+    """Return the claimed run's id. Claim a new one with `details` (condition, position) if there is none."""
     if not claimed(store, study, by, unit, run):
         record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open", **details})
+    # Read back rather than returned: another process may have claimed first.
     return claimed(store, study, by, unit, run)
 
 
 def tie(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace) -> None:
-    """Keeps how a play's run ended, once."""
+    """Record how a play's run ended, once."""
     acts = store.labels.acts(study, by.id, unit, run)
     play_acts = [act for act in acts if act.act == "played" and act.rater.kind == by.kind]
     if trace.ended is not None and not any(act.detail.get("status") == trace.status for act in play_acts):
@@ -65,7 +66,7 @@ def tie(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace
 
 
 def record(store: Store, study: Study, by: Actor, kind: ActKind, unit: str, run: int, detail: dict[str, Any]) -> None:
-    """Keeps an act at a study, now."""
+    """Record an act at a study, now."""
     store.labels.record_act(Act(uuid7(), study.id, study.version, by, kind, now(), unit, run, detail))
 
 
@@ -73,7 +74,7 @@ def session_of(
     store: Store, play: Play, run: str, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED,
     study: Study | None = None,
 ) -> Session:  # fmt: skip
-    """The run with that id: gone on with where it was begun, else made as the play says."""
+    """Return the session of a run: resumed if it has begun, else made as the play says."""
     if store.runs.holds(run):
         trace = store.runs.trace(run)
         return Session(store, resume_spec(trace, agent=play.agent, pace=pace), trace)
@@ -83,9 +84,9 @@ def session_of(
 def spec_of(
     play: Play, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED, study: Study | None = None
 ) -> Spec:
-    """What a play's run is made of; only a person can see the phone, and a model its words where the study shows them.
+    """Return the spec of a play's run. Only a person sees the phone. A model sees its words if the study shows screens.
 
-    The study's shadows stand beside people alone.
+    The study's shadow models are asked beside people only.
     """
     spec = Spec(
         play.task,
@@ -105,10 +106,10 @@ def spec_of(
 
 
 def played(store: Store, study: Study) -> list[StudyPlay]:
-    """Every run of a study, by task and condition: what paired comparisons are made from.
+    """Return every run of a study by task and condition, the input of paired comparisons.
 
-    A run that was interrupted, and dealt again, says so as its status. One that is over is not open, though whoever
-    played it left before its end was kept among what they did.
+    An interrupted and dealt-again run has the status `interrupted`. A run that has ended is not `open`, even if its
+    player left before the end was recorded.
     """
     units = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
     by_run: dict[tuple[str, str, str, int], StudyPlay] = {}
@@ -133,7 +134,7 @@ def played(store: Store, study: Study) -> list[StudyPlay]:
 
 
 def people_runs(store: Store, study: Study) -> list[str]:
-    """The runs of a study that people played to an end and that are in this file, by task."""
+    """Return the runs that people played to the end and that this file holds, by task."""
     return [
         one.trace
         for one in played(store, study)
@@ -142,7 +143,7 @@ def people_runs(store: Store, study: Study) -> list[str]:
 
 
 def pauses(events: Iterable[AnyEvent]) -> list[float]:
-    """The seconds of each time for which a person let the run stand still."""
+    """Return the seconds of each pause by a person."""
     spans: list[float] = []
     since: str | None = None
     for event in events:

@@ -1,7 +1,7 @@
-"""The item that a rater practises on: a unit of the study itself, or one over runs that are made on the spot.
+"""The practice item of raters: a unit of the study itself, or one over runs made on the spot.
 
-The protocol's runs are made on the embedded phone by the playbooks of tasks that no study asks about: they need no
-file, are the same on each machine, and tell nothing of what is rated later.
+The playbooks of tasks that no study asks about make the protocol's runs on the embedded phone. They need no file, are
+the same on every machine, and reveal nothing of what is rated later.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from lab.runs.spec import Spec
 
 RUN_ID = "practice-{}"
-"""What a run is called that is made for practice; the same each time, so that an answer keeps its step."""
+"""Id of a run made for practice, the same each time, so that an answer's evidence stays valid."""
 
 
 class PracticeItem:
-    """A unit with what is right in it, and the file that its runs are in; `sha` is the practice's version."""
+    """A unit with its right answers, and the store of its runs. `sha` is the practice's version."""
 
     def __init__(self, unit: Unit, store: Store, sha: str, folder: TemporaryDirectory[str] | None = None) -> None:
         self.unit = unit
@@ -38,7 +38,7 @@ class PracticeItem:
         self._folder = folder
 
     def close(self) -> None:
-        """Takes away what was made for it; safe to call twice."""
+        """Delete the temporary file, if any. A second call does nothing."""
         if self._folder is not None:
             self.store.close()
             self._folder.cleanup()
@@ -46,19 +46,19 @@ class PracticeItem:
 
 
 def practice_sha(study: Study) -> str:
-    """The version of the practice that a study has: its own unit's id, or its protocol's; empty where it has none."""
+    """Return the version of a study's practice: its own unit's id or its protocol's hash, empty if it has none."""
     return study.practice or (study.protocol.practice.sha if study.protocol.practice is not None else "")
 
 
 def own_unit(store: Store, study: Study) -> Unit | None:
-    """The study's own unit that raters practise on; None where its protocol's practice is taken, or none."""
+    """Return the study's own practice unit, None if its protocol's practice applies, or none."""
     return store.studies.unit(study, study.practice) if study.practice else None
 
 
 def practice_item(store: Store, study: Study, locale: str) -> PracticeItem | None:
-    """A study's practice item, its runs made anew where they are the protocol's; None where it has none.
+    """Return a study's practice item, with runs made anew if they are the protocol's. None if it has none.
 
-    Raises `LabError` where it cannot be made.
+    Raise `LabError` if it cannot be made.
     """
     unit = own_unit(store, study)
     if unit is not None:
@@ -69,7 +69,7 @@ def practice_item(store: Store, study: Study, locale: str) -> PracticeItem | Non
 
 
 def build_item(protocol: Protocol, locale: str, shows: Sequence[Show] = ()) -> PracticeItem:
-    """The item of a protocol's practice, in a file of its own that `close` takes away."""
+    """Return a protocol's practice item in a temporary file that `close` deletes."""
     practice = protocol.practice
     assert practice is not None
     folder = TemporaryDirectory(prefix="hitlab-practice-", ignore_cleanup_errors=True)
@@ -79,13 +79,14 @@ def build_item(protocol: Protocol, locale: str, shows: Sequence[Show] = ()) -> P
         ids = [_play_task(store, run, RUN_ID.format(number)) for number, run in enumerate(practice.runs, 1)]
         item.unit = _unit(store, protocol, practice, ids, locale, shows)
     except BaseException:
+        # Ctrl+C must not leave the temporary folder behind either.
         item.close()
         raise
     return item
 
 
 def check_practice(protocol: Protocol) -> None:
-    """Raises `LabError` where a protocol's practice item cannot be made, or its answers do not fit what is asked."""
+    """Raise `LabError` if a protocol's practice item cannot be made, or its answers do not fit the questions."""
     if protocol.practice is not None:
         build_item(protocol, "en").close()
 
@@ -115,7 +116,7 @@ def _unit(
 
 
 def _play_task(store: Store, run: PracticeRun, id: str) -> str:
-    """Plays a practice task to its end, as fast as it goes, into a file."""
+    """Run a practice task to its end into a store, as fast as possible."""
     from lab.runs.session import Session
 
     session = Session(store, _spec(run), run_id=id)

@@ -1,4 +1,4 @@
-"""The sheet of a practice item: each answer is an act, on the disk before it is shown, and never a label."""
+"""The sheet of a practice item: each answer is an act, stored before it is shown, and never a label."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _BESIDE = (
     "at", "value", "act", "undoes", "reason_missing", "confidence", "evidence", "region",
     "note", "cites", "shown_at", "first_key_at", "idle_ms", "supersedes", "also", "source",
 )  # fmt: skip
-"""What of an answer its act says; study, unit and rater follow from the act."""
+"""Fields of an answer stored in its act. Study, unit and rater follow from the act itself."""
 
 
 class PracticeSheet:
-    """One rater's practice: what they answered is read from their acts, so that who is cut off goes on there."""
+    """One rater's practice, read from their acts, so that an interrupted rater resumes it."""
 
     def __init__(self, store: Store, study: Study, person: Actor, item: PracticeItem) -> None:
         self.item = item
@@ -39,15 +39,15 @@ class PracticeSheet:
         self._person = person
 
     def record_shown(self) -> None:
-        """Keeps that the item was laid out."""
+        """Record that the item is shown."""
         self._act("practice_shown", {})
 
     def check(self) -> None:
-        """Raises `LabError` where this person may say nothing in the study now."""
+        """Raise `LabError` if this person may not answer in the study now."""
         check_open(self._state(), self._person.id, self._person.kind, f"study {self._study.name}")
 
     def record(self, label: Label) -> Sheet:
-        """Keeps one answer, durable on return, by the rules of every sheet; gives the sheet as it then stands."""
+        """Store one answer by the rules of every sheet, durable on return. Return the updated sheet."""
         check_next(self._state(), label)
         answer = {name: getattr(label, name) for name in _PLACE}
         answer |= {name: getattr(label, name) for name in _BESIDE if getattr(label, name) not in (None, "", ())}
@@ -55,7 +55,7 @@ class PracticeSheet:
         return self.sheet()
 
     def hand_in(self) -> Sheet:
-        """Keeps that it was handed in, and how many of the places were right; gives the sheet."""
+        """Record the hand-in with the number of right answers. Return the sheet."""
         sheet = self.sheet()
         if unanswered := len(sheet.unanswered):
             raise LabError("practice", f"has {unanswered} unanswered.", "Answer or skip them.")
@@ -64,7 +64,7 @@ class PracticeSheet:
         return self.sheet()
 
     def sheet(self) -> Sheet:
-        """What was answered so far."""
+        """Return the sheet with the answers so far."""
         acts = [act for act in self._acts() if act.detail.get("practice") == self.item.sha]
         labels = [self._label(act.detail["answer"]) for act in acts if act.act == _ANSWERED]
         sheet = Sheet(self._study.protocol, self.unit, labels)
@@ -83,7 +83,7 @@ class PracticeSheet:
         return self._store.labels.acts(self._study, self._person.id, "")
 
     def _state(self) -> SheetState:
-        """What the rules need to know: as of the study now, with this sheet as if it were dealt."""
+        """Return the state for the label rules: the study's current state, with this sheet as if dealt."""
         now_there = self._store.labels.sheet_state(self._study, self.unit, self._person)
         assignment = Assignment(self._study.id, self._study.version, self._person.id, 0, self.unit.id, "pilot")
         return now_there._replace(assignment=assignment, sheet=self.sheet(), held=False)

@@ -1,6 +1,6 @@
-"""How far studies are, in words: the same tables on a terminal, in the room Progress and on the page in a browser.
+"""Progress of studies in words: the same tables in the terminal, on the screen Progress and on a browser's page.
 
-A dash stands where nothing is known. Everything returned is plain text.
+A dash means unknown. Everything returned is plain text.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from lab.core.study_progress import (
 
 NONE = "-"
 Cells = Mapping[str, str]
-"""What stands in a row, by column."""
+"""Cells of a row by column."""
 
 
 class ProgressColumn(NamedTuple):
-    """A column of a table: its title, what it means, and whether it stands at the right."""
+    """A column of a table: its title, its meaning, and right alignment."""
 
     title: str
     means: str = ""
@@ -54,7 +54,7 @@ RATERS: dict[str, ProgressColumn] = {
     "cost": ProgressColumn("cost", "what a judge's answers cost, where that is stored"),
     "note": ProgressColumn("", right=False),
 }
-"""A study's people and judges, a line each."""
+"""Columns of a study's people and judges."""
 STUDIES: dict[str, ProgressColumn] = {
     "name": ProgressColumn("study", right=False),
     "state": ProgressColumn("", right=False),
@@ -65,24 +65,24 @@ STUDIES: dict[str, ProgressColumn] = {
     "cost": RATERS["cost"],
     "title": ProgressColumn("title", right=False),
 }
-"""Studies, a line each."""
+"""Columns of the list of studies."""
 FIELDS: dict[str, ProgressColumn] = {
     "question": ProgressColumn("question", right=False),
     "differs": ProgressColumn("differs", STUDIES["differs"].means),
 }
-"""A study's questions, a line each."""
+"""Columns of a study's questions."""
 GIVE_WAY = ("title", "back", "flags", "cost", "pilot", "people", "differs", "until", "work", "seen", "pace")
-"""Which columns are left out where there is no room for all, the first of these first."""
+"""Columns to omit if the width is too small, in this order."""
 STRAGGLERS = (
     "quiet: not seen for more than three times their usual gap between two sittings, and for a day "
     "(who had fewer than three sittings: the others' usual gap)",
     "behind: done less than half of what the others have (the median of at least two), once these have done a fifth",
 )
-"""Who straggles, in words."""
+"""Definitions of the two kinds of straggler, in words."""
 
 
 def rater_cells(one: RaterProgress, at: str) -> Cells:
-    """A person's line; `at` is now."""
+    """Return a person's row. `at` is now."""
     return {
         "name": _code(one.rater),
         "done": f"{one.done:,}/{one.dealt:,}",
@@ -101,7 +101,7 @@ def rater_cells(one: RaterProgress, at: str) -> Cells:
 
 
 def judge_cells(one: JudgeProgress) -> Cells:
-    """A judge's line: nobody waits for one, so that it has no times."""
+    """Return a judge's row, without times, since nobody waits for a judge."""
     return {
         **dict.fromkeys(RATERS, ""),
         "name": _code(one.judge),
@@ -113,7 +113,7 @@ def judge_cells(one: JudgeProgress) -> Cells:
 
 
 def total_cells(progress: StudyProgress) -> Cells:
-    """The line of everybody together."""
+    """Return the row of all people together."""
     total = progress.total
     return {
         "name": "all",
@@ -126,7 +126,7 @@ def total_cells(progress: StudyProgress) -> Cells:
 
 
 def study_cells(progress: StudyProgress) -> Cells:
-    """A study's line among others."""
+    """Return a study's row in the list of studies."""
     total = progress.total
     return {
         "name": _code(progress.name),
@@ -152,12 +152,12 @@ def _sums(one: ProgressTotal, at: str) -> Cells:
 
 
 def field_cells(one: FieldDisagreement) -> Cells:
-    """A question's line."""
+    """Return a question's row."""
     return {"question": plain(one.question, lines=False), "differs": share(one.differ)}
 
 
 def rater_notes(one: RaterProgress) -> list[str]:
-    """What a manager would act on, a word or two each; the most urgent first."""
+    """Return what a manager would act on, in a word or two each, the most urgent first."""
     notes = [
         ("withdrew", one.withdrawn),
         ("replaced", one.replaced),
@@ -171,7 +171,7 @@ def rater_notes(one: RaterProgress) -> list[str]:
 
 
 def total_notes(one: ProgressTotal) -> list[str]:
-    """The same of everybody together."""
+    """Return the same notes for all people together."""
     notes = [
         (f"{one.held:,} held", one.held),
         (count(one.stragglers, "straggler"), one.stragglers),
@@ -181,14 +181,14 @@ def total_notes(one: ProgressTotal) -> list[str]:
 
 
 def head_words(progress: StudyProgress) -> str:
-    """A study in a line: its name, title and state."""
+    """Describe a study in one line: name, title, state."""
     state = "" if progress.state == "running" else progress.state
     parts = (_code(progress.name), plain(progress.title, lines=False), state)
     return "   ".join(filter(None, parts))
 
 
 def rater_words(one: RaterProgress, at: str) -> str:
-    """A person in a line, each number with what it is; a dash where nothing is known is left out."""
+    """Describe a person in one line, each number with its meaning. Unknown ones are omitted."""
     cells = rater_cells(one, at)
     templates = {
         "pace": "{} s each",
@@ -206,7 +206,7 @@ def rater_words(one: RaterProgress, at: str) -> str:
 
 
 def judge_words(one: JudgeProgress) -> str:
-    """A judge in a line."""
+    """Describe a judge in one line."""
     cells = judge_cells(one)
     parts = [cells["name"], cells["note"], f"{cells['done']} items answered"]
     parts += [f"differs from most people in {cells['differs']}"] if one.apart.n else []
@@ -215,7 +215,7 @@ def judge_words(one: JudgeProgress) -> str:
 
 
 def interval_words(one: IntervalProgress) -> str:
-    """How far a judge's corrected interval is from the planned width, in a line."""
+    """Compare the width of a judge's corrected interval with the planned one, in one line."""
     planned = f"planned {rounded(one.planned, 1, 100)}"
     coverage = f"{one.labelled:,} of {count(one.items, 'item')} labelled"
     what = f"{_code(one.judge)}, {_code(one.field)}"
@@ -230,7 +230,7 @@ def interval_words(one: IntervalProgress) -> str:
 
 
 def total_words(progress: StudyProgress) -> str:
-    """All together in a line."""
+    """Describe all people together in one line."""
     total, cells = progress.total, total_cells(progress)
     templates = {
         "pace": "{} s each",
@@ -243,16 +243,16 @@ def total_words(progress: StudyProgress) -> str:
 
 
 def legend(columns: Sequence[str], table: Mapping[str, ProgressColumn]) -> list[str]:
-    """What the columns of a table mean, a line each."""
+    """Return the meaning of each column of a table, one line each."""
     return [f"{table[name].title}: {table[name].means}" for name in columns if table[name].means]
 
 
 def columns_for(
     table: Mapping[str, ProgressColumn], rows: Sequence[Cells], needs: Mapping[str, int], width: int, gap: int
 ) -> list[str]:
-    """The names of the columns that are shown in `width` cells: none that is empty, and the rest as far as they fit.
+    """Return the columns to show in `width` cells: none that is empty, and as many of the others as fit.
 
-    `needs` are the cells that each takes, `gap` the blanks between two.
+    `needs` is the width of each column, `gap` the blanks between two.
     """
     columns = [name for name in table if any(row.get(name) for row in rows)]
     for name in GIVE_WAY:
@@ -266,12 +266,12 @@ def columns_for(
 
 
 def share(one: Share) -> str:
-    """A share with its n: `12 % of 40`."""
+    """Format a share with its n: `12 % of 40`."""
     return NONE if one == NOTHING or one.share is None else f"{rounded(one.share, 0, 100)} % of {one.n:,}"
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds of work in minutes or hours."""
+    """Format seconds of work in minutes or hours."""
     if seconds is None:
         return NONE
     if seconds < 60:
@@ -280,7 +280,7 @@ def duration(seconds: float | None) -> str:
 
 
 def ago(then: str | None, at: str) -> str:
-    """How long before `at` something was."""
+    """Format the time between `then` and `at`."""
     if then is None:
         return NONE
     seconds = (datetime.fromisoformat(at) - datetime.fromisoformat(then)).total_seconds()
@@ -291,12 +291,12 @@ def ago(then: str | None, at: str) -> str:
 
 
 def day(then: str | None) -> str:
-    """The day of a time, where the manager is."""
+    """Format a time as a date in the manager's time zone."""
     return NONE if then is None else datetime.fromisoformat(then).astimezone().strftime("%Y-%m-%d")
 
 
 def dollars(cost: float | None) -> str:
-    """US dollars; so small a sum as one answer's keeps its cents' parts."""
+    """Format US dollars. Amounts below a cent get four digits."""
     return NONE if cost is None else f"${rounded(cost, 2 if cost >= 0.01 or not cost else 4)}"
 
 

@@ -1,4 +1,4 @@
-"""Where one demonstration lies while a person proofreads it: each word is on the disk before it is shown."""
+"""One demonstration while a person proofreads it: each verdict is stored before it is shown."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ProofreadingSession:
-    """One demonstration, and what one person says of it. Every verb raises `LabError` where it is refused."""
+    """One demonstration and one person's review of it. Every method raises `LabError` if it is refused."""
 
     def __init__(self, store: Store, trace_id: str, person: Actor) -> None:
         self.store = store
@@ -40,12 +40,12 @@ class ProofreadingSession:
         self.demo: Proof = proof_of(trace)
         self.size = trace.device.size
         self.slips = trace.slips
-        """Steps (from 0) that the annotator calls slips."""
+        """Steps (from 0) that the annotator marks as slips."""
         self.rows: list[Review] = []
         self.load()
 
     def load(self) -> None:
-        """Reads how it stands now; another person may have said something meanwhile."""
+        """Read the current reviews. Another person may have added to them."""
         self.rows = self.store.reviews.of_run(self.demo.trace)
 
     @property
@@ -58,24 +58,24 @@ class ProofreadingSession:
 
     @property
     def writable(self) -> bool:
-        """Whether this person still proofreads it: not their own, not handed in, and not by two others."""
+        """True if this person may still proofread it: not their own, not handed in, and not by two others."""
         taken = len(self.standing.proofreaders) >= 2
         return self.person.id != self.demo.annotator.id and not self.sheet.committed and not taken
 
     @property
     def settling(self) -> bool:
-        """Whether this person is the third, who says what stands."""
+        """True if this person is the third, who settles differences."""
         two = self.standing.proofreaders
         return len(two) >= 2 and self.person.id not in (*two, self.demo.annotator.id)
 
     @property
     def open_standing(self) -> ProofreadingState:
-        """How it stands as far as this person may know: nothing of another's words until two have handed theirs in."""
+        """The state as far as this person may know it: nothing of others' reviews until two have handed theirs in."""
         state = self.standing
         return state if len(state.proofreaders) >= 2 else ProofreadingState("unreviewed")
 
     def value(self, place: ProofreadPlace) -> Any:
-        """What stands at a place for this person: their own word, or as a third what was agreed on."""
+        """Return the value of a place for this person: their own, or as a third the agreed one."""
         if self.settling:
             return self.standing.values.get(place, self.demo.values[place])
         return self.sheet.value(place)
@@ -86,14 +86,14 @@ class ProofreadingSession:
         return visible(self.demo, self.rows, self.person.id)
 
     def accept(self, steps: list[int | None]) -> None:
-        """Accepts steps, and the whole (None), as they stand by this person's word."""
+        """Accept steps, and the whole (None), with this person's current values."""
         sheet = self.sheet
         self._append(
             [self._row(verdict_place(step), "accept", sheet.value(verdict_place(step)), "accept") for step in steps]
         )
 
     def write(self, place: ProofreadPlace, value: Any) -> None:
-        """Puts another value in a field: by a proofreader's word, or as the third who settles."""
+        """Change a field's value, as a proofreader or as the third who settles."""
         if plain_value(value) == self.value(place) and not self._differs(place):
             return
         if self.settling:
@@ -105,24 +105,24 @@ class ProofreadingSession:
         return self.settling and any(one.place == place for one in self.standing.differences)
 
     def edit(self, place: ProofreadPlace, value: Any) -> None:
-        """Puts another value in a field."""
+        """Change a field's value."""
         self._check(place, value)
         self._append([self._row(place, "edit", self.sheet.value(place), value)])
 
     def reject(self, step: int | None, reason: str) -> None:
-        """Refuses a step, or the whole (None), and says why."""
+        """Reject a step, or the whole (None), with a reason."""
         place = verdict_place(step)
         self._append([self._row(place, "reject", self.sheet.value(place), "reject", reason)])
 
     def settle(self, place: ProofreadPlace, value: Any, note: str = "") -> None:
-        """Says what stands where two differ."""
+        """Settle a difference between two proofreaders."""
         self._check(place, value)
         old = self.demo.values.get(place, "accept")
         self._append([msgspec.structs.replace(self._row(place, "settle", old, value, note), supersedes=None)])
 
     @property
     def last_word(self) -> Review | None:
-        """The newest word of this person that can still be taken back."""
+        """This person's newest row that can still be undone."""
         if not (self.writable or self.settling):
             return None
         settlements = [row for row in valid(self.rows) if row.by.id == self.person.id and row.act == "settle"]
@@ -130,7 +130,7 @@ class ProofreadingSession:
         return words[-1] if words else None
 
     def undo(self) -> list[Review]:
-        """Takes back the newest word, and what was said together with it; gives what was taken back."""
+        """Undo the newest row and the others of the same act. Return the undone rows."""
         last = self.last_word
         if last is None:
             raise LabError(f"review of run {self.demo.trace}", "there is nothing of yours to take back.")
@@ -145,7 +145,7 @@ class ProofreadingSession:
         )  # fmt: skip
 
     def commit(self) -> None:
-        """Hands this person's review in: nothing in it changes any more."""
+        """Hand in this person's review. It does not change any more."""
         self._append([self._row(WHOLE, "commit", None, None)])
 
     def _check(self, place: ProofreadPlace, value: Any) -> None:
@@ -163,7 +163,7 @@ class ProofreadingSession:
         )  # fmt: skip
 
     def _append(self, rows: list[Review]) -> None:
-        """What is said by one act has one time, by which it is taken back together."""
+        """Store the rows of one act with one time, by which `undo` finds them together."""
         rows = [msgspec.structs.replace(row, at=rows[0].at) for row in rows]
         self.rows = self.store.reviews.append(self.demo, rows)
 

@@ -1,4 +1,4 @@
-"""The demonstrations of a file in a line each, as one person may see them."""
+"""Lists of a file's demonstrations, as one person may see them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class WaitingDemonstration(NamedTuple):
-    """One demonstration; `mine` says how far this person is: none, begun, handed in."""
+    """One demonstration. `mine` is this person's progress: none, begun, handed in."""
 
     id: str
     intent: str
@@ -28,7 +28,7 @@ class WaitingDemonstration(NamedTuple):
 
 
 class UnclearedDemonstration(NamedTuple):
-    """One demonstration that nobody has cleared, and how much in it looks private."""
+    """One demonstration that is not cleared yet, with the number of suspected private details."""
 
     id: str
     intent: str
@@ -38,7 +38,7 @@ class UnclearedDemonstration(NamedTuple):
 
 
 def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
-    """Every demonstration that is not archived, the newest first."""
+    """Return every demonstration that is not archived, the newest first."""
     uncleared, archived_ids = set(store.reviews.uncleared()), store.runs.acts.archived()
     queue = []
     for id in store.reviews.demonstrations():
@@ -65,7 +65,7 @@ def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
 
 
 def privacy_queue(store: Store) -> list[UnclearedDemonstration]:
-    """Every demonstration that nobody has cleared, the newest first."""
+    """Return every demonstration that is not cleared yet, the newest first."""
     traces = (store.runs.trace(id) for id in store.reviews.uncleared())
     return [
         UnclearedDemonstration(one.id, one.task.shown, one.agent.id, len(one.steps), len(suspects(one)))

@@ -1,4 +1,4 @@
-"""Questions on a persona's facts as sentences that a participant is asked."""
+"""Quiz questions on a persona's facts as sentences."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lab.studies.persona_words import ASKED, words_in
 
 _TIMES = re.compile(r"(\d{1,2}:\d{2}), (\d{1,2}:\d{2})")
 _MACHINE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
-"""A name for a machine."""
+"""An identifier, such as `do_not_disturb`."""
 _FORMS = {"trigger", "action", "contact info", "auth documents", "system settings", "security"}
 _OF_HABITS = {"time", "time_range", "days", "place", "event", "description", "detail", "settings"}
-"""Keys that are asked about as a habit's, where they stand in one."""
+"""Keys with a question of their own if they belong to a habit."""
 _OF_OTHERS = {"address": "locations", "label": "locations", "instructions": "locations", "role": "social graph",
               "app_preference": "social graph"}  # fmt: skip
 
 
 def quiz_question(item: QuizItem, name: str, locale: str) -> str:
-    """What is asked, as one sentence: `At what time does Ines Varga keep this habit: morning coffee?`"""
+    """Return a question in one sentence: `At what time does Ines Varga keep this habit: morning coffee?`"""
     section, *inner = item.place
     key = (inner[-1] if inner else section).replace(" ", "_")
     owners = [word for word in inner[:-1] if word not in _FORMS] or ([section] if inner else [])
@@ -36,7 +36,7 @@ def quiz_question(item: QuizItem, name: str, locale: str) -> str:
 
 
 def option_words(option: str, locale: str) -> str:
-    """An answer to choose, as a person reads it: `do_not_disturb` as words, two times as from the one to the other."""
+    """Return an option in words: `do_not_disturb` without underscores, two times as a range."""
     between = _TIMES.fullmatch(option)
     if between is not None:
         return f"{between[1]} {'到' if locale.startswith('zh') else 'to'} {between[2]}"
@@ -44,7 +44,7 @@ def option_words(option: str, locale: str) -> str:
 
 
 def _fits(key: str, section: str) -> bool:
-    """Whether a key is asked about as what it is called, where it stands."""
+    """Return True if the key's own question fits in this section."""
     if key in _OF_HABITS:
         return section == "habits"
     return _OF_OTHERS.get(key, section) == section

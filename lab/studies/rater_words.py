@@ -1,4 +1,4 @@
-"""One rater's numbers in words, for the terminal and for the screen; everything returned is plain text."""
+"""One rater's numbers in words, for the terminal and the screen. Everything returned is plain text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = "▁▂▃▄▅▆▇█"
 
 
 class NumberLine(NamedTuple):
-    """A number with its name and what stands beside it; `points` where it is a difference of shares."""
+    """A number with its name and a remark. `points` marks a difference of shares."""
 
     name: str
     number: Agreement
@@ -27,7 +27,7 @@ class NumberLine(NamedTuple):
 
 
 def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine]:
-    """A rater's numbers, each with its name; `questions` are their words, by field."""
+    """Return a rater's numbers with their names. `questions` maps fields to their words."""
     halves = ", ".join(value_words(NumberLine("", half)) for half in (one.first, one.second))
     before = ""
     if one.same_before is not None and one.chance_before is not None:
@@ -49,7 +49,7 @@ def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine
 
 
 def value_words(line: NumberLine) -> str:
-    """The value, or a dash where it is undefined."""
+    """Format the value, a dash if undefined."""
     value = line.number.value
     if value is None:
         return "-"
@@ -57,7 +57,7 @@ def value_words(line: NumberLine) -> str:
 
 
 def interval_words(line: NumberLine) -> str:
-    """The interval's ends; else why there is none, or no value."""
+    """Format the interval, else the reason why there is no interval or value."""
     number = line.number
     if number.value is None:
         return f"undefined: {number.undefined}"
@@ -67,7 +67,7 @@ def interval_words(line: NumberLine) -> str:
 
 
 def n_words(one: Agreement) -> str:
-    """The n: answers or pairs of these, and runs."""
+    """Format the n: answers or pairs of them, and runs."""
     if one.value is None:
         return f"{one.places:,}"
     return f"{one.places:,} in {one.traces:,} run{'' if one.traces == 1 else 's'}"
@@ -79,13 +79,13 @@ def _figure(value: float, line: NumberLine) -> str:
 
 
 def head_words(one: RaterNumbers) -> str:
-    """Who it is, and how much of theirs there is."""
+    """Describe a rater in one line: code, kind, progress."""
     items = f"{one.done:,} of {count(one.dealt, 'item')} handed in, " if one.dealt else ""
     return f"{plain(one.rater, lines=False)}   {one.kind}   {items}{count(one.answers, 'answer')}"
 
 
 def pace_words(one: RaterNumbers) -> str:
-    """Median and middle half of the seconds of an answer; or why they are not known."""
+    """Describe the seconds per answer by median and middle half, else the reason why they are unknown."""
     if one.seconds is None or one.quartiles is None:
         return "pace: not known, no answer came by keys here" if one.answers else "pace: no answers yet"
     low, high = (rounded(end, 1) for end in one.quartiles)
@@ -93,7 +93,7 @@ def pace_words(one: RaterNumbers) -> str:
 
 
 def reason_words(reasons: Mapping[str, int]) -> str:
-    """How often which reason stands in place of an answer."""
+    """Describe how often each reason takes an answer's place."""
     wordings: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
     return ", ".join(
         f"{wordings.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
@@ -101,7 +101,7 @@ def reason_words(reasons: Mapping[str, int]) -> str:
 
 
 def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: int = _BAR) -> list[str]:
-    """Stretches of answers below one another, each with a bar, its value and its n; none where there is only one."""
+    """Return a bar, value and n for each stretch of answers, one line each. Return nothing if there is only one."""
     if len(stretches) < 2:
         return []
     most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0)
@@ -115,7 +115,7 @@ def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: i
 
 
 def spark(what: str, stretches: tuple[Stretch, ...], unit: str) -> str:
-    """Stretches in one line, a column each, with the first and the last in words; empty where there is only one."""
+    """Return the stretches as a sparkline with the first and last value, empty if there is only one."""
     if len(stretches) < 2:
         return ""
     most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0) or 1.0
@@ -131,7 +131,7 @@ def _of_stretch(one: Stretch, unit: str) -> str:
 
 
 def apart_words(one: RaterNumbers) -> list[str]:
-    """The longest row of the same answer, and how often each flag was raised."""
+    """Describe the longest run of equal answers and how often each flag was raised."""
     words = []
     if one.longest is not None:
         words.append(

@@ -1,4 +1,4 @@
-"""How long a rater is at work, and how long away: blurred terminals and long silences are not work."""
+"""A rater's time at work and away. A blurred terminal or a long silence is not work."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from statistics import median
 from lab.core.screen_clock import Clock
 
 SILENCE = 60.0
-"""Seconds without a key or the mouse from which on a person counts as away."""
+"""Seconds without a key or the mouse after which a person counts as away."""
 REST = 300.0
 """Seconds away that count as a break."""
 
 
 class Pace:
-    """A sitting: work, time away, and how long each unit took."""
+    """One sitting: work, time away, and the time of each unit."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -24,7 +24,7 @@ class Pace:
         self._unit = 0.0
         self._ended: list[float] = []
         self.units: list[float] = []
-        """Seconds of work on each unit that was handed in."""
+        """Seconds of work on each unit handed in."""
 
     @property
     def away(self) -> float:
@@ -43,11 +43,11 @@ class Pace:
 
     @property
     def median(self) -> float | None:
-        """Seconds of work that a unit takes; None before the first."""
+        """Median seconds of work on a unit, None before the first."""
         return median(self.units) if self.units else None
 
     def touch(self) -> float:
-        """Something was pressed or pointed at: gives the seconds away that this ends, 0 where there were none."""
+        """Register a key or the mouse. Return the seconds away that this ends, 0 if none."""
         now = self._clock.seconds()
         absent = self._absent(now)
         self._gone += absent
@@ -59,29 +59,29 @@ class Pace:
         return absent
 
     def blur(self) -> None:
-        """The terminal lost the keyboard: work stands still."""
+        """Register that the terminal lost focus: work pauses."""
         self.touch()
         self._blurred = self._clock.seconds()
 
     def ended(self) -> list[float]:
-        """Seconds of each time away that ended since this was asked last."""
+        """Return the seconds of each time away that ended since the last call."""
         ended, self._ended = self._ended, []
         return ended
 
     def rested(self) -> None:
-        """A break was taken."""
+        """Register a break."""
         self._rested = self.worked
 
     def begin_unit(self) -> None:
-        """A unit is laid out now."""
+        """Start timing a unit."""
         self._unit = self.worked
 
     def end_unit(self) -> None:
-        """It is handed in."""
+        """Add the time of the unit handed in."""
         self.units.append(self.worked - self._unit)
 
     def _absent(self, now: float) -> float:
-        """Seconds away that are going on."""
+        """Return the seconds of an absence in progress."""
         if self._blurred is not None:
             return now - self._blurred
         return max(0.0, now - self._last - SILENCE)

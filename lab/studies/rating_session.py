@@ -1,4 +1,4 @@
-"""Where one rater works on a study: each answer is on the disk before it is shown. No Textual here."""
+"""One rater's work on a study: each answer is stored before it is shown. No Textual here."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class HandedIn(NamedTuple):
-    """What a rater learns on handing a unit in: beside gold where it is a calibration unit, and whether they pass.
+    """Feedback on a hand-in: the comparison with gold for a calibration unit, and whether the rater passes.
 
-    `share` is the share of gold answers that were right over the pilot so far, `held` whether the bar was missed.
+    `share` is the share of gold answers right in the pilot so far, `held` that the bar was missed.
     """
 
     compared: list[CalibrationAnswer]
@@ -32,13 +32,13 @@ class HandedIn(NamedTuple):
 
 
 Drafts = dict[tuple[FieldReference, str], str]
-"""What was said of a place and waits for its answer: by place, and what it is (`answer`, `note`, `evidence` ...)."""
+"""Unsaved input by place and kind (`answer`, `note`, `evidence` ...)."""
 
 
 class Times(NamedTuple):
-    """When an answer that is not given yet was begun: shown and first key (UTC; None where no key tells).
+    """Times of an answer in progress: shown and first key (UTC, None if no key was pressed).
 
-    `begun` is whether anything was typed, `idle_ms` the time away until `left_at`, when its item was left.
+    `begun` is True if anything was typed, `idle_ms` the time away until `left_at`, when the rater left its item.
     """
 
     shown_at: str
@@ -51,9 +51,9 @@ class Times(NamedTuple):
 class UnitProgress(NamedTuple):
     """Where a rater left off: a place on the sheet (None: the line that hands it in), a place in the run, and drafts.
 
-    `times` tell since when they are at the answers that are not given yet.
+    `times` belongs to the answers in progress.
 
-    `known` is false where nothing tells, so that the sheet begins at its beginning.
+    `known` is False if nothing is recorded, so that the sheet opens at its beginning.
     """
 
     spot: FieldReference | None
@@ -78,9 +78,9 @@ def _rest(act: Act) -> UnitProgress:
 def next_open(
     sheet: Sheet, after: FieldReference | None, seen_spots: Collection[FieldReference] = ()
 ) -> FieldReference | None:
-    """The next place to answer after one, from the top again where there is none below; None where all are answered.
+    """Return the next open place after one, wrapping around, None if all are answered.
 
-    Places that may stay open come, too, as long as they are not in `seen_spots`.
+    Optional places count too, unless they are in `seen_spots`.
     """
     unsaid = [] if sheet.committed else may_stay_open(sheet)
     open_ones = {*sheet.unanswered, *(spot for spot in unsaid if spot not in seen_spots)}
@@ -90,13 +90,13 @@ def next_open(
 
 
 def may_stay_open(sheet: Sheet) -> list[FieldReference]:
-    """Questions without an answer that need none; flags are no questions."""
+    """Return the optional questions without an answer. Flags are not questions."""
     fields = [(spot, sheet.protocol.field(spot.field)) for spot in sheet.spots if sheet.head(spot) is None]
     return [spot for spot, field in fields if field is not None and not field.required and field.kind != "flag"]
 
 
 class RatingSession:
-    """One rater's place in a study, at one unit. Every verb raises `LabError` where it is refused."""
+    """One rater at a study, at one unit at a time. Every method raises `LabError` if it is refused."""
 
     def __init__(self, store: Store, study: Study, person: Actor, *, source: str = "keys", locale: str = "") -> None:
         self.store = store
@@ -104,34 +104,34 @@ class RatingSession:
         self.person = person
         self.source = source
         self.locale = locale or study.locale
-        """The language in which the guideline and the words of the protocol are read."""
+        """Language of the guideline and of the protocol's words."""
         self.assignment: Assignment | None = None
         self.unit: Unit | None = None
         self.sheet: Sheet | None = None
         self.practice: PracticeSheet | None = None
-        """Where what is said is kept while a practice item is open; None where a unit of the study is."""
+        """Store of the answers while a practice item is open, None for a unit of the study."""
         self.prelabels: Mapping[FieldReference, Label] = {}
-        """A judge's answers to the unit that is open, where this rater is to see them first; nothing anywhere else."""
+        """A judge's answers to the open unit, if this rater is to see them first, else empty."""
 
     # -- which unit ------------------------------------------------------------------------------------------
 
     def next_assignment(self, after: int = -1) -> Assignment | None:
-        """The first unit that is not handed in, in this rater's own order; None where all are."""
+        """Return the first unit not handed in, in this rater's own order, None if all are."""
         return self.store.studies.next_assignment(self.study, self.person.id, after)
 
     def to_settle(self) -> Assignment | None:
-        """The first unit that is handed in and in which two answers of this rater's own clash; None where none is."""
+        """Return the first unit handed in with clashing answers of this rater, None if there is none."""
         return next(iter(self.store.labels.to_settle(self.study, self.person.id)), None)
 
     def settle(self, word: Label, **times: Any) -> Label:
-        """Keeps that of the answers that clash at a place this one stands, with all that belongs to it."""
+        """Settle a clash on this label, with all that belongs to it."""
         details: dict[str, Any] = {name: getattr(word, name) for name in BESIDE}
         return self.answer(
             FieldReference(word.target, word.field), word.value, missing=word.reason_missing, **times, **details
         )
 
     def open(self, assignment: Assignment) -> Sheet:
-        """Lays a unit out; recorded, with what of it is shown."""
+        """Open a unit, and record that with what the study shows of it."""
         unit = self.store.studies.unit(self.study, assignment.unit)
         state = self.store.labels.sheet_state(self.study, unit, self.person, assignment.run)
         check_open(state, self.person.id, self.person.kind, "study")
@@ -149,14 +149,14 @@ class RatingSession:
         return self.sheet
 
     def practise(self, practice: PracticeSheet) -> Sheet:
-        """Lays the practice item out; recorded, and of what is answered there nothing is a label."""
+        """Open the practice item, and record that. Its answers are never labels."""
         self.practice, self.assignment, self.unit, self.prelabels = practice, None, practice.unit, {}
         practice.record_shown()
         self.sheet = practice.sheet()
         return self.sheet
 
     def _prelabels(self, unit: Unit, assignment: Assignment) -> Mapping[FieldReference, Label]:
-        """What the study's judge says of a unit, where this sheet is drawn to show it."""
+        """Return the judge's answers to a unit, if this sheet is drawn to show them."""
         if not self.study.prelabel or not assignment.prelabel:
             return {}
         judge_labels = self.store.labels.sheet(self.study, unit, self.study.prelabel, kind="model").heads
@@ -165,7 +165,7 @@ class RatingSession:
     def look(
         self, at: FieldReference | None, place: str, drafts: Drafts, times: Mapping[FieldReference, Times] = {}
     ) -> None:
-        """Keeps where this rater is, what they have typed but not yet given, and since when: a crash loses nothing."""
+        """Record where this rater is, with unsaved input and its times, so that a crash loses nothing."""
         if self.practice is not None:
             return
         item = list(at) if at is not None else []
@@ -174,11 +174,12 @@ class RatingSession:
         self.act("looked", self._open()[0].id, {"item": item, "place": place, "drafts": draft_rows, "times": time_rows})
 
     def rest(self) -> UnitProgress:
-        """Where this rater left the unit that is open: by what they looked at last, or by their last answer."""
+        """Return where this rater left the open unit: by the last recorded look or the last answer."""
         unit, sheet = self._open()
         acts = [] if self.practice else self.store.labels.acts(self.study, self.person.id, unit.id, self._run)
         looks = sorted((act for act in acts if act.act == "looked"), key=lambda act: (act.at, act.id))
         last = sheet.rows[-1] if sheet.rows else None
+        # An answer newer than the last look moves the rater on and makes that place's draft obsolete.
         if looks and (last is None or looks[-1].at >= last.at):
             return _rest(looks[-1])
         if last is None:
@@ -210,7 +211,7 @@ class RatingSession:
         first_key_at: str | None = None,
         idle_ms: float = 0.0,
     ) -> Label:
-        """Keeps an answer at a place, durable on return."""
+        """Store an answer at a place, durable on return."""
         unit, sheet = self._open()
         label = answer_to(
             sheet,
@@ -232,7 +233,7 @@ class RatingSession:
         return label
 
     def undo(self) -> Label | None:
-        """Takes the newest answer back, which is kept, too; None where there is nothing to take back."""
+        """Undo the newest answer by a further row. Return None if there is nothing to undo."""
         unit, sheet = self._open()
         label = undo_of(sheet, self._signed(FieldReference("", "")))
         if label is not None:
@@ -240,9 +241,9 @@ class RatingSession:
         return label
 
     def commit(self, detail: dict[str, Any] | None = None) -> HandedIn:
-        """Hands the unit in; a calibration unit then shows its gold, and a rater below the bar is held.
+        """Hand the unit in. A calibration unit then reveals its gold, and a rater below the bar is held.
 
-        All of that is kept at once, so that nobody goes on who was cut off between the one and the other.
+        One transaction records all of it, so that a crash in between lets nobody continue past the bar.
         """
         unit, _ = self._open()
         if self.practice is not None:
@@ -250,6 +251,7 @@ class RatingSession:
             return HandedIn(compared(self.sheet))
         learned = HandedIn([])
 
+        # Called inside the hand-in's transaction, after the commit act is in.
         def following() -> Iterator[Act]:
             nonlocal learned
             if comparison := compared(self._as_it_stands(unit)):
@@ -263,7 +265,7 @@ class RatingSession:
         return learned
 
     def _calibrated(self, answers: list[CalibrationAnswer]) -> HandedIn:
-        """How the pilot stands for this rater; its end is where a bar is missed or met."""
+        """Return the pilot's result so far. The bar applies at its end."""
         pilot = [
             assignment
             for assignment in self.store.studies.assignments(self.study, self.person.id)
@@ -280,7 +282,7 @@ class RatingSession:
         return HandedIn(answers, share, on_hold)
 
     def reopen(self, detail: dict[str, Any] | None = None) -> None:
-        """Takes a handed-in unit back, where its protocol lets one go back and no gold was shown."""
+        """Reopen a unit that was handed in, if its protocol allows that and no gold was shown."""
         unit, sheet = self._open()
         if not sheet.committed:
             return
@@ -288,18 +290,18 @@ class RatingSession:
         self.sheet = self._as_it_stands(unit)
 
     def derived(self, *, in_words: bool = False) -> list[tuple[str, str]]:
-        """What follows from the answers, by name, once the unit is handed in; `in_words` as a person reads it."""
+        """Return the conclusions from a handed-in unit's answers, by name. `in_words` formats them for people."""
         unit, sheet = self._open()
         if self.practice is not None:
             return []
         return derived(self.study, unit, sheet, done=self._done(unit), in_words=in_words) if sheet.committed else []
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
-        """Keeps something that was done beside answering."""
+        """Record an act."""
         self.store.labels.record_act(self._acting(kind, unit if self.practice is None else "", detail))
 
     def check(self) -> None:
-        """Raises `LabError` where this rater may say nothing of the unit that is open."""
+        """Raise `LabError` if this rater may not answer about the open unit."""
         unit, _ = self._open()
         if self.practice is not None:
             self.practice.check()
@@ -308,7 +310,7 @@ class RatingSession:
         check_open(state, self.person.id, self.person.kind, f"unit {unit.id}")
 
     def take_up(self) -> bool:
-        """Reads the sheet anew; False where it stands as it was read last."""
+        """Read the sheet anew. Return False if it has not changed."""
         unit, sheet = self._open()
         fresh_sheet = self._as_it_stands(unit)
         same_rows = [row.id for row in fresh_sheet.rows] == [row.id for row in sheet.rows]
@@ -329,7 +331,7 @@ class RatingSession:
         return self.unit, self.sheet
 
     def _done(self, unit: Unit) -> bool | None:
-        """Whether the unit's run succeeded, where a rater may know it and its file tells."""
+        """Return True or False for the success of the unit's run, None if raters may not know it or nothing tells."""
         may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.holds(unit.runs[0])
         return succeeded(self.store.runs.summary(unit.runs[0]).score) if may_know else None
 
@@ -337,7 +339,7 @@ class RatingSession:
         return self.practice.record(label) if self.practice else self.store.labels.record(self.study, unit, label)
 
     def _as_it_stands(self, unit: Unit) -> Sheet:
-        """This rater's sheet of a unit, read anew."""
+        """Return this rater's sheet of a unit, read anew."""
         if self.practice is not None:
             return self.practice.sheet()
         return self.store.labels.sheet(self.study, unit, self.person.id, self._run, self.person.kind)
@@ -347,7 +349,7 @@ class RatingSession:
         return Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
 
     def _signed(self, spot: FieldReference, **answer_fields: Any) -> Label:
-        """A label by this rater, now, of the unit that is open."""
+        """Return a label by this rater about the open unit, now."""
         study, unit = self.study, self._open()[0]
         return Label(
             uuid7(),
@@ -367,7 +369,7 @@ class RatingSession:
 
 
 def why_closed(store: Store, study: Study, code: str) -> str:
-    """Why this person cannot rate in a study now, in a sentence; empty where they can."""
+    """Return the reason why this person cannot rate in a study now, in a sentence, empty if they can."""
     if store.labels.withdrew(code):
         return f"{code} has withdrawn from studies; nothing is asked of them."
     if (later := store.studies.extended_by(study)) is not None:

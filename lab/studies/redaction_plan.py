@@ -1,4 +1,4 @@
-"""What a person means to cover in one demonstration; nothing is done to it before they say so twice."""
+"""Planned redactions of one demonstration. Nothing is covered before the person confirms twice."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lab.core.ui_tree import Bounds, Node
 
 Kind = Literal["words", "box", "looks", "typed", "text"]
 _MOST = 4
-"""Places that a line names."""
+"""Places named in one line."""
 
 
 class RedactionLine(NamedTuple):
-    """A line to be covered or not: words all over the run, or a box of one step (from 0)."""
+    """A line to cover or leave: words anywhere in the run, or a box of one step (from 0)."""
 
     kind: Kind
     text: str
@@ -26,14 +26,14 @@ class RedactionLine(NamedTuple):
     step: int = -1
     box: Bounds | None = None
     where: str = ""
-    """The places at which what looks private stands, in words; the first few of many."""
+    """Places of suspected private text in words, the first few of many."""
     looks: str = ""
     goes: bool = False
-    """Whether it goes anyway, because words that are covered stand in it."""
+    """True if covered words in it cover this line anyway."""
 
 
 class RedactionPlan:
-    """Words and boxes by step that are to be covered in one run."""
+    """Words, and boxes by step, to cover in one run."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -44,11 +44,11 @@ class RedactionPlan:
 
     @property
     def count(self) -> int:
-        """How many words and boxes."""
+        """Number of words and boxes."""
         return len(self.words) + sum(map(len, self.boxes.values()))
 
     def toggle_words(self, words: str) -> None:
-        """Covers words, or no longer."""
+        """Add or remove words to cover."""
         words = " ".join(words.split())
         if words in self.words:
             self.words.remove(words)
@@ -56,7 +56,7 @@ class RedactionPlan:
             self.words.append(words)
 
     def toggle_box(self, step: int, box: Bounds) -> None:
-        """Covers a part of a step's screen, or no longer."""
+        """Add or remove a box of a step's screen to cover."""
         boxes = self.boxes.setdefault(step, [])
         if box in boxes:
             boxes.remove(box)
@@ -66,14 +66,14 @@ class RedactionPlan:
             del self.boxes[step]
 
     def toggle(self, find: RedactionLine) -> None:
-        """Covers a line, or no longer."""
+        """Add or remove a line to cover."""
         if find.box is not None:
             self.toggle_box(find.step, find.box)
         else:
             self.toggle_words(find.text)
 
     def finds(self, number: int, event: object, screen: Observation | None) -> list[RedactionLine]:
-        """Every line at one step (from 0): what is to be covered, what looks private, and what stands there."""
+        """Return every line at one step (from 0): what is to be covered, what looks private, and the texts there."""
         rows = [RedactionLine("words", word, on=True) for word in self.words]
         rows += [RedactionLine("box", "", True, number, box) for box in self.boxes.get(number, ())]
         used_boxes = {row.box for row in rows if row.box is not None}
@@ -100,8 +100,9 @@ class RedactionPlan:
         return places_words(one.steps[:_MOST], len(self.trace.steps)) + more
 
     def going(self, screen: Observation | None) -> list[Node]:
-        """The nodes of a screen that are covered because of the words in them."""
+        """Return the nodes of a screen that are covered because of the words in them."""
         try:
             return holding(screen.tree if screen is not None else None, TextRedaction(self.words))
         except LabError:
-            return []  # words too short to be looked for: said when they are to be covered
+            # Some words are too short to search for. The error appears when they are to be covered.
+            return []

@@ -1,7 +1,7 @@
-"""Rehearsals of a played study: scripts answer in people's places, from consent to the questions after each run.
+"""Rehearsals of a played study: scripts answer for people, from consent to the questions after each run.
 
-A rehearsal tries a study before people come, in a file of its own. Its runs are by the person's code, so that every
-table comes out; that a script answered stands in each run as the user's name, and the report says so.
+A rehearsal tries a study before people come, in a file of its own. Its runs carry the person's code, so that every
+table is filled. The user's name in each run says that a script answered, and the report says so too.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from store.store import Store
 
 
 def rehearse(store: Store, study: Study, code: str, device: str = EMBEDDED) -> Iterator[tuple[Unit, Trace]]:
-    """Plays all that is dealt to a person by the tasks' own scripts; each run, with its unit, once it is kept.
+    """Play all that is dealt to a person by the tasks' own scripts. Yield each run with its unit once stored.
 
-    Raises `LabError` where the person is none of the study's, has played themselves, or did not agree to take part.
+    Raise `LabError` if the study does not have this person, they have played themselves, or they did not consent.
     """
     what = f"study {study.name}"
     if code not in study.raters:
@@ -66,6 +66,7 @@ def _play(part: Participation, here: PlayPosition, device: str) -> Trace:
     play = here.play
     session = part.session(here, device=device)
     session.user = user = Scripted(world(play.vary).script(library.script(play.task.id)))
+    # By the person's code, with a name that every table recognizes as a rehearsal.
     user.actor = replace(part.person, name=REHEARSED)
     session.start()
     session.join()
@@ -76,7 +77,7 @@ def _play(part: Participation, here: PlayPosition, device: str) -> Trace:
 
 
 def _answer_questions(part: Participation, here: PlayPosition) -> None:
-    """Answers drawn from the study's seed: what they say means nothing."""
+    """Answer by draws from the study's seed. The answers mean nothing."""
     assert here.assignment is not None
     rating = RatingSession(part.store, part.study, part.person)
     rating.open(here.assignment)

@@ -1,4 +1,4 @@
-"""What a rule answers of a study's units, so that nobody is asked."""
+"""Labels that a rule gives, so that nobody is asked."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
     from store.store import Store
 
 RULE = Actor("script", "rule")
-"""Who answers what needs no person."""
+"""Author of a rule's labels."""
 
 
 def answer_by_rule(store: Store, study: Study, unit: Unit) -> int:
-    """Writes what a rule answered of a unit, where it does not stand yet; gives how many labels that were."""
+    """Write a rule's answers to a unit that are missing. Return the number of labels written."""
     label_count = 0
 
     for gold in unit.mechanical:
         spot = FieldReference(gold.target, gold.field)
 
+        # Bound as defaults, since the loop's variables change before a late call.
         def say_it(
             sheet: Sheet, spot: FieldReference = spot, value: object = gold.value, why: str = gold.reason
         ) -> Label | None:

@@ -1,4 +1,4 @@
-"""What each seat may see: other seats' screens, commands and palette entries do not exist in its app."""
+"""Permissions of each seat: other seats' screens, commands and palette entries do not exist in its app."""
 
 from __future__ import annotations
 
@@ -15,63 +15,63 @@ Seat = Literal["participant", "rater", "designer", "developer"]
 
 
 def may_replay(seat: Seat) -> bool:
-    """Whether stored runs are listed and played back; a participant sees only their own live run."""
+    """Return True if the seat may list and replay stored runs. A participant sees only their own live run."""
     return seat != "participant"
 
 
 def may_run(seat: Seat) -> bool:
-    """Whether this person may start or resume a run from Home; a rater only looks at runs."""
+    """Return True if the seat may start or resume a run from Home. A rater only views runs."""
     return seat in ("designer", "developer")
 
 
 def sees_outcomes(seat: Seat) -> bool:
-    """Whether scores, checks, the source's verdicts and the agent's name are shown; a rater judges without them."""
+    """Return True if the seat sees scores, checks, verdicts and the agent's name. A rater judges without them."""
     return seat in ("designer", "developer")
 
 
 def may_debug(seat: Seat) -> bool:
-    """Whether this person forks and rewinds runs, stops them at breakpoints, and sees which belong together."""
+    """Return True if the seat may fork and rewind runs, set breakpoints and see how runs are related."""
     return seat == "developer"
 
 
 def may_answer(seat: Seat) -> bool:
-    """Whether this person answers at the endpoint; a rater judges what was answered, and knows nobody's part in it."""
+    """Return True if the seat may answer at the endpoint. A rater judges the answers without knowing who gave them."""
     return seat != "rater"
 
 
 def may_author(seat: Seat) -> bool:
-    """Whether this person drafts and verifies what a task's parts are; who rates by them, or takes part, does not."""
+    """Return True if the seat may draft and verify designs. Those who rate by them or take part may not."""
     return seat in ("designer", "developer")
 
 
 def may_review(seat: Seat) -> bool:
-    """Whether this person proofreads what others recorded, and takes out of it what is private."""
+    """Return True if the seat may proofread demonstrations and redact them."""
     return seat != "participant"
 
 
 def rates_blind(seat: Seat, *, studies: bool) -> bool:
-    """Whether this person's app has studies and nothing else: a rater to whom any is open looks nothing up."""
+    """Return True if the app offers studies and nothing else: a rater with an open study looks nothing up."""
     return seat == "rater" and studies
 
 
 def may_rate(seat: Seat) -> bool:
-    """Whether this person rates in studies; a participant plays in them."""
+    """Return True if the seat rates in studies. A participant plays in them."""
     return seat != "participant"
 
 
 def refuse_blind(settings: Settings, what: str) -> None:
-    """Outcomes are not for every seat: raises `LabError` where this one must not see them."""
+    """Raise `LabError` if this seat must not see outcomes."""
     if settings.seat == "participant":
         raise LabError(what, "is not there for the seat participant.")
 
 
 def check_seat(settings: Settings, may: Callable[[Seat], bool], what: str, hint: str = "") -> None:
-    """Raises `LabError` where a command is not for the person of this seat; `may` is a rule of `lab.studies.seats`."""
+    """Raise `LabError` if a command is not available to this seat. `may` is a rule of this module."""
     if not may(settings.seat):
         raise LabError(what, f"is not there for the seat {settings.seat}.", hint)
 
 
 def refuse_recorded(settings: Settings, agent: str | None) -> None:
-    """A stored run that is done again tells how it ended: raises `LabError` where this seat must not see outcomes."""
+    """Raise `LabError` if this seat must not see outcomes: a recorded agent reveals how its run ended."""
     if (agent or "").startswith("recorded:"):
         check_seat(settings, sees_outcomes, "--agent recorded:ID")

@@ -1,4 +1,4 @@
-"""What a study's raters settled about runs, for the command that measures them."""
+"""Settled labels about runs, for `hitlab metrics`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from store.store import Store
 def study_marks(
     store: Store, name: str, rater: str, cases: Sequence[MeasuredRun] = ()
 ) -> tuple[dict[str, tuple[str, Marks]], str]:
-    """By run what one rater says, or of a locked study what was adjudicated, else what most of its people say; and
-    whose word that is, with what of it had to be left out. `cases` are the runs that are measured.
+    """Return marks by run and a sentence on their origin and omissions. `cases` are the measured runs.
 
-    Of a person only what is handed in counts, and of repeated ratings the first. Raises `LabError` where nothing is
-    settled yet.
+    They are one rater's answers, or a locked study's adjudicated values, else its people's majority. Of a person only
+    handed-in sheets count, and of repeated ratings the first. Raise `LabError` if nothing is settled yet.
     """
     study = study_named(store, name)
     if not rater and not store.studies.locked(study):
@@ -71,7 +70,7 @@ def study_marks(
 
 
 def _about(study: Study, marks: Mapping[str, tuple[str, Marks]]) -> str:
-    """Which question of one's own papers' numbers read."""
+    """Name the question of a custom protocol that counts as success for the papers' numbers."""
     found = success_field(study.protocol)
     if found is None or not marks:
         return "; it asks nothing that a paper's number reads"
@@ -79,26 +78,26 @@ def _about(study: Study, marks: Mapping[str, tuple[str, Marks]]) -> str:
 
 
 def _own_marks(store: Store, study: Study, rater: str) -> dict[str, tuple[str, Marks]]:
-    """What a protocol of one's own settles about success."""
+    """Return the marks about success that a custom protocol yields."""
     study_data = gathered(store, study)
     marks = success_marks(study_data, rater_of(study_data, rater) if rater else None)
     return {one.run: (f"study {study.name}", one) for one in marks}
 
 
 def rater_of(study_data: StudyData, code: str) -> int | None:
-    """The number of a rater among the columns'; None where nothing of theirs stands."""
+    """Return a rater's index among the columns', None if they have no labels there."""
     return next((at for at, one in enumerate(study_data.columns.raters) if one.id == code), None)
 
 
 def _unsettled(marks: Mapping[str, tuple[str, Marks]], cases: Sequence[MeasuredRun]) -> str:
-    """How many runs people were asked about and settled nothing of; they are in no rate of what was asked."""
+    """Describe how many runs people were asked about without a settled result. No rate counts these."""
     names = {name for _, one in marks.values() for name in one.marks}
     many = sum(not (case.gold or case.id in marks) for case in cases) if names else 0
     return f"; not settled, in no rate of it: {_count(many, 'run')}" if many else ""
 
 
 def with_unsettled(cases: Iterable[MeasuredRun], marks: Mapping[str, tuple[str, Marks]]) -> list[MeasuredRun]:
-    """The runs, each told about which marks of the study people settled nothing: no score stands in for these."""
+    """Return the runs, each with its unsettled marks, so that no score takes their place."""
     names = frozenset(name for _, one in marks.values() for name in one.marks)
     return [
         case._replace(unsettled=names.difference(marks[case.id][1].marks if case.id in marks else ())) for case in cases
@@ -106,7 +105,7 @@ def with_unsettled(cases: Iterable[MeasuredRun], marks: Mapping[str, tuple[str, 
 
 
 def of_study(store: Store, study: Study, cases: Sequence[MeasuredRun]) -> list[MeasuredRun]:
-    """The runs that a study is about: those of its units, and those that were played in it."""
+    """Return the runs of a study: those of its units and those played in it."""
     runs = runs_about(store.studies.units(study), cases) | {one.trace for one in played(store, study)}
     return [case for case in cases if case.id in runs]
 
@@ -114,10 +113,10 @@ def of_study(store: Store, study: Study, cases: Sequence[MeasuredRun]) -> list[M
 def _on_steps(
     marks: dict[str, tuple[str, Marks]], steps: Mapping[str, int]
 ) -> tuple[dict[str, tuple[str, Marks]], int]:
-    """The marks without nodes that stand as completed at a step that their run does not have; and how many these are.
+    """Return the marks without nodes completed at a step that their run does not have, and the number of such nodes.
 
-    Such a node is then one that nobody rated; what was seen at a run's end was completed by its last step. Runs that
-    are not measured keep what they have.
+    Such a node counts as unrated. A node seen at a run's end (one step after the last) counts for its last step. Runs
+    that are not measured stay unchanged.
     """
     dropped_nodes = 0
     for run, (where, run_marks) in marks.items():
@@ -136,7 +135,7 @@ def _count(number: int, what: str) -> str:
 
 
 def counted(store: Store, study: Study, rater: str) -> list[Label]:
-    """The answers that count: of people what is handed in; models hand nothing in."""
+    """Return the labels that count: of people those handed in, of models all."""
     committed_sheets = handed_in(store.labels.acts(study, rater or None))
     labels = [label for label in current(store.labels.read(study, rater=rater or None)) if label.run == 1]
     if not rater:

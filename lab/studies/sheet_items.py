@@ -1,4 +1,4 @@
-"""A sheet as lines: each place that is asked, the flags beside it, and what keys may answer. No Textual here."""
+"""A sheet as lines: each place, its flags, and the keys that answer it. No Textual here."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from lab.core.study import Target
 from lab.studies.scale_entry import top
 
 Way = Literal["choice", "many", "scale", "typed", "step", "box"]
-"""How a place is answered: by an option's digit, by those of several, by a scale's, in a line, by the step shown, by a
-box."""
+"""Input of a place: an option's digit, several options' digits, a scale's digits, typed text, the shown step, a box."""
 
 NOT_SEEN = object()
-"""The value of the answer that a rater could not see what is asked about; kept as `cannot_judge`."""
+"""Value of the answer "not shown to me", stored as `cannot_judge`."""
 NONE_OF_THESE = object()
-"""The choice that none of a field's many options holds; kept as an empty set."""
+"""Choice of none of a field's many options, stored as an empty set."""
 _ONE_DIGIT = 9
 _LARGEST = 100
-"""A scale up to here is answered by digits at once, a larger one in a line."""
+"""Largest maximum of a scale that digits answer directly. Larger ones are typed in a line."""
 
 
 class SheetItem(NamedTuple):
-    """A line of the sheet. `number` counts its targets from 1 (0: the unit itself), `first` where it begins one."""
+    """A line of the sheet.
+
+    `number` counts its targets from 1 (0: the unit itself). `first` marks a target's first line.
+    """
 
     spot: FieldReference
     field: Field
@@ -37,7 +39,7 @@ class SheetItem(NamedTuple):
 
 
 class AnswerChoice(NamedTuple):
-    """An option as it is shown: `key` is the digits that choose it, `letter` a letter that does, too."""
+    """An option as shown: `key` is its digits, `letter` an additional key."""
 
     key: str
     value: Any
@@ -47,7 +49,7 @@ class AnswerChoice(NamedTuple):
 
 
 def items_of(sheet: Sheet) -> list[SheetItem]:
-    """Every line in reading order; optional flags stand on the first line of their target."""
+    """Return every line in reading order. Optional flags belong to the first line of their target."""
     rows: list[SheetItem] = []
     numbers = {target.id: number for number, target in enumerate(sheet.unit.targets, 1)}
     for id, group in groupby(sheet.spots, key=lambda spot: spot.target):
@@ -64,7 +66,7 @@ def items_of(sheet: Sheet) -> list[SheetItem]:
 
 
 def way_of(item: SheetItem) -> Way:
-    """How a place is answered by keys."""
+    """Return the kind of input of a place."""
     match item.field.kind:
         case "nominal" | "ordinal" | "flag":
             return "choice"
@@ -80,12 +82,12 @@ def way_of(item: SheetItem) -> Way:
 
 
 def by_digits(item: SheetItem) -> bool:
-    """Whether several digits may make up an answer."""
+    """Return True if an answer may take several digits."""
     return way_of(item) == "scale" or (way_of(item) in ("choice", "many") and digits_of(item) > 1)
 
 
 def digits_of(item: SheetItem) -> int:
-    """How many digits choose an option."""
+    """Return the number of digits that select an option."""
     choices = len(_options(item))
     if item.field.kind == "many" and may_be_empty(item.field):
         choices += 1 + len(_flag_keys(item))
@@ -93,7 +95,7 @@ def digits_of(item: SheetItem) -> int:
 
 
 def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[AnswerChoice]:
-    """The options of a place in the order in which they are shown; the sides by where they stand."""
+    """Return the options of a place in display order, sides as this rater sees them."""
     if item.field.kind == "flag":
         yes, no = (plain(protocol.sheet_said(locale, key), lines=False) for key in ("_yes", "_no"))
         return [AnswerChoice("1", True, yes), AnswerChoice("2", False, no)]
@@ -119,17 +121,17 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
 
 
 def _flag_keys(item: SheetItem) -> set[str]:
-    """The digits of the flags beside an item."""
+    """Return the digits of an item's flags."""
     return {flag.key for flag in item.flags if flag.key}
 
 
 def flags_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> list[AnswerChoice]:
-    """The flags beside an item that have a digit of their own."""
+    """Return the flags beside an item that have a digit of their own."""
     return [AnswerChoice(flag.key, flag.id, flag_name(flag, protocol, locale)) for flag in item.flags if flag.key]
 
 
 def flag_name(flag: Field, protocol: Protocol, locale: str = "en") -> str:
-    """What a flag is called, in a word or two."""
+    """Return a flag's name in a word or two."""
     return plain(protocol.word(locale, f"{flag.id}.says", flag.shown), lines=False)
 
 
@@ -140,7 +142,7 @@ def _options(item: SheetItem) -> list[Option]:
 
 
 def _swapped(choices: list[AnswerChoice]) -> list[AnswerChoice]:
-    """The same keys, where A stands for what is shown right and B for what is shown left."""
+    """Return the choices with the keys of A and B exchanged, since their sides are."""
     sides = {choice.value: choice for choice in choices}
     if not {"A", "B"} <= set(sides):
         return choices
@@ -149,7 +151,7 @@ def _swapped(choices: list[AnswerChoice]) -> list[AnswerChoice]:
 
 
 def title_of(item: SheetItem, protocol: Protocol, locale: str = "en") -> str:
-    """What a line is about, as plain words in a line."""
+    """Return the subject of a line in plain words."""
     if item.target is None or not item.first:
         return plain(protocol.word(locale, item.field.id, item.field.ask), lines=False)
     return plain(item.target.says or item.target.id, lines=False)

@@ -1,4 +1,4 @@
-"""The words of a sheet in its language: questions, items, choices, reasons that are missing."""
+"""Words of a sheet in its language: questions, items, choices, reasons for missing answers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lab.runs.descriptions import one_line
 from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, choices_of, flag_name, flags_of, title_of
 
 SURES = 5
-"""How many degrees of being sure there are, from 0 to 1 in equal steps."""
+"""Degrees of confidence, from 0 to 1 in equal steps."""
 
 
 class Wording(NamedTuple):
-    """How a sheet is read: its protocol, in which language, and whether its sides stand the other way round."""
+    """Wording of a sheet: its protocol, its language, and whether its sides are swapped."""
 
     protocol: Protocol
     locale: str = "en"
     swap: bool = False
     unseen: frozenset[str] = frozenset()
-    """Fields about what this rater was not shown: that they could not see it is offered as an answer."""
+    """Fields about something that this rater was not shown. They offer "not shown to me" as an answer."""
 
     def ask(self, item: SheetItem) -> str:
         return plain(self.protocol.word(self.locale, item.field.id, item.field.ask))
@@ -39,27 +39,27 @@ class Wording(NamedTuple):
         return choices
 
     def flags(self, item: SheetItem) -> list[AnswerChoice]:
-        """The flags that have a digit of their own."""
+        """Return the flags that have a digit of their own."""
         return flags_of(item, self.protocol, self.locale)
 
     def flag(self, flag: Field) -> str:
         return one_line(flag_name(flag, self.protocol, self.locale), 24)
 
     def sheet(self, key: str, *of: object) -> str:
-        """What every sheet says."""
+        """Return a phrase that all sheets share."""
         return plain(self.protocol.sheet_said(self.locale, key, *of), lines=False)
 
     def reason(self, reason: Missing) -> str:
-        """Why there is no answer."""
+        """Return the words for a missing answer."""
         return self.sheet(f"_{reason}")
 
     def sures(self) -> list[str]:
-        """What a rater may say of how sure they are, from 0 to 1 in equal steps."""
+        """Return the words for the degrees of confidence, from 0 to 1."""
         return [self.sheet(f"_sure_{number}") for number in range(SURES)]
 
 
 def value_words(way: Wording, item: SheetItem, value: Any) -> str:
-    """A value as a rater reads it."""
+    """Return a value as a rater reads it."""
     match item.field.kind:
         case "nominal" | "ordinal" | "flag":
             words = [choice.says for choice in way.choices(item) if choice.value == value]
@@ -76,19 +76,19 @@ def value_words(way: Wording, item: SheetItem, value: Any) -> str:
 
 
 def set_words_of(way: Wording, item: SheetItem, value: Sequence[Any]) -> str:
-    """A set of options by their words, in their order; of none of them that."""
+    """Return the words of a set of options in its order, those for "none" if it is empty."""
     words = {choice.value: choice.says for choice in way.choices(item)}
     return "; ".join(words.get(one, one_line(str(one), 40)) for one in value) or way.sheet("_none")
 
 
 def clash_at(sheet: Sheet, item: SheetItem) -> list[Label]:
-    """The answers that clash at a line, at its own place or else at a flag of it; none where none do."""
+    """Return the clashing answers at a line, at its own place or at one of its flags, empty if there are none."""
     spots = [item.spot, *(FieldReference(item.spot.target, flag.id) for flag in item.flags)]
     return next((sheet.clashes[spot] for spot in spots if spot in sheet.clashes), [])
 
 
 def place_words(way: Wording, unit: Unit, place: str) -> str:
-    """A place in a run as raters see it: `@7`, with its side where there are two."""
+    """Return a place in a run as raters see it: `@7`, with its side if there are two."""
     run, _, step = place.rpartition("@")
     if not step.isdecimal():
         return "@"

@@ -1,4 +1,4 @@
-"""Taking a study out of the lists, and bringing it back: what commands and screens both do."""
+"""Archive and restore a study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def archive_study(store: Store, study: Study, person: str, *, archived: bool = True) -> bool:
-    """Takes a study out of the lists, or brings it back; false where it was so already."""
+    """Archive or restore a study. Return False if it was so already."""
     if store.studies.archived(study) is archived:
         return False
     act: ActKind = "archived" if archived else "restored"

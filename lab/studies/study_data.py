@@ -1,4 +1,4 @@
-"""A study read from a file for reports and agreement; what was computed of it before is kept in the cache folder."""
+"""Load a study for reports and agreement. Computed numbers go to the cache folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab.studies.study_places import study_named
 from store.store import Store
 
 _CASES = 256
-"""Runs that are in memory at a time."""
+"""Runs in memory at a time."""
 
 
 def gathered(
@@ -26,9 +26,9 @@ def gathered(
     how: How = How(),  # noqa: B008  # frozen
     beside: Sequence[str] = (),
 ) -> StudyData:
-    """All that agreement and reports read of a study; `beside` names further ones that a report reads.
+    """Return all that agreement and reports read of a study. `beside` names further studies for a report.
 
-    A run is read when it is asked for. Raises `LabError` where a study named is not there.
+    Runs are loaded on access. Raise `LabError` if a named study does not exist.
     """
     from annotators.validation.anchoring import shown_sheets, without_sheets
     from lab.studies.played_runs import pauses, played
@@ -77,9 +77,10 @@ def agreed(
     how: How = How(),  # noqa: B008  # frozen
     gather: Callable[[], StudyData] | None = None,
 ) -> list[Agreement]:
-    """The study's agreements; as they were computed before where nothing came in since.
+    """Return the study's agreements, from the cache if nothing newer arrived.
 
-    Else of what `gather` gives, by one who has it for other uses, too; it is to be what the file holds now.
+    Else compute them from `gather`, if the caller needs the data for other uses too. It must match the file's current
+    state.
     """
     from lab.studies.agreement_cache import kept_or
 
@@ -92,7 +93,7 @@ def agreed(
 
 
 def evidenced(store: Store, study: Study, how: How) -> tuple[Agreement, ...]:
-    """How far people who gave the same answer point at the same steps; `LabError` where no answer rests on a step."""
+    """Return how far people with the same answer cite the same steps. Raise `LabError` if no field has evidence."""
     from annotators.agreement.evidence import agreements_of_evidence
 
     if not any(field.evidence for field in study.protocol.fields):
@@ -105,18 +106,18 @@ def _once(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[Me
 
 
 def _ended(store: Store) -> list[MeasuredRun]:
-    """Every run of the file that has ended, by its id."""
+    """Return every ended run of the file, by id."""
     return sorted((case for case in store.runs.measured() if case.status != "open"), key=lambda case: case.id)
 
 
 def _reviewed(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
-    """A demonstration with every word that was said of it; None where nothing was, or it is no demonstration."""
+    """Return a demonstration with all its reviews, None without reviews, or if it is not in the file."""
     if not store.runs.holds(run) or not (reviews := store.reviews.of_run(run)):
         return None
     return store.reviews.proof(run), reviews
 
 
 def _designed(store: Store, subject: Subject) -> list[Revision]:
-    """Every act on a task's design, the oldest first."""
+    """Return every revision of a task's design, the oldest first."""
     lines = sorted(store.designs.history(subject), key=lambda line: (line.at, line.id))
     return [store.designs.revision(line.id) for line in lines]

@@ -1,4 +1,4 @@
-"""A frozen study is dealt to its people; `study deal` and Home both call it."""
+"""Deal a frozen study to its people, for `study deal` and Home."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store.store import Store
 
 
 class RaterDealt(msgspec.Struct, frozen=True):
-    """What one person has: the pilot, the rest, and what they rate once more."""
+    """One person's numbers of assignments: pilot, main, repeated."""
 
     rater: str
     pilot: int
@@ -25,9 +25,9 @@ class RaterDealt(msgspec.Struct, frozen=True):
 
 
 class StudyDealt(msgspec.Struct, frozen=True):
-    """What `study deal` came to: `new` assignments; `nobodys` units that a rule, a model or a script does.
+    """Result of `study deal`: new assignments, and units that need no person (`nobodys`).
 
-    `rule_labels` were written for those that a rule answers. `withdrawn` people are dealt nothing.
+    `rule_labels` counts the labels written for units that a rule answers. `withdrawn` people are dealt nothing.
     """
 
     study: str
@@ -42,12 +42,13 @@ class StudyDealt(msgspec.Struct, frozen=True):
 def deal_study(
     store: Store, study: Study, person: str, *, active: bool = False, first: int | None = None
 ) -> StudyDealt:
-    """Deal a study to its raters; what was dealt before stays as it is. Raises `LabError` where it is closed."""
+    """Deal a study to its raters. Earlier assignments do not change. Raise `LabError` if it is locked or extended."""
     check_open(store, study)
     units = list(store.studies.units(study))
     withdrawn = tuple(code for code in study.raters if store.labels.withdrew(code))
     assignments, new = store.studies.assignments(study), 0
-    if not assignments:  # all of it is dealt at once, so that what is there is all of it
+    # One transaction deals everything, so any assignment means that all are there.
+    if not assignments:
         at = now()
         check_prelabels(store, study, units)
         if active or store.labels.acts_of(study, QUEUED):

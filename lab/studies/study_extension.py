@@ -1,4 +1,4 @@
-"""Adding units to a study that runs: its next version, in which what was answered counts and nobody is asked again."""
+"""Add units to a running study: its next version, in which existing answers count and nobody is asked again."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class StudyExtension(NamedTuple):
-    """A study's next version before it is kept: what is new in it, and what of what was named is in it already.
+    """A study's next version before it is stored: its new units, and how many of the named ones it has already.
 
-    `changed` of these would be made otherwise today; they stay as they were frozen. `blank` of the new runs have no
-    screen to be seen.
+    `changed` of those would differ if made today but stay as they were frozen. `blank` counts new runs without any
+    screen.
     """
 
     study: Study
@@ -41,7 +41,7 @@ class StudyExtension(NamedTuple):
 
 
 class ExtendedStudy(NamedTuple):
-    """What was done: rows carried along, units dealt anew, labels that a rule wrote."""
+    """Result of an extension: rows carried over, new assignments, a rule's labels."""
 
     carried: Carried
     dealt: list[Assignment]
@@ -49,10 +49,9 @@ class ExtendedStudy(NamedTuple):
 
 
 def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> StudyExtension:
-    """A study with the units that a plan comes to, as its next version; nothing is kept yet.
+    """Return a study's next version with a plan's further units. Store nothing.
 
-    Raises `LabError` where it is archived or not the newest version, where nothing in it would be new, and where units
-    cannot be added to such a study.
+    Raise `LabError` if the study is archived or not the newest version, nothing would be new, or it cannot be extended.
     """
     _check_newest(store, study)
     here = list(store.studies.units(study))
@@ -74,9 +73,9 @@ def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> Stud
 
 
 def extend_study(store: Store, extension: StudyExtension) -> ExtendedStudy:
-    """Keeps an extension, carries along what was dealt and answered, and deals what is new; durable on return.
+    """Store an extension, carry over assignments and answers, and deal the new units, durable on return.
 
-    Where the version before was not dealt, nothing is.
+    If the previous version was not dealt, nothing is dealt.
     """
     study = extension.study
     assert study.extends is not None
@@ -84,6 +83,7 @@ def extend_study(store: Store, extension: StudyExtension) -> ExtendedStudy:
     there = store.studies.assignments(earlier)
     assignments: list[Assignment] = []
     if there:
+        # New units follow each person's last position.
         behind: dict[str, int] = {}
         for assignment in there:
             behind[assignment.rater] = max(assignment.position, behind.get(assignment.rater, -1))
@@ -105,5 +105,5 @@ def _check_newest(store: Store, study: Study) -> None:
 
 
 def _unmarked(unit: Unit) -> Unit:
-    """A unit without what is marked on it when a study is frozen."""
+    """Return a unit without the marks that freezing adds."""
     return replace(unit, pilot=False, practice=False, gold=())

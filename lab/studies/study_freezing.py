@@ -1,4 +1,4 @@
-"""A plan becomes a study: checked, sampled and frozen; `study new` and the form in Runs both call it."""
+"""Turn a plan into a study: check, sample and freeze it, for `study new` and the form in Runs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from store.store import Store
 
 
 class StudyFrozen(msgspec.Struct, frozen=True):
-    """A study's version. `new` is false where it was frozen as exactly this before, and nothing was done.
+    """A study's version. `new` is False if exactly this was frozen before, so that nothing was done.
 
-    `units` counts all, `pilot` those that come first, `practice` one that raters practise on, `mechanical` those that a
-    rule answers; `items` what is asked about in them. `introduction` is what comes before the first. `differs` says
-    what is other than in the version before.
+    `units` counts all, `pilot` those that come first, `practice` the one for practice, `mechanical` those that a rule
+    answers, `items` the items asked about. `introduction` is its kind of introduction. `differs` lists the differences
+    from the version before.
     """
 
     study: str
@@ -57,7 +57,7 @@ class StudyFrozen(msgspec.Struct, frozen=True):
 
 
 class StudiesFrozen(msgspec.Struct, frozen=True):
-    """What `study new` froze: one study, or one for each kind of task."""
+    """Result of `study new`: one study, or one for each kind of task."""
 
     db: str
     studies: tuple[StudyFrozen, ...]
@@ -65,14 +65,14 @@ class StudiesFrozen(msgspec.Struct, frozen=True):
 
 
 class RunPlan(NamedTuple):
-    """A preset or a built-in protocol by which people can rate runs, and what it is about in a few words."""
+    """A preset or built-in protocol for rating runs, with a short title."""
 
     name: str
     title: str
 
 
 def run_plans() -> list[RunPlan]:
-    """What a study of runs can be made by: presets first, then protocols; none that is played or is of lines."""
+    """Return the presets, then the protocols, for studies of runs, without those that are played or about texts."""
     plans = []
     for name in presets():
         plan = preset_document(name)
@@ -89,15 +89,16 @@ _NOT_OF_RUNS = ("task to play", "pair of instruction sets", "pair of texts")
 def freeze_studies(
     store: Store, plan: Plan, by: Actor, *, named: bool, exact: bool = False, unseen: bool = False
 ) -> StudiesFrozen:
-    """Freeze a plan's study, or one for each kind of task; the same name with anything different is a new version.
+    """Freeze a plan's study, or one for each kind of task. An existing name with any difference becomes a new version.
 
-    Nothing is frozen where a `LabError` is raised: somebody has withdrawn, nothing fits the plan, an unnamed study
-    (`named` is false) is there with something different, or runs show no screen and `unseen` does not allow that.
+    Raise `LabError` and freeze nothing if somebody has withdrawn, nothing fits the plan, an unnamed study (`named` is
+    False) exists with a difference, or runs show no screen and `unseen` does not allow that.
     """
     for code in plan.raters:
         if store.labels.withdrew(code):
             raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
     sample_list, skipped = samples(store, plan)
+    # Built-in protocols' practice is tested; a protocol of one's own may have a broken one.
     if plan.introduction != "none" and any(name not in names() for name in _protocols_of(plan)):
         for study_sample in sample_list:
             check_practice(study_sample.protocol)
@@ -112,12 +113,12 @@ def freeze_studies(
 
 
 def _protocols_of(plan: Plan) -> list[str]:
-    """The protocols that a plan names: built-in ones, or files."""
+    """Return the protocols that a plan names: built-in ones, or files."""
     return [name for name in (plan.protocol, *plan.protocols.values()) if name]
 
 
 def check_seen(blanks: Iterable[int], title: str) -> None:
-    """Raises `LabError` where raters would rate runs of which they see no screen."""
+    """Raise `LabError` if raters would rate runs without any screen."""
     blank = sum(blanks)
     if blank:
         raise LabError(
@@ -131,7 +132,7 @@ def check_seen(blanks: Iterable[int], title: str) -> None:
 def _plan_of_study(
     store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
 ) -> tuple[Study, list[Unit], StudyFrozen]:
-    """A study as it would be frozen, and what is told of it; `new` is false where it is there as exactly this."""
+    """Return a study as it would be frozen, its units and result. `new` is False if exactly this exists."""
     units, reasons = sampled(plan, sample.units, exact=exact)
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
         reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
@@ -186,5 +187,5 @@ def _line(
 
 
 def items_of(protocol: Protocol, targets: int) -> int:
-    """How many items a unit with so many targets asks about."""
+    """Return the number of items that a unit with so many targets asks about."""
     return targets if protocol.targets != "unit" else 1

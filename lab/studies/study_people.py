@@ -1,4 +1,4 @@
-"""Who takes part in a study: the people of its plan, those who took another's place, and those who still do."""
+"""People of a study: those of its plan, those who replaced others, and those still active."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from store.store import Store
 
 REPLACED: tuple[ActKind, ...] = ("replaced",)
-"""The act that says who takes another's place."""
+"""Kind of the act that says who replaces another."""
 
 
 def people_of(store: Store, study: Study) -> list[str]:
-    """Everybody's code: the plan's, then those who took another's place."""
+    """Return everybody's code: the plan's, then the replacements'."""
     more = sorted({act.rater.id for act in store.labels.acts_of(study, REPLACED)} - set(study.raters))
     return [*study.raters, *more]
 
 
 def people_there(store: Store, study: Study) -> list[str]:
-    """Of these, who neither left nor withdrew."""
+    """Return those who neither left nor withdrew."""
     return [
         code
         for code in people_of(store, study)

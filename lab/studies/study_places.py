@@ -1,4 +1,4 @@
-"""What words point at: a study by its name and version, a unit by its id or the beginning of one, the step of a run."""
+"""Look up what a command names: a study by name and version, a unit by id or prefix, a step of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def study_named(store: Store, name: str) -> Study:
-    """A study in its newest version, or in the one that `NAME@2` names."""
+    """Return a study's newest version, or the one that `NAME@2` names."""
     id, at, version = name.partition("@")
     number = whole_number(version.removeprefix("v"))
     if at and number is None:
@@ -25,7 +25,7 @@ def study_named(store: Store, name: str) -> Study:
 
 
 def check_goes_on(store: Store, study: Study) -> None:
-    """Raises `LabError` where a study is extended, locked or archived: nobody is asked in it any more."""
+    """Raise `LabError` if a study is extended, locked or archived, so that it accepts no answers."""
     what = f"study {study.name}"
     if (later := store.studies.extended_by(study)) is not None:
         raise LabError(what, f"was extended and goes on as v{later}.", f"Name it {study.id}, without a version.")
@@ -36,13 +36,13 @@ def check_goes_on(store: Store, study: Study) -> None:
 
 
 _KEPT = 256
-"""Units that stay at hand; labels of one come together, as a rule."""
+"""Units in memory. Labels of one unit usually come together."""
 
 
 class StudyPlaces:
-    """The units of one study and the runs that they are about.
+    """The units of one study and their runs.
 
-    `suggests` says of a name that is no unit's which may have been meant, to those who may list them (`Database`).
+    With `suggests`, the error for an unknown name suggests a similar one, if `Database.suggests` allows that.
     """
 
     def __init__(self, store: Store, study: Study, *, suggests: bool = False) -> None:
@@ -54,7 +54,7 @@ class StudyPlaces:
         self._steps: dict[str, int | None] = {}
 
     def unit(self, name: str, where: str) -> Unit:
-        """The unit of this id, or that the beginning of an id names, or the only one about a run so named."""
+        """Return the unit with this id or prefix, or the only one about the run so named."""
         unit = (
             self._units.pop(name, None)
             or self._exact(name)
@@ -66,7 +66,7 @@ class StudyPlaces:
         return unit
 
     def _exact(self, id: str) -> Unit | None:
-        """The unit of that very id, without looking through all."""
+        """Return the unit with exactly this id, without listing all."""
         try:
             return self.store.studies.unit(self.study, id)
         except LabError:
@@ -95,7 +95,7 @@ class StudyPlaces:
         return suggestion(name, [*self._ids, *sorted(runs)])
 
     def evidence(self, unit: Unit, answer: RowAnswer, where: str) -> str | None:
-        """The place in a run that an answer points at, as RUN@STEP; None where it points nowhere."""
+        """Return an answer's evidence as RUN@STEP, None if it has none."""
         if not answer.evidence and answer.step is None:
             if answer.region is None:
                 return None

@@ -1,7 +1,7 @@
-"""How far a study and each of its people are, how fast, and until when: what a manager looks at while it goes on.
+"""Progress of a study and each of its people: done, pace, expected end, stragglers.
 
-Counts and times, never an answer. What the terminal, the room Progress, the page in a browser and `study status` tell
-is computed here. A reader reads on from the last row that it has, so that it may be asked every few seconds.
+Counts and times, never an answer. The terminal, the screen Progress, the browser page and `study status` all read it
+from here. A reader continues from its last row, so that polling every few seconds is cheap.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ from store.agreement_labels import Newest
 from store.store import Store
 
 QUIET_GAPS, QUIET_HOURS = 3, 24
-"""A rater is quiet who was seen no more for so many times their usual gap, and for so many hours."""
+"""A rater is quiet after this many times their usual gap and at least this many hours."""
 OPENED: tuple[ActKind, ...] = ("opened",)
 BEHIND, BEHIND_FROM = 0.5, 0.2
-"""A rater is behind who has done less than this share of what the others have, once these have done that share."""
+"""A rater is behind with less than this share of the others' median, once that median reaches the second number."""
 
 
 def running_studies(store: Store) -> list[Study]:
-    """Every study that is neither locked nor archived, in its newest version, the newest first."""
+    """Return every study that is neither locked nor archived, in its newest version, the newest first."""
     lines = store.studies.lines(archived=False)
     return [store.studies.study(line.id, line.version) for line in lines if not line.locked]
 
 
 def check_whole(store: Store, what: str) -> None:
-    """Raises `LabError` in a kit: who rates does not learn how the others do, and all of a study is elsewhere."""
+    """Raise `LabError` in a kit: its rater must not learn how others do, and it holds a part of the study only."""
     kit = store.kit()
     if kit is not None:
         raise LabError(what, f"this file is a kit of {kit.rater}; a study is watched where all of it is.")
 
 
 def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[Sheet]]:
-    """Each person's sheets of pilot units, in their order; of one person alone where one is named."""
+    """Return each person's sheets of pilot units in their order, with `rater` that person's alone."""
     units = {unit.id: unit for unit in store.studies.units(study) if unit.pilot or unit.gold}
     sheets: dict[str, list[Sheet]] = {}
     for assignment in store.studies.assignments(study, rater or None, stage="pilot"):
@@ -75,7 +75,7 @@ def pilot_sheets(store: Store, study: Study, rater: str = "") -> dict[str, list[
 
 
 class _Answered(NamedTuple):
-    """What follows from answers: by code where it is a person's."""
+    """Statistics of the answers, by code for a person's."""
 
     answers: Answers
     apart: dict[str, Share]
@@ -88,7 +88,7 @@ class _Answered(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """What was read of a study when its file went as far as `newest`."""
+    """State read of a study when its file was at `newest`."""
 
     newest: Newest
     records: Records
@@ -98,15 +98,15 @@ class _Reading(NamedTuple):
 
 
 class ProgressReader:
-    """Reads how far studies are, again and again; for one thread at a time."""
+    """Reads the progress of studies repeatedly. Not thread-safe."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._readings: dict[str, _Reading] = {}
-        """By the study's hash."""
+        """Readings by the study's hash."""
 
     def read(self, study: Study, now: float | None = None) -> StudyProgress:
-        """How far a study is `now` (seconds since 1970; None: this moment)."""
+        """Return a study's progress at `now` (seconds since 1970, None for this moment)."""
         now = time.time() if now is None else now
         people = people_of(self._store, study)
         reading = self._read(study, people)
@@ -136,8 +136,10 @@ class ProgressReader:
     def _read(self, study: Study, people: Sequence[str]) -> _Reading:
         before = self._readings.get(study.sha)
         if before is not None and not self._store.agreement.goes_on_from(before.newest):
-            before = None  # something was erased, or the file is another
-        plays = study.protocol.unit == "task to play"  # what happens in a run is no row of the study
+            # Rows were erased, or another file took this one's place: nothing read before counts.
+            before = None
+        # Events of played runs are not rows of the study, so `same_since` does not see them.
+        plays = study.protocol.unit == "task to play"
         if before is not None and not plays and self._store.progress.same_since(study, before.newest):
             return before
         newest = self._store.agreement.newest()
@@ -175,17 +177,18 @@ class ProgressReader:
         )
 
     def _unaided(self, study_data: StudyData) -> StudyData:
-        """The same study without the answers that people gave with a judge's in sight: what most of the others say."""
+        """Return the study without answers given with a judge's in view, for the agreement with the majority."""
         if not study_data.study.prelabel:
             return study_data
         studied_copy = copy(study_data)
+        # The copy must not share computed results with the original.
         studied_copy._kept = {}
         prelabel_sheets = shown_sheets(self._store.labels.acts_of(study_data.study, OPENED))
         studied_copy.columns = without_sheets(study_data.columns, prelabel_sheets)
         return studied_copy
 
     def _intervals(self, study_data: StudyData) -> tuple[IntervalProgress, ...]:
-        """How far judges' corrected intervals are from the planned width, where the plan names one."""
+        """Return the width of judges' corrected intervals against the plan's, if the plan names one."""
         study = study_data.study
         if study.width is None or not study_data.judges:
             return ()
@@ -196,7 +199,7 @@ class ProgressReader:
         return tuple(interval_progress(studied_copy, study.width))
 
     def _clashes(self, study_data: StudyData, code: str) -> int:
-        """Places at which two last words of theirs stand, theirs to settle: not where they were shown what is right."""
+        """Count this person's clashing places that they can settle: not on sheets whose gold they have seen."""
         study, units = study_data.study, {unit.id: unit for unit in study_data.units}
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
         sheets = [(units[heads[0].unit], heads[0].run) for heads in clashing(answers).values()]
@@ -239,7 +242,7 @@ class ProgressReader:
 
 
 def _consents(records: Records) -> dict[str, str]:
-    """When each person agreed last, by their code as rows have it."""
+    """Return each person's latest consent, by their code as stored."""
     times, kinds = records.acts
     rows = [at for at, kind in enumerate(kinds) if kind == "consent"]
     return {times.rater[row]: times.at[row] for row in sorted(rows, key=lambda row: times.at[row])}
@@ -248,7 +251,7 @@ def _consents(records: Records) -> dict[str, str]:
 def _rater(
     code: str, tally: Progress | None, departures: Collection[tuple[str, str]], reading: _Reading, now: float
 ) -> RaterProgress:
-    """One person, but for whether they straggle: that depends on the others."""
+    """Return one person's progress, but for straggling, which depends on the others."""
     name = storable(code)
     tally = tally or Progress(code, 0, 0, 0)
     times, findings = reading.times[code], reading.answered
@@ -284,7 +287,7 @@ def _rater(
 def _with_stragglers(
     raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], now: float
 ) -> list[RaterProgress]:
-    """The same people, those marked who are quiet or behind; nobody who waits for a manager, or has nothing left."""
+    """Return the people with "quiet" and "behind" marked, except those who are held or have nothing left."""
     gaps = {progress.rater: gap for progress in raters if (gap := times[progress.rater].usual_gap) is not None}
     marked_raters = []
     for progress in raters:
@@ -300,7 +303,7 @@ def _with_stragglers(
 
 
 def _quiet(away: float, usual: float | None, gaps: Mapping[str, float]) -> bool:
-    """Whether somebody is away for longer than is usual for them; for the others, where they had too few sittings."""
+    """Return True if a person is away longer than usual for them, or for the others after too few sittings."""
     if usual is None and gaps:
         usual = median(gaps.values())
     return usual is not None and away > max(QUIET_GAPS * usual, QUIET_HOURS * 3600)
@@ -329,7 +332,8 @@ def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], find
     costs = [one.cost for one in findings.judges if one.cost is not None]
     return ProgressTotal(
         sum(not one.replaced and not one.withdrawn for one in raters),
-        sum(one.done + one.left for one in raters),  # what somebody left undone is dealt to who goes on for them
+        # A leaver's open units are dealt to their replacement and count there.
+        sum(one.done + one.left for one in raters),
         sum(one.done for one in raters),
         sum(one.left for one in raters),
         pace,
@@ -348,7 +352,7 @@ def _total(raters: Sequence[RaterProgress], times: Mapping[str, WorkTimes], find
 
 
 def iso_time(at: float) -> str:
-    """Seconds since 1970 as a time as rows have it (UTC)."""
+    """Format seconds since 1970 as stored times are (UTC)."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds")
 
 

@@ -1,4 +1,4 @@
-"""What the commands for studies print, as shapes and for people: new, deal, status, show, replace."""
+"""Select the runs, tasks and personas that a plan names."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from store.store import Store
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A run or task that is not in a study, and why."""
+    """A run or task that the study leaves out, and why."""
 
     id: str
     why: str
 
 
 def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredRun]:
-    """The runs that a plan names, the oldest first; those that cannot be rated are noted.
+    """Return the runs that a plan names, the oldest first. Append unfit ones to `skipped`.
 
-    Of those that are archived, only such as are named by their ids.
+    Archived runs are included only if named by id.
     """
     try:
         named_ids = named_runs(store, plan.runs)
         run_ids = named_ids or (fitting_runs(store, plan.runs) if plan.runs else [])
     except LabError as error:
-        if error.code != 2:  # which run is not there
+        # A run that does not exist: its error names it already.
+        if error.code != 2:
             raise
         raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
     run_ids = list(dict.fromkeys([*run_ids, *(store.runs.find(id) for pair in plan.pairs for id in pair)]))
@@ -50,7 +51,7 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
 
 
 def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
-    """Why a run cannot be in the study; empty where it can."""
+    """Return the reason why a run cannot be in the study, empty if it can."""
     if case.status == "open":
         return "not ended"
     if case.parent and not by_id:
@@ -63,7 +64,7 @@ def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
 
 
 def references_of(store: Store, plan: Plan, cases: Sequence[MeasuredRun]) -> dict[str, str]:
-    """For each run the one beside which it is rated, where that is told; else it is its task's demonstration."""
+    """Return each run's reference run if the plan names one. Otherwise its task's demonstration serves."""
     if isinstance(plan.reference, dict):
         return {store.runs.find(run): store.runs.find(reference) for run, reference in plan.reference.items()}
     reference = store.runs.find(plan.reference) if plan.reference else ""
@@ -73,7 +74,7 @@ def references_of(store: Store, plan: Plan, cases: Sequence[MeasuredRun]) -> dic
 def past_of(
     store: Store, protocol: Protocol, references: Mapping[str, str], cases: Sequence[MeasuredRun]
 ) -> list[MeasuredRun]:
-    """Runs that are not asked about and yet needed: those that others are rated beside, and what people did before."""
+    """Return further runs that are needed but not asked about: references, and what the same people did before."""
     case_ids = {case.id for case in cases}
     if protocol.reference:
         tasks = dict.fromkeys(case.task.id for case in cases if case.id not in references)
@@ -102,7 +103,7 @@ def tasks_of(plan: Plan) -> list[Task]:
 
 
 def personas_of(tasks: Iterable[Task]) -> dict[str, Persona]:
-    """The built-in personas, and those in files, that tasks to play name."""
+    """Return the built-in and file personas that tasks to play name."""
     from simulators import library
 
     personas: dict[str, Persona] = {}
@@ -114,7 +115,7 @@ def personas_of(tasks: Iterable[Task]) -> dict[str, Persona]:
 
 
 def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
-    """Those whom runs name and do not hold: from the plan's folder of profiles, else the built-in ones of that name."""
+    """Return the personas that runs name without holding them: from the plan's profile folder, else built-in."""
     from simulators import library
 
     logs = {person_of(case): case.task.log for case in cases if lacks_person(case)}
@@ -135,7 +136,8 @@ def profiles_of(plan: Plan, cases: Iterable[MeasuredRun]) -> dict[str, Persona]:
 
 
 def _profile(folder: Path, name: str) -> Path | None:
-    """A person's profile in a folder of them, or in KnowU-Bench's beneath it; a name that leads elsewhere is none."""
+    """Return the path of a person's profile in a folder or in KnowU-Bench's layout below it, None if missing."""
+    # The name comes from a stranger's run: it must not lead out of the folder.
     if not name or Path(name).name != name or name in (".", ".."):
         return None
     ways = (f"{name}.yaml", f"{name}.yml", f"user_profile/{name}.yaml", f"{name}/profile.yaml")

@@ -1,4 +1,4 @@
-"""What a study is made of: the runs, tasks and lines that a plan names, as units, and those that are left out."""
+"""Build a study's units from the runs, tasks and lines that a plan names, and list what is left out."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from store.store import Store
 T = TypeVar("T")
 
 _EACH = ("run", "step", "question", "task", "task to play")
-"""Kinds of units of which each comes of one run or task, so that one with nothing to ask is left out by itself."""
+"""Kinds of units that come from one run or task each, so that a refused one can be left out by itself."""
 
 
 class StudySample(NamedTuple):
-    """One study's units, and the name that it has."""
+    """One study's name, protocol and units."""
 
     name: str
     protocol: Protocol
     units: list[Unit]
     told: list[str]
     blank: int = 0
-    """Runs whose screens are to be shown, and of which no screen was kept, neither as a picture nor as words."""
+    """Number of runs whose screens are to be shown, but of which none was recorded as picture or words."""
 
 
 def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]:
-    """The units of each study that a plan comes to: one, or one for each kind of task that it has a protocol for.
+    """Return a plan's studies: one, or one for each kind of task that it has a protocol for.
 
-    Where there are several, the kind is in their names. Raises `LabError` where none has anything to ask.
+    If there are several, their names end in the kind. Raise `LabError` if none has anything to ask.
     """
     skipped: list[Skipped] = []
     cases = cases_of(store, plan, skipped)
@@ -77,10 +77,10 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
 
 
 def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, list[Skipped]]:
-    """The units that a plan comes to by the very protocol of a study that is there, to be added to it.
+    """Return a plan's units under an existing study's own protocol, to extend it.
 
-    Of a study of one kind of task, of several that one plan made, only runs of that kind. Raises `LabError` where there
-    is nothing to ask.
+    If the study is one of several kinds of task, take only runs of its kind. Raise `LabError` if there is nothing to
+    ask.
     """
     skipped: list[Skipped] = []
     cases, tasks = cases_of(store, plan, skipped), tasks_of(plan)
@@ -101,7 +101,7 @@ def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, 
 def _parts(
     plan: Plan, cases: Sequence[MeasuredRun], tasks: Sequence[Task], skipped: list[Skipped]
 ) -> list[tuple[str, Protocol, Sequence[MeasuredRun], Sequence[Task]]]:
-    """What is asked by each protocol, by the kind of task; a kind that has none is left out."""
+    """Return each protocol with its runs and tasks, by kind of task. Note runs of a kind without a protocol."""
     if plan.protocol:
         return [("", protocol_named(plan.protocol), cases, tasks)]
     for case in cases:
@@ -123,7 +123,7 @@ def _parts(
 def _check_source(
     protocol: Protocol, plan: Plan, cases: Sequence[MeasuredRun], tasks: Sequence[Task], skipped: Sequence[Skipped]
 ) -> None:
-    """Raises `LabError` where nothing is named of what a protocol is asked of."""
+    """Raise `LabError` if the plan names no source for the protocol's kind of unit."""
     what = f"study {plan.name}"
     if protocol.unit == "task to play" and not tasks:
         raise LabError(what, f"field tasks: there is none to play{_why(skipped)}", "--tasks NAME... or --tasks all")
@@ -138,7 +138,7 @@ def _check_source(
 
 
 def _check_shadow_replies(protocol: Protocol, plan: Plan) -> None:
-    """Raises `LabError` where replies of shadows cannot be asked about: no question, or one's own is shown, too."""
+    """Raise `LabError` if shadows' replies cannot be rated: not a question, or raters see the person's own reply."""
     what = f"study {plan.name}"
     if protocol.unit != "question":
         raise LabError(what, f"field shadow_replies: {protocol.id} is asked of a {protocol.unit}, not of replies.")
@@ -148,7 +148,7 @@ def _check_shadow_replies(protocol: Protocol, plan: Plan) -> None:
 
 
 class _Units:
-    """Units of one protocol; what has nothing to ask is noted by its id."""
+    """Builds the units of one protocol. Notes in `skipped` what has nothing to ask."""
 
     def __init__(self, store: Store, plan: Plan, protocol: Protocol, skipped: list[Skipped]) -> None:
         self.store = store
@@ -164,12 +164,13 @@ class _Units:
         )
 
     def of(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> list[Unit]:
-        """Every unit that these come to."""
+        """Return every unit of these runs and tasks."""
         self._look_up(cases, tasks)
         if self.protocol.only_failed:
             cases = [case for case in cases if self._may_have_failed(case)]
         if self.protocol.forward:
-            cases = sorted(cases, key=lambda case: case.task.time)  # a later one tells what came before
+            # In order of time, since a later unit reveals what came before.
+            cases = sorted(cases, key=lambda case: case.task.time)
         unit = self.protocol.unit
         if unit == "task to play":
             self._check_agent(tasks)
@@ -184,14 +185,14 @@ class _Units:
         return [unit for unit in units if self._has_owner(unit)]
 
     def _check_agent(self, tasks: Sequence[Task]) -> None:
-        """Raises `LabError` where a task to be played has not the playbook that it is to be played by."""
+        """Raise `LabError` if a task to play lacks the playbook that the plan names."""
         from lab.runs.spec import is_playbook, playbook_agent
 
         for task in tasks if is_playbook(self.plan.agent) else ():
             playbook_agent(self.plan.agent, task)
 
     def origin_sentences(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[str]:
-        """What people are told of where these units come from."""
+        """Return sentences on the units' origin and on what they lack."""
         unit_cases = self.cases_of(cases, units)
         designed = sum(subject_of(case.task) in self.designs for case in unit_cases)
         sentences = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
@@ -204,18 +205,18 @@ class _Units:
         return sentences
 
     def cases_of(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[MeasuredRun]:
-        """The runs that units are of."""
+        """Return the runs that the units are about."""
         runs = {run for unit in units for run in unit.runs}
         return [case for case in cases if case.id in runs]
 
     def blank(self, cases: Sequence[MeasuredRun]) -> int:
-        """How many runs have no screen to be seen, where screens are shown."""
+        """Count the runs without any recorded screen, if screens are shown."""
         if "screens" not in {*self.protocol.shows, *self.plan.shows}:
             return 0
         return sum(bool(case.steps) and not any(step.recorded for step in case.steps) for case in cases)
 
     def _unknown(self, cases: Sequence[MeasuredRun]) -> list[str]:
-        """That a study shows people, and nothing says who those are whom its runs name."""
+        """Describe the runs whose persona or log is to be shown but unknown."""
         persona_parts = [what for what in ("persona", "log") if what in {*self.protocol.shows, *self.plan.shows}]
         lacking = [
             case for case in cases if persona_parts and lacks_person(case) and person_of(case) not in self.personas
@@ -233,7 +234,7 @@ class _Units:
         return [f"{len(lacking):,} of the runs {have} {what} to be shown beside them{whose}"]
 
     def _unseen(self, cases: Sequence[MeasuredRun]) -> list[str]:
-        """That a study shows screens, and runs have none to be seen: neither as a picture nor as words."""
+        """Describe the runs that lack screens, if screens are shown."""
         if "screens" not in {*self.protocol.shows, *self.plan.shows}:
             return []
         lacking = {case.id: sum(not step.recorded for step in case.steps) for case in cases}
@@ -273,7 +274,8 @@ class _Units:
     def _each(
         self, things: Sequence[T], make: Callable[[Sequence[T]], list[Unit]], id_of: Callable[[T], str]
     ) -> list[Unit]:
-        """Units of all of these but those that are refused, which halving finds."""
+        # One call for all is much quicker than one for each, and refusals are rare.
+        """Return the units of all but the refused things, which bisection finds."""
         try:
             return make(things) if things else []
         except LabError as error:
@@ -302,7 +304,7 @@ class _Units:
 
 
 def _without_name(thing: object, error: LabError) -> str:
-    """A reason without the run's and its task's own names, so that the same one is told once for all that share it."""
+    """Return a reason without the names of its run and task, so that equal reasons are listed once."""
     task = thing.task.id if isinstance(thing, MeasuredRun) else ""
     whose = (
         error.message if error.title.startswith(("run ", "task ", "study by ")) else f"{error.title}: {error.message}"
@@ -311,7 +313,7 @@ def _without_name(thing: object, error: LabError) -> str:
 
 
 def _why(skipped: Sequence[Skipped]) -> str:
-    """The reasons for which all was left out."""
+    """Format the first reasons for which runs were left out."""
     reasons = list(dict.fromkeys(one.why for one in skipped))
     return f" ({len(skipped):,} left out: {'; '.join(reasons[:3])})" if reasons else ""
 

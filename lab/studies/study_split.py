@@ -1,4 +1,4 @@
-"""The split of a study into dev and test: drawn the first time that one asks for it, kept, and never drawn anew."""
+"""The split of a study into dev and test: drawn once, stored, and never drawn anew."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPLIT: tuple[ActKind, ...] = ("split",)
 
 
 def split_of(store: Store, study: Study, share: float | None = None) -> StudySplit:
-    """How a study is split, or would be; nothing is kept. Raises `LabError` where `share` is not that of the split."""
+    """Return the stored split, or a newly drawn one. Store nothing. Raise `LabError` if `share` differs."""
     split = split_in(store.labels.acts_of(study, SPLIT))
     units = [unit for unit in store.studies.units(study) if unit.play is None]
     if split is None:
@@ -35,14 +35,14 @@ def split_of(store: Store, study: Study, share: float | None = None) -> StudySpl
 
 
 def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
-    """Keeps a split, where none is kept yet; durable on return."""
+    """Store a split if there is none yet, durable on return."""
     if split_in(store.labels.acts_of(study, SPLIT)) is None:
         actor, detail = Actor("human", by), msgspec.to_builtins(split)
         store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "split", now(), detail=detail))
 
 
 def check_split(study_data: StudyData) -> None:
-    """Raises `LabError` where a study was never split."""
+    """Raise `LabError` if the study was never split."""
     if split_in(study_data.acts) is None:
         study = study_data.study
         hint = f"`hitlab judge {study.id} --split dev --model NAME` splits it."
@@ -50,7 +50,7 @@ def check_split(study_data: StudyData) -> None:
 
 
 def _tasks(store: Store) -> Callable[[Unit], list[str]]:
-    """The tasks of a unit's runs, and the one that it is about itself."""
+    """Return a function that lists a unit's tasks: its own and those of its runs."""
 
     @cache
     def task(run: str) -> str:

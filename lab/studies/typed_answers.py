@@ -1,4 +1,4 @@
-"""What is typed for an answer, as its value; and what an answer is as it was typed."""
+"""Conversion between typed text and an answer's value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BOX = re.compile(r"\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*(\d{1,9})\s*[, ]\s*
 
 
 def typed_value(field: Field, words: str) -> Any:
-    """The value that a line means; `LabError` says what does not fit."""
+    """Parse a typed line. Raise `LabError` if it does not fit the field."""
     words = clean(words).strip()
     match field.kind:
         case "interval":
@@ -42,7 +42,7 @@ def typed_value(field: Field, words: str) -> Any:
 
 
 def words_of(value: Any) -> str:
-    """A value as it would be typed."""
+    """Return a value as it would be typed."""
     if value is None:
         return ""
     if isinstance(value, list | tuple):
@@ -51,7 +51,7 @@ def words_of(value: Any) -> str:
 
 
 def hint_of(field: Field) -> str:
-    """What is to be typed, said in the empty line."""
+    """Return the placeholder of the empty input."""
     match field.kind:
         case "interval" if field.least is not None and field.most is not None:
             return f"a number from {field.least:g} to {field.most:g}"

@@ -1,7 +1,7 @@
-"""How long people were at work on a study and on each item of theirs, by what they did and when.
+"""Time that people worked on a study and on each item, from the times of their acts and answers.
 
-The rows tell it as `lab.studies.rating_pace` told it on the screen: a long silence is no work. Where the screen
-measured a time away, it is left out exactly; where it did not, what lies `PAUSE` or more apart is.
+The rules are those of `lab.studies.rating_pace` on the screen: a long silence is not work. Absences that the screen
+measured are subtracted exactly. Elsewhere a gap of `PAUSE` or more counts as away.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from store.store import Store
 from store.times import milliseconds
 
 PAUSE = 300.0
-"""Seconds without any act or answer from which on somebody is taken to have been away."""
+"""Seconds without an act or answer that count as an absence."""
 SITTING = 3600.0
-"""Seconds without any from which on what comes next is another sitting."""
+"""Seconds without an act or answer that separate two sittings."""
 RHYTHM = 7 * 86_400.0
-"""Seconds back from now that say how somebody works these days."""
+"""Seconds before now that count as a person's current rhythm."""
 LEAST_APART = 20 * 3600.0
-"""Seconds between the first and the last item handed in within these: with less there was one sitting, no rhythm."""
+"""Minimum seconds between the first and last hand-in of the rhythm: less is one sitting, not a rhythm."""
 
 Floats = npt.NDArray[np.float64]
 Longs = npt.NDArray[np.int64]
@@ -35,12 +35,11 @@ Mask = npt.NDArray[np.bool_]
 
 
 class WorkTimes(NamedTuple):
-    """When one person was at work. Times are seconds since 1970.
+    """One person's work times. Points in time are seconds since 1970.
 
-    `worked` are the seconds of work in all, `items` those on each item that is handed in and was on a screen, in no
-    order; `handed` is when each that is handed in was. `seen` is when they did anything last, None where they never
-    did; `gaps` are the seconds between two of their sittings. `returned` items were handed in, taken back, and not
-    handed in again.
+    `worked` is the total seconds of work, `items` the seconds on each item handed in that was on a screen, in no order.
+    `handed` holds the time of each hand-in. `seen` is the last act, None if there is none. `gaps` are the seconds
+    between two sittings. `returned` counts items reopened and not handed in again.
     """
 
     worked: float = 0.0
@@ -52,18 +51,18 @@ class WorkTimes(NamedTuple):
 
     @property
     def pace(self) -> float | None:
-        """The median seconds of work that an item takes; None before the first."""
+        """Median seconds of work on an item, None before the first."""
         return median(self.items) if self.items else None
 
     @property
     def usual_gap(self) -> float | None:
-        """The median seconds between two sittings; None where there were fewer than three sittings."""
+        """Median seconds between two sittings, None with fewer than three sittings."""
         return median(self.gaps) if len(self.gaps) > 1 else None
 
     def finish(self, item_count: int, now: float) -> float | None:
-        """When `item_count` items will be handed in, if it goes on as in the last seven days; None where nothing tells.
+        """Estimate when `item_count` items are handed in at the rhythm of the last seven days, None if unknown.
 
-        Nights and days off count, for they come again; so does the time since the last item.
+        Nights and days off count, since they recur. So does the time since the last item.
         """
         recent = [at for at in self.handed if now - RHYTHM < at <= now]
         if not item_count or not recent or max(recent) - min(recent) < LEAST_APART:
@@ -73,14 +72,14 @@ class WorkTimes(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What came into the file of what people did at a study so far; `steps` are those of the runs that they played."""
+    """Rows of a study read so far. `steps` are those of the runs that people played."""
 
     acts: RaterActs = RaterActs()
     absences: Absences = Absences()
     steps: TimeColumns = TimeColumns()
 
     def read_on(self, store: Store, study: Study) -> Records:
-        """These, and what came in since."""
+        """Return these records extended by the rows that arrived since."""
         rows = store.progress
         acts = rows.acts(study, self.acts.times.last)
         absences = rows.absences(study, self.absences.times.last)
@@ -93,7 +92,7 @@ class Records(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """When people answered, with the names that the numbers stand for: of raters (of a model or script none), units."""
+    """Times of answers, with the rater (empty for a model or script) and unit of each index."""
 
     times: AnswerTimes
     people: Sequence[str]
@@ -105,14 +104,14 @@ class Answers(NamedTuple):
 
 
 def work_times(people: Sequence[str], records: Records, answers: Answers) -> dict[str, WorkTimes]:
-    """The times of each of these people, by code; what others did is passed over."""
+    """Return the times of each of these people by code. Others' rows are ignored."""
     return _WorkTimes(people, records, answers).all()
 
 
 class _Events(NamedTuple):
-    """Things that happened, a row of each array each: whose, on which sheet, when, and the seconds away before it.
+    """Events as columns: person, sheet, time, and the seconds away before each.
 
-    Whose is an index of the people, -1 of anybody else; the sheet is -1 where it is none.
+    The person is an index, -1 for anybody else. The sheet is -1 if there is none.
     """
 
     rater: Longs
@@ -121,12 +120,12 @@ class _Events(NamedTuple):
     away: Floats
 
     def where(self, selection: Any) -> _Events:
-        """Those of a mask, or in the order of indices."""
+        """Return the events of a mask or in the order of indices."""
         return _Events(*(column[selection] for column in self))
 
 
 class _WorkTimes:
-    """Everybody's times, computed at once in arrays: fifty people hand in ten thousand items."""
+    """Computes all people's times at once in arrays: fifty people hand in ten thousand items."""
 
     def __init__(self, people: Sequence[str], records: Records, answers: Answers) -> None:
         self._people = tuple(people)
@@ -161,9 +160,9 @@ class _WorkTimes:
     def _one(
         self, mine: _Events, worked: float, at: int, hand_ins: tuple[_Events, Mask], items: tuple[Longs, Floats]
     ) -> WorkTimes:
-        """One person's times, of what they did in order; `items` are sheets that were shown and the seconds on each.
+        """Return one person's times from their events in order. `items` are the shown sheets and the seconds on each.
 
-        Answers that came by a file were on no screen: how long they took nobody knows.
+        Imported answers were on no screen: the time they took is unknown.
         """
         last, stands = hand_ins
         theirs = last.rater == at
@@ -190,11 +189,12 @@ class _WorkTimes:
         return self._events(rater, times.unit.astype(np.int64), times.run.astype(np.int64), times.at)
 
     def _events(self, rater: Longs, unit: Longs, run: Longs, at: Floats) -> _Events:
+        # One integer for each sheet (rater, unit, run), so that numpy can sort and group by it.
         sheet = (rater * len(self._units) + unit) << 32 | run
         return _Events(rater, np.where((rater >= 0) & (unit >= 0), sheet, -1), at, np.zeros(len(at)))
 
     def _away(self, events: _Events) -> Floats:
-        """The seconds away before each of these events, which are in order: between those around its middle."""
+        """Return the seconds away before each event. An absence belongs to the gap that holds its middle."""
         times, lengths = self._records.absences
         whose = np.array([self._raters[rater] for rater in times.rater], dtype=np.int64)
         seconds = np.array(lengths, dtype=np.float64)
@@ -210,18 +210,18 @@ _KINDS = {
     "commit": _HANDED_IN, "reopen": _TAKEN_BACK,
     **dict.fromkeys(("opened", "looked", "picture", "guide"), _AT_IT),
 }  # fmt: skip
-"""Acts that say that somebody was at an item."""
+"""Acts that prove that somebody worked on an item."""
 
 
 class _Numbers(dict[str, int]):
-    """Names as numbers; any other is -1."""
+    """Index of each name, -1 for an unknown one."""
 
     def __missing__(self, name: str) -> int:
         return -1
 
 
 def _items(events: _Events) -> tuple[Longs, Floats]:
-    """The sheets that anything happened on, in their order, and the seconds of work on each."""
+    """Return the sheets with events in order, and the seconds of work on each."""
     sheet_events = events.where(events.sheet >= 0)
     sheet_events = sheet_events.where(np.lexsort((sheet_events.at, sheet_events.sheet)))
     sheets, which = np.unique(sheet_events.sheet, return_inverse=True)
@@ -230,8 +230,10 @@ def _items(events: _Events) -> tuple[Longs, Floats]:
 
 
 def _handed_in(act_events: _Events, kind: Longs, n: Longs) -> tuple[_Events, Mask]:
-    """The last act by which each sheet was handed in or taken back, and which it was: by its time, for a kit's come
-    into the file late."""
+    """Return each sheet's last hand-in or reopening, and True for a hand-in.
+
+    Acts are ordered by time, not by row, since a kit's acts enter the file late.
+    """
     rows = np.flatnonzero(
         np.isin(kind, (_HANDED_IN, _TAKEN_BACK)) & (act_events.sheet >= 0) & np.isfinite(act_events.at)
     )
@@ -242,23 +244,24 @@ def _handed_in(act_events: _Events, kind: Longs, n: Longs) -> tuple[_Events, Mas
 
 
 def _seconds(times: Sequence[str]) -> Floats:
-    """Times as seconds since 1970, nan where there is none."""
+    """Return times as seconds since 1970, nan for a missing one."""
     return milliseconds([*times]) / 1000
 
 
 def _in_a_row(rater: Longs, at: Floats) -> Floats:
-    """People's times as numbers that order people first."""
+    """Return sort keys that order by person, then by time."""
+    # 1e11 seconds are about 3,000 years, more than any time since 1970.
     return rater * 1e11 + at
 
 
 def _joined(*parts: _Events) -> _Events:
-    """Those whose person and time are known."""
+    """Return the events whose person and time are known."""
     events = _Events(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     return events.where((events.rater >= 0) & np.isfinite(events.at))
 
 
 def _work(whose: Longs, at: Floats, away: Floats) -> Floats:
-    """The seconds of work that each event ends, of events in order; the first of each has none."""
+    """Return the seconds of work that each event ends, of events in order. A person's first has 0."""
     if not len(at):
         return at
     gap = np.r_[0.0, np.diff(at)]
