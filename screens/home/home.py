@@ -324,7 +324,10 @@ class HomeScreen(RoomScreen[None]):
             studies.go(at)
 
     def _fit_panes(self) -> None:
-        """Give each pane the lines it needs, and what is left to the one that has most; an empty one has a line."""
+        """Give each pane the lines it needs, what is left to the one with the keys, then to the one that has most.
+
+        An empty one has a line.
+        """
         studies, runs = self.query_one(StudyTable), self.query_one(RunList)
         side, devices = [*self.query("#side")], [*self.query(DeviceList)]
         self._fold(studies, empty=not studies.count)
@@ -344,7 +347,8 @@ class HomeScreen(RoomScreen[None]):
             wants["side"] = tasks + phones if stacked else max(tasks, phones)
         if beside:
             wants = {"studies": wants["studies"], "shelves": max(wants["runs"], wants.pop("side"))}
-        heights = _shared(room, wants)
+        held = self.focused.ancestors_with_self if self.focused is not None else ()
+        heights = _shared(room, wants, next((node.id for node in held if node.id in wants), None))
         heights["devices"] = phones if stacked else heights.get("side", 0)
         for pane in (studies, runs, *side, *devices):
             height = heights.get(pane.id or "")
@@ -420,6 +424,7 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     def on_descendant_focus(self) -> None:
+        self._fit_panes()
         self._say_next()
 
     def _say_next(self) -> None:
@@ -676,12 +681,12 @@ def _lines(pane: LineList) -> int:
     return pane.count + pane.heading_rows + 2
 
 
-def _shared(room: int, wants: Mapping[str, int]) -> dict[str, int]:
-    """Rows for each of several panes: a part that each is sure of, and the rest to those that want most."""
+def _shared(room: int, wants: Mapping[str, int], keys_in: str | None) -> dict[str, int]:
+    """Rows for each of several panes: a part that each is sure of, the rest to `keys_in` and those that want most."""
     sure = {"studies": max(4, room // 3), "runs": max(5, room // 3), "side": max(4, room // 5), "shelves": room // 3}
     heights = {name: min(want, sure[name]) for name, want in wants.items()}
-    by_want = sorted(wants, key=lambda name: wants[name], reverse=True)
+    by_want = sorted(wants, key=lambda name: (name == keys_in, wants[name]), reverse=True)
     for name in by_want:
         heights[name] += max(0, min(wants[name] - heights[name], room - sum(heights.values())))
-    heights[by_want[0]] += max(0, room - sum(heights.values()))
+    heights[max(wants, key=lambda name: wants[name])] += max(0, room - sum(heights.values()))
     return heights
