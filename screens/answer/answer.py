@@ -217,6 +217,7 @@ class AnswerScreen(RoomScreen[None]):
     def _show(self, message: Read) -> None:
         self._inbox.shown = self.run
         self._inbox.put(message.lines)
+        self.set_class(not (self.run or message.lines), "-nothing")
         self._ring(message.lines)
         if message.trace is not None and message.trace.id == self.run:
             self._show_conversation(message)

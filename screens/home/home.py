@@ -329,7 +329,10 @@ class HomeScreen(RoomScreen[None]):
             studies.go(index)
 
     def _fit_panes(self) -> None:
-        """Give each pane the lines it needs, and the rest to the one with most. An empty pane has one line."""
+        """Give each pane the lines it needs, the rest to the pane with the focus, then to the one with most.
+
+        An empty pane has one line.
+        """
         studies, runs = self.query_one(StudyTable), self.query_one(RunList)
         side, devices = [*self.query("#side")], [*self.query(DeviceList)]
         self._fold(studies, empty=not studies.count)
@@ -349,7 +352,8 @@ class HomeScreen(RoomScreen[None]):
             wants["side"] = tasks + phones if stacked else max(tasks, phones)
         if side_by_side:
             wants = {"studies": wants["studies"], "shelves": max(wants["runs"], wants.pop("side"))}
-        heights = _share_rows(room, wants)
+        focused = self.focused.ancestors_with_self if self.focused is not None else ()
+        heights = _share_rows(room, wants, next((node.id for node in focused if node.id in wants), None))
         heights["devices"] = phones if stacked else heights.get("side", 0)
         for pane in (studies, runs, *side, *devices):
             height = heights.get(pane.id or "")
@@ -425,6 +429,7 @@ class HomeScreen(RoomScreen[None]):
         self._say_next()
 
     def on_descendant_focus(self) -> None:
+        self._fit_panes()
         self._say_next()
 
     def _say_next(self) -> None:
@@ -681,12 +686,12 @@ def _rows_needed(pane: LineList) -> int:
     return pane.count + pane.heading_rows + 2
 
 
-def _share_rows(room: int, wants: Mapping[str, int]) -> dict[str, int]:
-    """Distribute rows among panes: a guaranteed share each, and the rest to those that want most."""
+def _share_rows(room: int, wants: Mapping[str, int], focused: str | None) -> dict[str, int]:
+    """Distribute rows among panes: a guaranteed share each, the rest to `focused`, then to those that want most."""
     sure = {"studies": max(4, room // 3), "runs": max(5, room // 3), "side": max(4, room // 5), "shelves": room // 3}
     heights = {name: min(want, sure[name]) for name, want in wants.items()}
-    by_want = sorted(wants, key=lambda name: wants[name], reverse=True)
+    by_want = sorted(wants, key=lambda name: (name == focused, wants[name]), reverse=True)
     for name in by_want:
         heights[name] += max(0, min(wants[name] - heights[name], room - sum(heights.values())))
-    heights[by_want[0]] += max(0, room - sum(heights.values()))
+    heights[max(wants, key=lambda name: wants[name])] += max(0, room - sum(heights.values()))
     return heights

@@ -13,7 +13,7 @@ from lab.core.screen_clock import Clock
 from lab.core.step import Decision, Reply
 from lab.core.trace import POSTURES, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
 from lab.runs.descriptions import action_words
-from screens.key_names import focus_now
+from screens.key_names import focus_now, with_keys
 from screens.widgets.card import GivingColumn
 
 _SILENCE = "Nothing was said yet. A question of the agent will stand here."
@@ -50,7 +50,9 @@ class Dialogue(Vertical):
         self._knows = knows
         self._line: str | None = None
         self._silence = Static(_SILENCE, id="silence", markup=False)
-        self._transcript = Transcript(self._silence, id="transcript")
+        self._first = Static(id="you-are", markup=False)
+        self._first.display = False
+        self._transcript = Transcript(self._first, self._silence, id="transcript")
         self._doing = Static("", id="doing", markup=False)
         self._newest_question: Static | None = None
         """Entry of the newest question."""
@@ -58,6 +60,11 @@ class Dialogue(Vertical):
     def compose(self) -> ComposeResult:
         yield self._transcript
         yield self._doing
+
+    def begin_with(self, line: str) -> None:
+        """Puts a line above all that is said."""
+        self._first.update(Text(with_keys(self, plain(line, lines=False))))
+        self._first.display = True
 
     def focus_transcript(self) -> None:
         """Focus the transcript, where no key types."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -30,6 +31,20 @@ _SETTLE = 0.4
 """Seconds without a key after which a draft is saved."""
 
 
+_ASKING_SENTENCE = re.compile(r"[^.!?。！？\n]*[?？]")
+_OPEN_CHOICE = re.compile(
+    r"(?:^|[:：])\W*(?:(?:and|so|but|then)\W+)?(?:which|what|when|where|who|whose|whom|how)\b|\bor\b(?!\s+not\b)"
+    r"|还是|哪|什么|多少|几|怎",
+    re.IGNORECASE,
+)
+
+
+def asks_for_choice(question: Question) -> bool:
+    """Return True if a question names options or asks which, what or how. An offer is accepted or rejected whole."""
+    asking = _ASKING_SENTENCE.findall(question.text)
+    return bool(question.options) or (bool(asking) and _OPEN_CHOICE.search(asking[-1]) is not None)
+
+
 class AnswerRow(Choices):
     """Row of replies to a proposal, each on one key. A subclass defines them."""
 
@@ -46,6 +61,11 @@ class AnswerRow(Choices):
     def label(self, choice: Choice) -> str:
         return translated(self.locale, choice.id)
 
+    @property
+    def in_words(self) -> int:
+        """The number of the choice that answers in words, from 0; -1 where a decision is demanded."""
+        return next((number for number, choice in enumerate(self.CHOICES) if choice.id == "question"), -1)
+
     def action_send(self) -> None:
         if self.cursor < 0:
             self.post_message(self.Unmarked())
@@ -58,7 +78,8 @@ class DecisionRow(AnswerRow):
 
     HELP = """
     The agent says something of its own accord. If it offers to do something, accept or reject the offer; if it offers
-    nothing and only asks, take the third choice and answer in words. The key before a choice, or the letter underlined
+    nothing and only asks, take the third choice and answer in words; a question that names options or asks which, what
+    or how opens with that choice taken. The key before a choice, or the letter underlined
     in it, sends a decision at once, with the remark if you typed one. **tab** goes to the remark; nothing that is
     typed there decides anything. **{card.down}** and **{card.down:space}** read a long text on, **{card.up}** back.
     """
@@ -102,6 +123,8 @@ class OpenQuestion(Card):
         super().__init__(id="question")
         self.question: Question | None = None
         self.locale = "en"
+        self.played = ""
+        """The name of whom the person plays; the title tells it."""
         self._person = person
         self._clock = clock
         self._typing = ReplyTyping()
@@ -110,7 +133,7 @@ class OpenQuestion(Card):
         """Time at which an earlier sitting showed the question; empty if none did."""
         self._saved_text = ""
         self._save_timer: Timer | None = None
-        self._wordless = False
+        self._wordless = self._words_first = False
         self._asked, self._options = CardText(id="asked"), CardText(id="options")
         self._row = row or DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
@@ -130,6 +153,9 @@ class OpenQuestion(Card):
     def open(self, question: Question, draft: str) -> None:
         """Open a question with its draft."""
         proposal, row, field = question.kind == "propose", self._row, self._field
+        in_words = row.in_words if proposal and asks_for_choice(question) else -1
+        self._words_first = words = in_words >= 0
+        decides = proposal and not words
         draft = clean(draft)
         self.question, self._saved_text, self._shown_at, self._shown_before = question, draft, None, ""
         self._typing = ReplyTyping(draft)
@@ -138,20 +164,27 @@ class OpenQuestion(Card):
         # At once, not by the style sheet's next update: a hidden widget cannot take the focus.
         self.display, self._row.display = True, proposal
         self.locale = row.locale = getattr(self.app, "run_locale", "en")
-        write_title(self, translated(self.locale, "says" if proposal else "asks"))
+        self._write_asker("says" if decides else "asks")
         self._asked.show(Text(plain(question.text)))
         self._options.show(Text("\n".join(f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1))))
         self._options.display = bool(question.options)
-        row.cursor, self._wordless = -1, False
+        row.cursor, self._wordless = in_words, words
+        if words:
+            self.move_child(row, after=field)
+        else:
+            self.move_child(row, before=field)
         row.disabled = field.disabled = False
-        field.digits = 0 if proposal else len(question.options)
+        field.digits = 0 if decides else len(question.options)
         field.load_text(draft)
         field.move_cursor(field.document.end)
-        field.placeholder = translated(self.locale, "remark" if proposal else "answer")
-        give_keys(row if proposal else field)
+        field.placeholder = translated(self.locale, "remark" if decides else "answer")
+        give_keys(row if decides else field)
         row.appear()
         self._update_hint()
         self.call_after_refresh(self.seen)
+
+    def _write_asker(self, key: str) -> None:
+        write_title(self, translated(self.locale, f"{key} you" if self.played else key, name=self.played))
 
     def close(self) -> None:
         """Close the question. Post its draft."""
@@ -188,7 +221,7 @@ class OpenQuestion(Card):
 
     def focus_answer(self) -> None:
         """Focus the field or the choices."""
-        focus_now(self._row if self._is_proposal else self._field)
+        focus_now(self._row if self._is_proposal and not self._takes_words else self._field)
 
     def return_to(self, away: str) -> None:
         """Focus the field or the choices.
@@ -334,7 +367,7 @@ class OpenQuestion(Card):
         if not self._is_proposal:
             return translated(self.locale, "sends answer")
         if self._takes_words and self._field.has_focus:
-            return translated(self.locale, "in words")
+            return translated(self.locale, "choice" if self._words_first else "in words")
         if self._field.has_focus:
             return translated(self.locale, "a remark")
         remark = translated(self.locale, "with remark" if self._field.text.strip() else "to remark")

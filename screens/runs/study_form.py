@@ -49,8 +49,8 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
         plans = tuple(Choice(one.name, f"{one.name}: {one.title}") for one in run_plans())
         fields = [
             ChoiceField("plan", "asks", plans),
-            ChoiceField("name", "name", (Choice("", "its name", typed="that of what it asks"),)),
-            ChoiceField("raters", "raters", (Choice("", "study codes", typed="such as R1,R2,R3; never names"),)),
+            ChoiceField("name", "name", (Choice("", "type it", typed="if empty, that of the preset"),)),
+            ChoiceField("raters", "raters", (Choice("", "type study codes", typed="R1,R2,R3, never names"),)),
         ]
         super().__init__("New study", about, StudyFields(fields, {}, settings))
         self._store = store
@@ -81,6 +81,7 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
         """Close with the studies. Show an error in the form if nothing was frozen."""
         self._freezing = False
         if isinstance(message.result, LabError):
-            self.say(message.result.sentence)
+            error = message.result
+            self.say(f"{error.title}: {error.message}" if "--" in error.hint else error.sentence)  # options are no keys
         else:
             self.dismiss(message.result)

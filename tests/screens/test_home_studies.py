@@ -84,9 +84,14 @@ async def test_what_there_is_most_of_has_most_rows_and_an_empty_pane_a_line(
         await pilot.press("f11", "f2")
         await until(pilot, lambda: "first" in painted(app) and "second" in painted(app) and "task00059" in painted(app))
         panes = {id: app.screen.query_one(f"#{id}", LineList) for id in ("studies", "runs", "tasks", "devices")}
+        panes["runs"].focus()
         await until(pilot, lambda: panes["runs"].size.height == max(pane.size.height for pane in panes.values()))
         assert panes["runs"].size.height > panes["studies"].size.height
         assert panes["devices"].outer_size.height == 1
+        assert all(pane.region.bottom <= size[1] - 2 and pane.size.height > 0 for pane in panes.values())
+        few = panes["tasks"].size.height
+        panes["tasks"].focus()  # who chooses among thirty tasks sees more than one of them
+        await until(pilot, lambda: panes["tasks"].size.height > few or size in ((64, 18), (200, 60)))
         assert all(pane.region.bottom <= size[1] - 2 and pane.size.height > 0 for pane in panes.values())
 
 

@@ -675,7 +675,7 @@ async def test_a_new_question_of_the_open_conversation_comes_up_by_itself_and_it
         await until(pilot, lambda: isinstance(app.screen, AnswerScreen))
         await pilot.press("x", "enter")
         await until(pilot, lambda: client.trace(asked).status == "stopped")
-        await until(pilot, lambda: "Nothing was asked of P07 yet. Esc" in painted(app))
+        await until(pilot, lambda: "Nothing was asked of P07 yet" in painted(app))
 
 
 async def test_a_participant_works_with_it_alone_and_sees_nothing_of_others_and_a_rater_has_none(
@@ -691,6 +691,19 @@ async def test_a_participant_works_with_it_alone_and_sees_nothing_of_others_and_
         await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
     with pytest.raises(Exception, match="not there for the seat rater"):
         opened(store, seat="rater")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (170, 50)], ids=str)
+async def test_where_nothing_was_asked_no_pane_stands_empty(
+    store: Store, client: Client, until: Until, size: tuple[int, int]
+) -> None:
+    app = opened(store)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "What a client asks stands here." in painted(app))
+        assert "Brief" not in painted(app)
+        assert "Dialogue" not in painted(app)
+        client.ask("Which noodles?")
+        await until(pilot, lambda: "Brief" in painted(app) and "Which noodles?" in painted(app))
 
 
 async def test_home_and_the_palette_lead_there(store: Store, client: Client, until: Until) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from textual import events
 from textual.widgets import Static
 
@@ -287,7 +288,7 @@ async def _arrows_go_from_part_to_part_of_what_is_pinned(app: Any, pilot: Any, u
 async def test_in_chinese_the_question_and_its_choices_are_put_in_chinese(live: Any, until: Any) -> None:
     app = live((OFFER, ""), kind="proactive", seat="participant", settings=Settings(seat="participant", locale="zh"))
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: app.asked and app.shows("助手说"))
+        await until(pilot, lambda: app.asked and app.shows("助手对您（Ines Varga）说"))
         assert app.shows("○ 1 接受提议")
         assert app.shows("○ 3 没有提议：我来回答")
         assert app.live.query_one(DecisionRow).chosen is None
@@ -346,3 +347,57 @@ async def _help_is_read_to_its_end_by_keys(app: Any, pilot: Any, until: Any) -> 
     await pilot.press("escape")
     await until(pilot, lambda: not app.screen.query("HelpPanel"))
     assert isinstance(app.focused, ReplyText)
+
+
+@pytest.mark.parametrize(
+    ("text", "words_first"),
+    [
+        ("I need one of these: Six, Twelve. Which shall it be?", True),
+        ("Brown eggs: six or twelve? Before, it was now this, now that.", True),
+        ("Brown eggs: how many?", True),
+        ("要大杯还是小杯？", True),
+        ("Shall I turn on do not disturb when the meeting begins?", False),
+        ("Shall I ring it or not?", False),
+        ("Six or twelve are usual. Shall I take six?", False),
+        ("我来打开勿扰模式，好吗？", False),
+    ],
+)
+@pytest.mark.parametrize("size", [(80, 24), (64, 18)], ids=str)
+async def test_an_open_choice_of_a_proactive_run_is_answered_in_words_first(
+    live: Any, until: Any, size: tuple[int, int], text: str, words_first: bool
+) -> None:
+    """The field has the keys and stands above accept and reject, which a step back still reaches."""
+    app = live(*[(Action("ask_user", text=text), "")] * 2, kind="proactive")
+    async with app.run_test(size=size) as pilot:
+        await opened(app, pilot, until)
+        assert isinstance(app.focused, ReplyText) is words_first
+        if not words_first:
+            assert app.shows("The agent says to you, Ines")
+            await pilot.press("1")
+            assert (await answered(app, pilot, until)).decision == "accept"
+            return
+        await until(pilot, lambda: app.shows("The agent asks you, Ines Varga") and app.shows("Enter sends your answer"))
+        await burst(pilot, *"12", "enter")
+        reply = await answered(app, pilot, until)
+        assert (reply.text, reply.decision) == ("12", None)
+        await opened(app, pilot, until, 1)
+        row, field = app.live.query_one(DecisionRow), app.live.query_one(ReplyText)
+        await until(pilot, lambda: row.region.y > field.region.y)
+        await burst(pilot, *"12", "escape", "2")
+        reply = await answered(app, pilot, until, 1)
+        assert (reply.text, reply.decision) == ("12", "reject")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (64, 18), (120, 40)], ids=str)
+async def test_who_did_not_read_their_part_is_told_who_they_are(live: Any, until: Any, size: tuple[int, int]) -> None:
+    """As the first line of the dialogue, and above the question; not where a script or a model answers."""
+    app = live((ASK, ""))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.shows("You are Ines Varga"))
+        await opened(app, pilot, until)
+        await until(pilot, lambda: app.shows("The agent asks you, Ines Varga"))
+        app.session.stop()
+    app = live((ASK, ""), user="script")
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: bool(app.events(Ended)))
+        assert not app.shows("You are Ines Varga")
