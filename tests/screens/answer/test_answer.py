@@ -700,7 +700,8 @@ async def test_where_nothing_was_asked_no_pane_stands_empty(
     app = opened(store)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: "What a client asks stands here." in painted(app))
-        assert "Brief" not in painted(app) and "Dialogue" not in painted(app)
+        assert "Brief" not in painted(app)
+        assert "Dialogue" not in painted(app)
         client.ask("Which noodles?")
         await until(pilot, lambda: "Brief" in painted(app) and "Which noodles?" in painted(app))
 

@@ -34,7 +34,8 @@ async def test_a_selection_becomes_a_study_that_home_shows_and_deals(full: Store
             await pilot.press("left")
         await pilot.press("enter")
         await until(pilot, lambda: "field raters: there is none" in painted(app))
-        assert "type study codes" in painted(app) and "--raters" not in painted(app)  # no options where keys are
+        assert "type study codes" in painted(app)
+        assert "--raters" not in painted(app)
         await burst(pilot, "down", *"my pilot", "down", *"R1,", "space", *"R2")
         await pilot.press("enter")
         await until(pilot, lambda: "field name" in painted(app) and "my pilot" in painted(app))
