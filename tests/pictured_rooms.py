@@ -56,8 +56,9 @@ async def _shot(room: Room, *, first: bool) -> Image.Image:
             return f"step {_LOOKED_AT + 1}," in str(await pictures.evaluate("() => document.body.innerText"))
 
         await until(follows)
+        await room.page.wait_for_selector("body:not(.settling)")
     else:
-        await room.until("used correctly @", "Instruction", "Deliver to Home")
+        await room.until("used correctly @", "Instruction", "Copper Ladle")  # the phone's words are painted, too
     await room.page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     shown = Image.open(io.BytesIO(await room.page.screenshot()))
     shown.load()

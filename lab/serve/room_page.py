@@ -139,10 +139,13 @@ function pictures(seen) {  // a study that hides the phone has none
   if (seen) localStorage.setItem(SEEN, "yes");
   else localStorage.removeItem(SEEN);
   if (seen) at("phone").src = document.body.dataset.pictures;
-  if (seen && broad && !document.body.classList.contains("picture")) settle(1500);
+  if (seen && broad && !document.body.classList.contains("picture")) {
+    shownBy = Date.now() + 1500;  // whatever the app writes until then
+    settle(1500);
+  }
   showPicture(seen && broad);
 }
-let settling = 0;
+let settling = 0, shownBy = 0;
 function settle(most) {  // made narrower, a terminal shows rows of the wide one for a moment
   document.body.classList.add("settling");
   clearTimeout(settling);
@@ -165,7 +168,7 @@ window.WebSocket = class extends Plain {
         if (kind === "pictures") pictures(seen);
         return;
       }
-      if (document.body.classList.contains("settling")) settle(150);
+      if (document.body.classList.contains("settling")) settle(Math.min(150, shownBy - Date.now()));
       if (!at("notice").hidden) {
         at("notice").hidden = true;
         sessionStorage.removeItem(TRIED);

@@ -233,6 +233,26 @@ async def test_the_picture_beside_the_terminal_is_the_screenshot_itself_and_foll
         assert toggle["y"] + toggle["height"] <= caption["y"], "the button covers no word above the picture"
 
 
+@soak
+async def test_the_terminal_is_seen_soon_though_the_app_goes_on_writing(
+    store: Store, study: Study, chromium: Browser
+) -> None:
+    """It is hidden while the picture that comes makes it narrower, and no longer than that."""
+    token = make_link(store, study, "R1", by="boss").token
+    async with served(store, study) as address, person(chromium) as one:
+        room = await begun_room(one, address, token)
+        await room.pictures()
+        await room.page.evaluate(
+            """() => {
+                setInterval(() => room.dispatchEvent(new MessageEvent("message", { data: new ArrayBuffer(0) })), 40);
+                document.body.classList.remove("picture");
+                pictures(true);
+            }"""
+        )
+        await room.page.wait_for_selector("body.settling")
+        await room.page.wait_for_selector("body:not(.settling)")
+
+
 async def types(page: Page) -> bool:
     """Whether the terminal has the keys: after a click beside it they are given back, in a moment."""
     return bool(await page.evaluate("() => document.activeElement.className === 'xterm-helper-textarea'"))
