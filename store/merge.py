@@ -41,10 +41,11 @@ Clash = tuple[str, int, str, str, int, str, str, bool]
 
 
 class Merged(NamedTuple):
-    """Result of a merge: rows added (`added`) and removed (`gone`) by kind, and the number already present (`already_present`).
+    """Result of a merge: rows added (`added`) and removed (`gone`) by kind, and the number already present
+    (`already_present`).
 
-    `withdrew` are codes of people erased here because another file records their withdrawal. `linked_files` are files with
-    linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
+    `withdrew` are codes of people erased here because another file records their withdrawal. `linked_files` are files
+    with linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
     """
 
     added: dict[str, int]

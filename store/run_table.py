@@ -34,8 +34,8 @@ _MAX_N = 1 << 62
 class RunRow(NamedTuple):
     """A run as a table row. `n` is its position in the file. Unknown texts are empty, an unknown `score` is None.
 
-    `title` and `instruction` are the beginnings of the task's texts. `steps`, `questions` and `replies` are counts. Lists
-    leave out `archived` runs until they are restored.
+    `title` and `instruction` are the beginnings of the task's texts. `steps`, `questions` and `replies` are counts.
+    Lists leave out `archived` runs until they are restored.
     """
 
     n: int

@@ -115,8 +115,9 @@ def powered_mean(units: LabelledUnits, power: float | None = None, level: float 
     """Return PPI++ exactly as published: the asymptotically best power, clipped to 0 and 1, and normal quantiles.
 
     It is for comparison with other programs, and for hundreds of labels. With 25 labels of 500 its 95 % interval covers
-    91 to 95 % if a judge's errors are frequent, and down to 72 % if they are rare. `corrected_estimate` holds its level. Raise
-    `ValueError` for labels with unequal probabilities, for clusters, and without labels or unlabelled units.
+    91 to 95 % if a judge's errors are frequent, and down to 72 % if they are rare. `corrected_estimate` holds its
+    level. Raise `ValueError` for labels with unequal probabilities, for clusters, and without labels or unlabelled
+    units.
     """
     there = units.labelled
     n, rest = int(there.sum()), int((~there).sum())

@@ -42,7 +42,7 @@ class Settlement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     `reason_id` is the protocol's reason with which `reason` begins. Settlements of one act share a `batch`, and so does
     the act that takes them back.
 
-    The store holds it as an act `current_settlements` of the person who settled. A later settlement of the same place replaces
+    The store holds it as an act `adjudicated` of the person who settled. A later settlement of the same place replaces
     it, and one with `withdrawn` set makes the place open again.
     """
 

@@ -182,7 +182,10 @@ class Environment(Protocol):
         """Raise `LabError` if a run of the task could not be scored, as far as that is known beforehand."""
 
     def phone(self, task: Task, seed: int) -> Device:
-        """Return its phone (`SupportsScoring`) at the task's start, whatever ran before. Closing the phone ends the task."""
+        """Return its phone (`SupportsScoring`) at the task's start, whatever ran before.
+
+        Closing the phone ends the task.
+        """
 
     def close(self) -> None:
         """Release the environment. Its phones stay open. A second call does nothing."""

@@ -35,7 +35,8 @@ Via = Literal["auto", "screencap", "scrcpy"]
 
 
 class AdbPhone:
-    """One phone on adb's line; implements `Device`, `SupportsConnectionState` and `SupportsPosture` of `lab.core.seams`.
+    """One phone on adb's line; implements `Device`, `SupportsConnectionState` and `SupportsPosture` of
+    `lab.core.seams`.
 
     `serial` is adb's name for it or HOST:PORT; the empty one is the only phone there is. `video` is the longer side of
     the video in pixels (0: the phone's own), `harness` a served phone's, `patience` the seconds that each thing

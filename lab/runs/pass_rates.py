@@ -52,7 +52,7 @@ class TaskResult(msgspec.Struct, frozen=True):
 class PassRate(msgspec.Struct, frozen=True):
     """pass@k: `passed` of `tasks` within their first `k` attempts (MemGUI-Bench A.6.2). `rate` is the share.
 
-    `unbiased_pass_rate` is the mean of 1 - C(n-c, k) / C(n, k) over tasks with c of n attempts passed (Chen et al. 2021, section
+    `unbiased` is the mean of 1 - C(n-c, k) / C(n, k) over tasks with c of n attempts passed (Chen et al. 2021, section
     2.1). It is null if attempts are not independent draws: with a memory, or if attempts stop at the first pass.
     """
 
@@ -66,7 +66,7 @@ class PassRate(msgspec.Struct, frozen=True):
 class KindResult(msgspec.Struct, frozen=True):
     """Results of all tasks of a kind, or of `all`. `unchecked` tasks have no checked attempt and count in no rate.
 
-    `recovery_rate` is MemGUI-Bench's failure recovery rate (A.6.2) over the tasks whose attempts decide it, null if none of
+    `recovery` is MemGUI-Bench's failure recovery rate (A.6.2) over the tasks whose attempts decide it, null if none of
     them failed at first.
     """
 

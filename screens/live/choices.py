@@ -49,8 +49,8 @@ def choice_bindings(group: str, choices: tuple[Choice, ...]) -> list[BindingType
 class Choices(Widget, can_focus=True):
     """Choices side by side, or stacked if they do not fit. Keys and clicks pick, arrows move the cursor.
 
-    A concrete row is a subclass with a GROUP, CHOICES and the bindings that `choice_bindings` returns for them. Letters act only
-    while these choices have the focus, so that typing never picks one.
+    A concrete row is a subclass with a GROUP, CHOICES and the bindings that `choice_bindings` returns for them. Letters
+    act only while these choices have the focus, so that typing never picks one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

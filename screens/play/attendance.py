@@ -13,7 +13,7 @@ from lab.studies.rating_pace import REST, Pace
 
 
 class Attendance:
-    """Times at the study and away from it, recorded for `participation`, the participation of a person who has agreed."""
+    """Times at the study and away from it, recorded for a `participation` that has agreed."""
 
     def __init__(self, clock: Clock) -> None:
         self.pace = Pace(clock)

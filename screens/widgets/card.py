@@ -76,8 +76,8 @@ _LAYOUT = _GivingLayout()
 class GivingColumn(Vertical):
     """A column in which some children give rows away if there are too few for all.
 
-    `SHRINK_ROUNDS` lists who gives in a first round, and in a second if that is not enough. A child that is such a column
-    itself decides by its own rounds how many rows it keeps.
+    `SHRINK_ROUNDS` lists who gives in a first round, and in a second if that is not enough. A child that is such a
+    column itself decides by its own rounds how many rows it keeps.
     """
 
     SHRINK_ROUNDS: ClassVar[tuple[Round, Round]] = ((), ())

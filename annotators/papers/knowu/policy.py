@@ -1,7 +1,7 @@
 """Act, Silent and Stop of KnowU-Bench's proactive tasks: by the paper's text, and by its script.
 
 Both put each run into one of three groups. *Reject*: the person rejected. Otherwise *need* if the task warrants an
-intervention, else *noneed*. An intervention is warranted by the task's trait `warrants_intervention` (yes, no). For KnowU-Bench's
+intervention, else *noneed*. An intervention is warranted by the task's trait `warranted` (yes, no). For KnowU-Bench's
 own tasks, it is warranted if the person's profile has one of the habits behind the routine. For a task with its own
 checks, it is warranted if they expect an offer or the result of an acceptance (need), and not if they expect silence
 (`run: silent`, noneed).
