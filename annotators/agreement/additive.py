@@ -26,12 +26,12 @@ class AdditiveStatistic(NamedTuple):
     """A statistic as sums that add over traces, with the function that computes its value from them.
 
     `sums` is (traces x p). `evaluate` maps summed rows (..., p) to values (...), nan if undefined. `explain` returns
-    the reason for an undefined value, from the total sums. `most` is the largest possible value (1 for every kappa, alpha
-    and share): intervals are computed on the log of the distance from it, or in the value's own unit if it is None.
-    `least` is the smallest possible value, at which intervals are clipped. `places` is the number of items that count.
-    `share` holds two weight vectors (p) of the sums if the statistic is a ratio of counts: hits and total. `f_interval`
-    returns the F interval from the total sums and a level, or the reason if there is none. It holds if no trace has
-    more than one item, and then the first column of the sums counts items.
+    the reason for an undefined value, from the total sums. `most` is the largest possible value (1 for every kappa,
+    alpha and share): intervals are computed on the log of the distance from it, or in the value's own unit if it is
+    None. `least` is the smallest possible value, at which intervals are clipped. `places` is the number of items that
+    count. `share` holds two weight vectors (p) of the sums if the statistic is a ratio of counts: hits and total.
+    `f_interval` returns the F interval from the total sums and a level, or the reason if there is none. It holds if no
+    trace has more than one item, and then the first column of the sums counts items.
     """
 
     name: str
