@@ -20,7 +20,7 @@ from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, fields_by_target
 
 Ints = npt.NDArray[np.int64]
-Said = TypeVar("Said", Ratings, NumericRatings)
+AnyRatings = TypeVar("AnyRatings", Ratings, NumericRatings)
 
 
 class AnswerCount(NamedTuple):
@@ -83,7 +83,7 @@ class Queue(NamedTuple):
     waiting: int = 0
 
 
-def queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Queue:
+def adjudication_queue(study_data: StudyData, *, locked: bool, gone: Collection[str] = ()) -> Queue:
     """Return every place on which people's answers differ, except free text.
 
     Pilot units, repeated ratings and a rule's answers never count. `gone` are people who left or withdrew: units do not
@@ -343,7 +343,7 @@ def _alpha_moves(study_data: StudyData, fields: Collection[str]) -> Mapping[str,
     return moves
 
 
-def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
+def _by_unit(answers: AnyRatings) -> tuple[AnyRatings, tuple[str, ...]]:
     """Return the answers with units in place of traces as clusters, and the units."""
     unit_numbers: dict[str, int] = {}
     at = np.array([unit_numbers.setdefault(place.unit, len(unit_numbers)) for place in answers.places], dtype=np.int32)
@@ -353,5 +353,5 @@ def _by_unit(answers: Said) -> tuple[Said, tuple[str, ...]]:
 def _without_each(alpha: AdditiveStatistic, units: Sequence[str]) -> dict[str, float]:
     """Return how far a coefficient over units moves without each of them, if that is defined."""
     total_sums = alpha.sums.sum(axis=0)
-    alpha_moves = np.abs(alpha.of(total_sums - alpha.sums) - alpha.of(total_sums))
+    alpha_moves = np.abs(alpha.evaluate(total_sums - alpha.sums) - alpha.evaluate(total_sums))
     return {unit: float(by) for unit, by in zip(units, alpha_moves, strict=True) if np.isfinite(by)}

@@ -12,14 +12,14 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from annotators.counterbalance import PlayTurn, counterbalanced, dealt_apart
+from annotators.counterbalance import PlayTurn, counterbalance, spread_over_raters
 from lab.core.errors import LabError
 from lab.core.study import Assignment, Stage, Study, Unit
 
 T = TypeVar("T")
 
 
-def chance(study: Study, *of: object) -> int:
+def draw_number(study: Study, *of: object) -> int:
     """Return a number drawn for `of`, the same in every run of this program and in every version of the study."""
     return _draw_number((study.id, study.seed), *of)
 
@@ -35,7 +35,7 @@ def _draw_number(seeds: tuple[str, int], *of: object) -> int:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 
-def portion(share: float, of: int) -> int:
+def round_share(share: float, of: int) -> int:
     """Return a share of a count, rounded half up."""
     # Decimal from repr, because a float such as 0.35 * 10 rounds the wrong way.
     return int((Decimal(repr(float(share))) * of).quantize(Decimal(1), ROUND_HALF_UP))
@@ -55,7 +55,7 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     check_raters(study, units_to_rate)
     raters = _shuffled(study, study.raters, "rater")
     if study.protocol.unit == "task to play":
-        turns = counterbalanced(study, units_to_rate, raters, chance)
+        turns = counterbalance(study, units_to_rate, raters, draw_number)
         return [one for rater in study.raters for one in _play_assignments(study, rater, turns[rater])]
     pilot = [unit.id for unit in units_to_rate if unit.pilot or unit.gold]
     main = {rater: list[str]() for rater in raters}
@@ -63,7 +63,7 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     for unit in free:
         if unit.owner:
             main[unit.owner].append(unit.id)
-    for id, people in dealt_apart(_rater_counts(study, [unit.id for unit in free if not unit.owner]), raters):
+    for id, people in spread_over_raters(_rater_counts(study, [unit.id for unit in free if not unit.owner]), raters):
         for rater in people:
             main[rater].append(id)
     after = (
@@ -130,7 +130,7 @@ def _rater_counts(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return units in the order of dealing, each with its number of raters."""
     shuffled_ids = _shuffled(study, ids, "unit")
     # The order is random, so the first units are a random sample of the shared share.
-    several = portion(study.shared, len(shuffled_ids))
+    several = round_share(study.shared, len(shuffled_ids))
     return [(id, study.overlap if place < several else 1) for place, id in enumerate(shuffled_ids)]
 
 
@@ -142,7 +142,7 @@ def _rater_assignments(
     order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in pilot_ids]
     main_ids = _keep_cluster_order(_shuffled(study, main, "order", rater), after)
     first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in main_ids]
-    count = portion(study.repeats, len(first))
+    count = round_share(study.repeats, len(first))
     half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
     again: list[tuple[str, Stage, int]] = [
         (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
@@ -160,8 +160,8 @@ def _rater_assignments(
             id,
             stage,
             run,
-            swapped(study, rater, id, run),
-            prelabel=prelabelled(study, rater, id, stage),
+            is_swapped(study, rater, id, run),
+            prelabel=shows_prelabel(study, rater, id, stage),
         )
         for at, (id, stage, run) in enumerate(order)
     ]
@@ -181,20 +181,20 @@ def _keep_cluster_order(ids: Sequence[str], after: Mapping[str, tuple[str, int]]
     return [of_cluster[after[id][0]].pop() for id in ids]
 
 
-def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
+def is_swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
     """Return True if this rater sees a pair with its sides swapped. A repeat shows them the other way."""
     if not any(field.sided for field in study.protocol.fields):
         return False
     # The run number shifts the draw, so that a repeat always shows the other order.
-    return bool((chance(study, "side", rater, unit) + run - 1) % 2)
+    return bool((draw_number(study, "side", rater, unit) + run - 1) % 2)
 
 
-def prelabelled(study: Study, rater: str, unit: str, stage: Stage) -> bool:
+def shows_prelabel(study: Study, rater: str, unit: str, stage: Stage) -> bool:
     """Return True if this rater sees the judge's answers before their own: half of the units, drawn for each rater.
 
     Never in the pilot, which calibrates people, and never in a repeat.
     """
-    return bool(study.prelabel) and stage == "main" and chance(study, "prelabel", rater, unit) % 2 == 0
+    return bool(study.prelabel) and stage == "main" and draw_number(study, "prelabel", rater, unit) % 2 == 0
 
 
 def _play_assignments(study: Study, rater: str, turns: Iterable[PlayTurn]) -> list[Assignment]:
@@ -206,13 +206,13 @@ def _play_assignments(study: Study, rater: str, turns: Iterable[PlayTurn]) -> li
 
 def _shuffled(study: Study, values: Sequence[T], *of: object) -> list[T]:
     """Return values in an order drawn for `of`, independent of their given order."""
-    return sorted(values, key=lambda value: chance(study, *of, *(value if isinstance(value, tuple) else (value,))))
+    return sorted(values, key=lambda value: draw_number(study, *of, *(value if isinstance(value, tuple) else (value,))))
 
 
 # -- afterwards ------------------------------------------------------------------------------------------------
 
 
-def redealt(
+def deal_to_successor(
     study: Study,
     leaving: Sequence[Assignment],
     handed_in: Collection[tuple[str, int]],
@@ -244,15 +244,15 @@ def redealt(
             unit,
             one.stage,
             run,
-            swapped(study, by, unit, run),
+            is_swapped(study, by, unit, run),
             one.condition,
-            prelabelled(study, by, unit, one.stage),
+            shows_prelabel(study, by, unit, one.stage),
         )
         for at, ((unit, run), one) in enumerate(rest.items())
     ]
 
 
-def played_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignment]) -> Assignment:
+def deal_play_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignment]) -> Assignment:
     """Return an interrupted play as a new assignment of the same participant, after all their others."""
     run = max(one.run for one in theirs if one.unit == interrupted.unit) + 1
     end = max(one.position for one in theirs) + 1
@@ -261,7 +261,7 @@ def played_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignm
     )
 
 
-def loads(assignments: Iterable[Assignment]) -> Mapping[str, int]:
+def load_by_rater(assignments: Iterable[Assignment]) -> Mapping[str, int]:
     """Return the number of units of each rater, without repeats and the pilot."""
     counts: dict[str, int] = {}
     for one in assignments:

@@ -23,13 +23,13 @@ class CalibrationAnswer(NamedTuple):
     """
 
     spot: FieldReference
-    said: Any
+    answer: Any
     gold: Gold
     near: float = 0.0
 
     @property
     def right(self) -> bool:
-        return same(self.said, self.gold.value, self.near)
+        return same_answer(self.answer, self.gold.value, self.near)
 
 
 class PilotLine(NamedTuple):
@@ -62,7 +62,7 @@ class Pairwise(NamedTuple):
         return 100 * self.same / self.places if self.places else None
 
 
-def same(answer: Any, right: Any, near: float = 0.0) -> bool:
+def same_answer(answer: Any, right: Any, near: float = 0.0) -> bool:
     """Return True if two answers are equal.
 
     Numbers may differ by `near`, texts in case and white space. A flag not raised equals a lowered one.
@@ -79,7 +79,7 @@ def same(answer: Any, right: Any, near: float = 0.0) -> bool:
     return answer is not None and answer == right
 
 
-def nearness(field: Field | None) -> float:
+def tolerance_of(field: Field | None) -> float:
     """Return how far a right answer to a field may be from gold; 0 if its values are not numbers or have no range."""
     if field is None or field.kind != "interval" or field.least is None or field.most is None:
         return 0.0
@@ -92,27 +92,27 @@ def answer_at(sheet: Sheet, spot: FieldReference) -> Any:
     return None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
 
 
-def compared(sheet: Sheet) -> list[CalibrationAnswer]:
+def calibration_answers(sheet: Sheet) -> list[CalibrationAnswer]:
     """Return each place of a calibration unit that has gold, in the order of the gold."""
     answers = []
     for gold in sheet.unit.gold:
         spot = FieldReference(gold.target, gold.field)
         answers.append(
-            CalibrationAnswer(spot, answer_at(sheet, spot), gold, nearness(sheet.protocol.field(gold.field)))
+            CalibrationAnswer(spot, answer_at(sheet, spot), gold, tolerance_of(sheet.protocol.field(gold.field)))
         )
     return answers
 
 
 def share_right(sheets: Iterable[Sheet]) -> float | None:
     """Return the share of gold places with the right answer over all units; None if there is no gold."""
-    all_of = [one.right for sheet in sheets for one in compared(sheet)]
+    all_of = [one.right for sheet in sheets for one in calibration_answers(sheet)]
     return sum(all_of) / len(all_of) if all_of else None
 
 
 def pilot_line(rater: str, sheets: Sequence[Sheet]) -> PilotLine:
     """Return a rater's pilot from their sheets of all pilot units. Only sheets that are handed in count."""
     committed_sheets = [sheet for sheet in sheets if sheet.committed]
-    rights = [one.right for sheet in committed_sheets for one in compared(sheet)]
+    rights = [one.right for sheet in committed_sheets for one in calibration_answers(sheet)]
     return PilotLine(rater, len(committed_sheets), len(sheets), len(rights), sum(rights))
 
 
@@ -123,8 +123,8 @@ def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
     """
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for sheet in sheets:
-        for one in compared(sheet) if sheet.committed else ():
-            answer = one.gold.value if one.right else one.said
+        for one in calibration_answers(sheet) if sheet.committed else ():
+            answer = one.gold.value if one.right else one.answer
             pair = (answer_word(one.gold.value), answer_word(answer))
             counts.setdefault(one.spot.field, Counter())[pair] += 1
     return counts
@@ -152,7 +152,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
                 if field is None or values == [None, None]:
                     continue
                 places[spot.field] += 1
-                agreements[spot.field] += same(values[0], values[1], nearness(field))
+                agreements[spot.field] += same_answer(values[0], values[1], tolerance_of(field))
         pairs += [Pairwise(field, one, other, count, agreements[field]) for field, count in places.items()]
     return pairs
 

@@ -18,7 +18,9 @@ class PlayTurn(NamedTuple):
     condition: str
 
 
-def dealt_apart(unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def spread_over_raters(
+    unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
     """Yield each unit with its people, as many as it needs. Loads differ by one at most.
 
     Among the people with the smallest load, those who have shared the fewest units come first, so that every pair of
@@ -45,7 +47,7 @@ def dealt_apart(unit_overlaps: Sequence[tuple[str, int]], raters: Sequence[str])
         yield unit, [raters[who] for who in members]
 
 
-def counterbalanced(
+def counterbalance(
     study: Study, units: Sequence[Unit], raters: Sequence[str], chance: Chance
 ) -> dict[str, list[PlayTurn]]:
     """Return what each participant plays, in their order: each task at most once, with `overlap` people per task.
@@ -61,7 +63,7 @@ def counterbalanced(
             tasks.setdefault(unit.play.task.id, {})[f"{unit.play.condition}\x1f{unit.id}"] = unit
     names = sorted(tasks, key=lambda name: (chance(study, "task", name), name))
     task_overlaps = [(name, study.overlap) for name in names]
-    edges = [(name, who) for name, some in dealt_apart(task_overlaps, raters) for who in some]
+    edges = [(name, who) for name, some in spread_over_raters(task_overlaps, raters) for who in some]
     options_by_task = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
     condition_count = max(map(len, options_by_task.values()), default=1)
     # A task that lacks a condition has the next one in turn.
@@ -70,9 +72,9 @@ def counterbalanced(
             name: [options[at % len(options)] for at in range(condition_count)]
             for name, options in options_by_task.items()
         }
-    colours = dict(zip(edges, evenly_coloured(edges, condition_count), strict=True))
+    colours = dict(zip(edges, balanced_colouring(edges, condition_count), strict=True))
     tasks_by_rater = {who: [name for name in names if (name, who) in colours] for who in raters}
-    orders = evenly_placed(tasks_by_rater, colours, condition_count, lambda *of: chance(study, "place", *of))
+    orders = spread_over_positions(tasks_by_rater, colours, condition_count, lambda *of: chance(study, "place", *of))
     return {
         who: [_play_turn(options_by_task[name][colours[name, who]]) for name in order] for who, order in orders.items()
     }
@@ -82,7 +84,7 @@ def _play_turn(unit: Unit) -> PlayTurn:
     return PlayTurn(unit.id, unit.play.condition if unit.play else "")
 
 
-def evenly_placed(
+def spread_over_positions(
     theirs: Mapping[str, Sequence[str]], colours: dict[tuple[str, str], int], count: int, chance: Chance
 ) -> dict[str, list[str]]:
     """Return each person's things in the order of their row of the square, with colours spread evenly over positions.
@@ -211,7 +213,7 @@ def latin_square(size: int) -> list[list[int]]:
     return rows + [row[::-1] for row in rows] if size % 2 and size > 1 else rows
 
 
-def evenly_coloured(edges: Sequence[tuple[str, str]], colours: int) -> list[int]:
+def balanced_colouring(edges: Sequence[tuple[str, str]], colours: int) -> list[int]:
     """Return a colour for each edge of a bipartite graph, spread evenly.
 
     The counts of colours differ by one at most at each end, and overall. Colours are balanced in pairs, along closed

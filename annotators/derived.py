@@ -12,7 +12,7 @@ from annotators.papers.dac.decisions import plain
 from annotators.papers.memgui.attempts import DONE
 from annotators.papers.memgui.irr import Irr, rate
 from annotators.papers.pspa.run_values import path_taken
-from annotators.papers.pspa.tdg import PathAlignment, Steps, fulfilled
+from annotators.papers.pspa.tdg import PathAlignment, Steps, fulfilled_nodes
 from lab.core.label import Label
 from lab.core.label_rules import COMPLETED as COMPLETED
 from lab.core.protocol import Field
@@ -41,14 +41,14 @@ class DecisionCount(NamedTuple):
     """Number of right decisions among the `told` rated ones for which the right option is known."""
 
     right: int
-    told: int
+    known: int
 
     @property
     def accuracy(self) -> float | None:
-        return self.right / self.told if self.told else None
+        return self.right / self.known if self.known else None
 
 
-def derived(
+def derived_words(
     study: Study,
     unit: Unit,
     sheet: Sheet,
@@ -76,7 +76,7 @@ def derived(
             decisions = decisions_derived(unit, sheet, right)
             if decisions.accuracy is None:
                 return lines
-            return [*lines, ("right decisions", f"{decisions.right} of {decisions.told}")]
+            return [*lines, ("right decisions", f"{decisions.right} of {decisions.known}")]
         case "criteria":
             score = rubric_score(unit, sheet)
             return lines if score is None else [*lines, ("score", f"{score:.2f}")]
@@ -114,7 +114,7 @@ def graph_of(unit: Unit) -> Tdg:
 def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
     """Return the result of node answers. `steps` are those of the rated nodes."""
     path = path_taken(tdg, steps)
-    fulfilled_ids = fulfilled(tdg, steps)
+    fulfilled_ids = fulfilled_nodes(tdg, steps)
     after: dict[str, str] = {}
     beside = set() if isinstance(path, str) else set(path.not_applicable)
     for id, state in before.items():
@@ -170,7 +170,7 @@ def _tdg_words(derivation: TdgDerived, names: Mapping[str, str] = {}) -> list[tu
 # -- information units -----------------------------------------------------------------------------------------
 
 
-def succeeded(score: float | None) -> bool | None:
+def is_success(score: float | None) -> bool | None:
     """Return True if a run with this score succeeded; None if it has no score."""
     return None if score is None else score > DONE
 

@@ -15,7 +15,7 @@ from annotators.study_data import StudyData
 from lab.core.study_progress import FieldDisagreement, Share
 
 
-def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
+def disagreement_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
     """Return the disagreement on each question but free text, in the study's order.
 
     An optional flag that nobody raised is an item with full agreement. `answered` leaves such items out.
@@ -35,14 +35,14 @@ def differing_by_field(study_data: StudyData) -> tuple[FieldDisagreement, ...]:
     return tuple(fields)
 
 
-def apart_from_rest(study_data: StudyData, rater: int) -> Share:
+def disagreement_with_majority(study_data: StudyData, rater: int) -> Share:
     """Return how many of a rater's answers differ from the majority of the other people.
 
     The rater is an index into the columns. Only options count, at items with such a majority. A judge is compared with
     all people.
     """
     own = sequence_of(study_data, rater).compared
-    return Share(int((own.code != own.rest).sum()), len(own.code))
+    return Share(int((own.code != own.majority).sum()), len(own.code))
 
 
 def flags_raised(study_data: StudyData) -> dict[int, int]:

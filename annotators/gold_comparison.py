@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.rater_sequence import share
-from annotators.calibration import nearness, same
+from annotators.calibration import same_answer, tolerance_of
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.rating_sheet import MISSING, FieldReference
@@ -22,17 +22,17 @@ RightValues = dict[tuple[str, FieldReference], tuple[Any, float]]
 _MISSING: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
 
 
-def as_gold(study_data: StudyData, rater: int) -> Agreement:
+def share_as_gold(study_data: StudyData, rater: int) -> Agreement:
     """Return a rater's share of right answers at calibration places. `rater` is an index into the columns."""
     right_values: RightValues = {}
     for unit in study_data.units:
         for gold in unit.gold:
-            near = nearness(study_data.study.protocol.field(gold.field))
+            near = tolerance_of(study_data.study.protocol.field(gold.field))
             right_values[unit.id, FieldReference(gold.target, gold.field)] = (gold.value, near)
     return _share_right(study_data, rater, "as gold", right_values, "no gold")
 
 
-def as_settled(study_data: StudyData, rater: int) -> Agreement:
+def share_as_settled(study_data: StudyData, rater: int) -> Agreement:
     """Return a rater's share of answers that equal the settled ones. They may have taken part in settling."""
     right_values: RightValues = {}
     for place, settlement in study_data.settled.items():
@@ -56,14 +56,14 @@ def _share_right(study_data: StudyData, rater: int, name: str, right_values: Rig
         unit = columns.units[columns.unit[row]]
         place = (unit, FieldReference(columns.targets[columns.target[row]], columns.fields[columns.field[row]]))
         if place in right_values:
-            right.append(same(_label_value(study_data, row), *right_values[place]))
+            right.append(same_answer(_label_value(study_data, row), *right_values[place]))
             trace.append(cluster_numbers.setdefault(clusters[unit], len(cluster_numbers)))
             unit_of.append(int(columns.unit[row]))
     why = f"{none} among what is handed in" if right_values else none
     at = np.array(trace, dtype=np.int32)
     one = share(name, np.array(right, dtype=np.bool_), at, len(cluster_numbers), why)
-    n = counted_of(np.array(unit_of, dtype=np.int32), at, len(right))
-    return EstimateMaker(study_data, ALL, n, between=f"{columns.raters[rater].id} and what is right").of(name, one)
+    n = rater_sample_counts(np.array(unit_of, dtype=np.int32), at, len(right))
+    return EstimateMaker(study_data, ALL, n, between=f"{columns.raters[rater].id} and what is right").number(name, one)
 
 
 def _label_value(study_data: StudyData, row: int) -> Any:
@@ -74,6 +74,6 @@ def _label_value(study_data: StudyData, row: int) -> Any:
     return _MISSING.get(columns.reasons[columns.reason[row]]) if columns.reason[row] >= 0 else None
 
 
-def counted_of(unit: npt.NDArray[np.int32], trace: npt.NDArray[np.int32], places: int) -> SampleCounts:
+def rater_sample_counts(unit: npt.NDArray[np.int32], trace: npt.NDArray[np.int32], places: int) -> SampleCounts:
     """Return the n of a number about one rater."""
     return SampleCounts(places, len(np.unique(unit)), len(np.unique(trace)), 1, 0.0, {})

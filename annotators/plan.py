@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from annotators.assignment import check_raters, portion, shuffled
+from annotators.assignment import check_raters, round_share, shuffled
 from annotators.presets import HERE, presets
 from annotators.protocols import HERE as PROTOCOLS
 from annotators.units.tasks import CONDITIONS
@@ -19,7 +19,7 @@ from lab.core.errors import LabError
 from lab.core.protocol import Protocol, Show
 from lab.core.settings import check_code, check_people
 from lab.core.study import Blind, IntroductionKind, Predecessor, Study, Unit, sample_sha
-from lab.core.suggestion import none_of, suggestion
+from lab.core.suggestion import suggestion, unknown_name
 from lab.core.task import Actor, Kind
 
 STATISTICS = (
@@ -110,7 +110,7 @@ class SampledUnits(NamedTuple):
     """Units with the pilot marked, and messages about it for people."""
 
     units: list[Unit]
-    told: list[str]
+    messages: list[str]
 
 
 def plan_of(name: str, overrides: Mapping[str, Any]) -> Plan:
@@ -155,7 +155,7 @@ def _plan_file(path: Path, overrides: Mapping[str, Any]) -> Plan:
         if isinstance(value.get(field), str) and (field != "protocol" or value[field].endswith((".yaml", ".yml"))):
             value[field] = str(path.parent / value[field])
     if isinstance(value.get("consent"), str):
-        value["consent"] = consent_in(path.parent / value["consent"])
+        value["consent"] = read_consent(path.parent / value["consent"])
     value["tasks"] = [
         str(path.parent / task) if task.endswith((".yaml", ".yml")) else task for task in value.get("tasks", [])
     ]
@@ -170,12 +170,12 @@ def _plan(base: Mapping[str, Any], overrides: Mapping[str, Any], what: str) -> P
         whole.pop("protocols", None)
     plan: Plan = convert(whole, Plan, what)
     if isinstance(plan.consent, str):
-        plan = replace(plan, consent=consent_in(Path(plan.consent)))
+        plan = replace(plan, consent=read_consent(Path(plan.consent)))
     check_plan(plan, what)
     return plan
 
 
-def consent_in(path: Path) -> dict[str, str]:
+def read_consent(path: Path) -> dict[str, str]:
     """Return the consent text by locale from a YAML mapping, or from any other text file as English."""
     what = f"consent file {path}"
     data = read_file(path, what, most=limits.CONSENT_BYTES)
@@ -219,7 +219,7 @@ def check_plan(plan: Plan, what: str) -> None:
         raise LabError(what, f"field steps: {plan.steps} is less than one")
     for statistic in plan.statistics:
         if statistic not in STATISTICS:
-            raise LabError(what, f"field statistics: {none_of(statistic, STATISTICS)}")
+            raise LabError(what, f"field statistics: {unknown_name(statistic, STATISTICS)}")
     for condition in plan.conditions:
         if condition not in CONDITIONS:
             near = suggestion(condition, CONDITIONS)
@@ -257,7 +257,7 @@ def plan_like(study: Study, overrides: Mapping[str, Any]) -> Plan:
 # -- freezing --------------------------------------------------------------------------------------------------
 
 
-def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by: Actor, at: str) -> Study:
+def freeze(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by: Actor, at: str) -> Study:
     """Return the first version of a study from a plan and its units."""
     assert isinstance(plan.consent, dict)
     study = Study(
@@ -296,7 +296,7 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
     return study
 
 
-def extended(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Actor, at: str) -> Study:
+def extend(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Actor, at: str) -> Study:
     """Return a study's next version with `more` units, otherwise unchanged.
 
     Raise `LabError` if such a study cannot grow: played ones, because order and conditions are balanced over all tasks;
@@ -324,7 +324,7 @@ def extended(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Acto
     )
 
 
-def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
+def mark_pilot(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
     """Return the units with the planned pilot marked, drawn from the seed by whole clusters.
 
     Units with gold are part of it. If there are fewer units than in the paper, the pilot shrinks in proportion. An
@@ -344,7 +344,7 @@ def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> SampledUnits:
         pilot_size = len(golden)
     elif not exact and pilot_size and len(units_to_rate) < pilot_size + plan.main:
         pilot_size = (
-            portion(pilot_size / (pilot_size + plan.main), len(units_to_rate))
+            round_share(pilot_size / (pilot_size + plan.main), len(units_to_rate))
             if plan.main
             else min(pilot_size, len(units_to_rate) // 2)
         )

@@ -14,7 +14,7 @@ from lab.core.codec import convert, faults_words, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.practice import Practice
 from lab.core.protocol import NO_OPTION, PRACTICE, Field, Option, Protocol
-from lab.core.sheet_words import SAID
+from lab.core.sheet_words import ENGLISH
 
 _ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
 _OPTION_ID = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
@@ -338,7 +338,7 @@ def word_keys(protocol: Protocol) -> list[str]:
         for option in field.options:
             keys += [f"{field.id}.{option.id}{end}" for end in ("", ".means", ".cases")]
     keys += [f"reasons.{one.id}" for one in protocol.reasons]
-    return [*keys, *practice_words(protocol.practice), *SAID]
+    return [*keys, *practice_words(protocol.practice), *ENGLISH]
 
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:

@@ -60,7 +60,7 @@ def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, rou
     return items
 
 
-def bar_of(bar: float | None) -> float:
+def pass_mark(bar: float | None) -> float:
     """Return the pass mark of a study."""
     return PASS if bar is None else bar
 

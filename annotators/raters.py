@@ -13,20 +13,20 @@ from msgspec.structs import replace
 
 from annotators.agreement import coefficients, numbers
 from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.answers import NOT_HANDED_IN, NOT_RATED, answers_of, places_of, units_laid
+from annotators.agreement.answers import NOT_HANDED_IN, NOT_RATED, answers_of, places_of, places_of_units
 from annotators.agreement.estimates import EstimateMaker
 from annotators.agreement.fields import categories_of, codes_of
 from annotators.agreement.rater_sequence import (
     RaterSequence,
-    beyond_chance,
     chosen_fields,
     longest_run,
     pairs_before,
+    repetition_beyond_chance,
     sequence_of,
     share,
 )
 from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.gold_comparison import ALL, as_gold, as_settled, counted_of
+from annotators.gold_comparison import ALL, rater_sample_counts, share_as_gold, share_as_settled
 from annotators.rater_numbers import Longest, RaterNumbers, Stretch
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
@@ -68,9 +68,9 @@ class _Rater:
         seconds = seconds[np.isfinite(seconds)]
         halves = self._half_agreements()
         later, before = pairs_before(self.own, len(self.fields))
-        effect = beyond_chance(self.own, len(self.fields), self.categories)
+        effect = repetition_beyond_chance(self.own, len(self.fields), self.categories)
         same_before = float((self.own.code[later] == self.own.code[before]).mean()) if len(later) else None
-        effect_size = self._before_agreement(effect, self.own.some(_mask_of(later, len(self.own.code))))
+        effect_size = self._before_agreement(effect, self.own.select(_mask_of(later, len(self.own.code))))
         reasons, missing = self._missing_answers()
         return RaterNumbers(
             self.code,
@@ -84,9 +84,9 @@ class _Rater:
             _stretches(seconds, np.median),
             self._rest_agreement(),
             *halves,
-            _stretches((self.compared.code == self.compared.rest).astype(np.float64), np.mean),
-            as_gold(self.study_data, self.at),
-            as_settled(self.study_data, self.at),
+            _stretches((self.compared.code == self.compared.majority).astype(np.float64), np.mean),
+            share_as_gold(self.study_data, self.at),
+            share_as_settled(self.study_data, self.at),
             effect_size,
             same_before,
             same_before - effect_size.value if same_before is not None and effect_size.value is not None else None,
@@ -106,13 +106,13 @@ class _Rater:
 
     def _share_of_same(self, own: RaterSequence) -> AdditiveStatistic:
         why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
-        return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
+        return share("same as the rest", own.code == own.majority, own.trace, own.traces, why)
 
     def _half_agreements(self) -> tuple[Agreement, Agreement, Agreement]:
         rows = np.arange(len(self.compared.code))
-        first, second = (self.compared.some(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
+        first, second = (self.compared.select(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
         one, other = self._share_of_same(first), self._share_of_same(second)
-        apart = within_one(self._maker(self.compared).apart("second half minus first", other, one))
+        apart = clip_to_one(self._maker(self.compared).difference("second half minus first", other, one))
         if len(rows) == 1:
             apart = replace(apart, undefined=ONE_REST)
         return (
@@ -125,8 +125,8 @@ class _Rater:
         """Return one field's kappa with the others, or a number's distance from the others' mean."""
         if field in self.fields:
             at = self.fields.index(field)
-            field_sequence = self.compared.some(self.compared.field == at)
-            codes = np.stack((field_sequence.code, field_sequence.rest), axis=1)
+            field_sequence = self.compared.select(self.compared.field == at)
+            codes = np.stack((field_sequence.code, field_sequence.majority), axis=1)
             traces = tuple(map(str, range(field_sequence.traces)))
             two = Ratings(
                 field.id,
@@ -139,8 +139,8 @@ class _Rater:
             )
             maker = self._maker(field_sequence, field.id)
             return [
-                maker.of("same as the rest", self._share_of_same(field_sequence)),
-                maker.of("kappa", coefficients.cohen_kappa(two)),
+                maker.number("same as the rest", self._share_of_same(field_sequence)),
+                maker.number("kappa", coefficients.cohen_kappa(two)),
             ]
         own_answers = (self.study_data.columns.rater == self.at) & (
             self.study_data.columns.field == self._field_index(field)
@@ -164,11 +164,11 @@ class _Rater:
         comparable = np.isfinite(value) & np.isfinite(mean_of_others)
         pair = np.stack((value[comparable], mean_of_others[comparable]), axis=1)
         two = NumericRatings(field.id, pair, (self.code, REST), field_places.trace[comparable], field_places.traces, ())
-        n = counted_of(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
+        n = rater_sample_counts(field_places.unit[comparable], field_places.trace[comparable], int(comparable.sum()))
         maker = EstimateMaker(study_data, field.id, n, between=self._between_rest)
         if not comparable.any():
             return maker.undefined(NO_REST, "mean distance")
-        return maker.of("mean distance", numbers.mae(two))
+        return maker.number("mean distance", numbers.mae(two))
 
     def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
         """Return numeric answers (places x raters), nan if missing."""
@@ -180,20 +180,20 @@ class _Rater:
         return np.array([*of, np.nan, np.nan])[answers.value]
 
     def _answer_grid(self, at: int, field: Field) -> Grid | None:
-        field_sequence = self.compared.some(self.compared.field == at)
+        field_sequence = self.compared.select(self.compared.field == at)
         names = categories_of(self.study_data, field)
         if not len(field_sequence.code):
             return None
         counts = np.zeros((len(names), len(names)))
-        np.add.at(counts, (field_sequence.code, field_sequence.rest), 1)
+        np.add.at(counts, (field_sequence.code, field_sequence.majority), 1)
         table = tuple(tuple(float(count) for count in row) for row in counts)
         return Grid(f"{self.code}-{field.id}", field.id, names, names, table, self.code, REST)
 
     # -- with themselves ---------------------------------------------------------------------------------------
 
     def _before_agreement(self, effect: AdditiveStatistic, later: RaterSequence) -> Agreement:
-        n = counted_of(later.unit, later.trace, len(later.code))
-        return within_one(EstimateMaker(self.study_data, ALL, n, between=self.code).of(effect.name, effect))
+        n = rater_sample_counts(later.unit, later.trace, len(later.code))
+        return clip_to_one(EstimateMaker(self.study_data, ALL, n, between=self.code).number(effect.name, effect))
 
     def _self_agreement(self) -> Agreement:
         """Return the rater's agreement with themselves on items that they rated again."""
@@ -212,12 +212,12 @@ class _Rater:
                 unit.append(places_of(self.study_data, field).unit[both])
         if not any(map(len, repeats)):
             why = "nothing rated twice" if len(self.own.code) or not more else NOTHING_CHOSEN
-            nothing = EstimateMaker(self.study_data, ALL, counted_of(*_NO_ROWS, 0), between=self._between_self)
+            nothing = EstimateMaker(self.study_data, ALL, rater_sample_counts(*_NO_ROWS, 0), between=self._between_self)
             return nothing.undefined(why, "same again")
         at = np.concatenate(trace)
-        one = share("same again", np.concatenate(repeats), at, len(units_laid(self.study_data).traces), "")
-        n = counted_of(np.concatenate(unit), at, one.places)
-        return EstimateMaker(self.study_data, ALL, n, between=self._between_self).of("same again", one)
+        one = share("same again", np.concatenate(repeats), at, len(places_of_units(self.study_data).traces), "")
+        n = rater_sample_counts(np.concatenate(unit), at, one.places)
+        return EstimateMaker(self.study_data, ALL, n, between=self._between_self).number("same again", one)
 
     # -- what is lacking, and what stands out --------------------------------------------------------------------
 
@@ -237,8 +237,8 @@ class _Rater:
                 why[why == answers.reasons.index(name)] = -1
             on_sheets = (answers.value[:, 0] >= 0) | (why >= 0)
             lacks.append(why[on_sheets] >= 0)
-            trace.append(answers.laid.trace[on_sheets])
-            unit.append(answers.laid.unit[on_sheets])
+            trace.append(answers.places.trace[on_sheets])
+            unit.append(answers.places.unit[on_sheets])
             for at, many in zip(*np.unique(why[why >= 0], return_counts=True), strict=True):
                 counts[answers.reasons[at]] = counts.get(answers.reasons[at], 0) + int(many)
         at = np.concatenate(trace) if trace else _NO_ROWS[1]
@@ -246,9 +246,9 @@ class _Rater:
         columns = self.study_data.columns
         has_handed = bool(columns.handed[columns.dealt[:, 1] == self.at].any())
         why_none = "what is handed in has no question that must be answered" if has_handed else "nothing is handed in"
-        one = share("missing", lack, at, len(units_laid(self.study_data).traces), why_none)
-        n = counted_of(np.concatenate(unit) if unit else _NO_ROWS[0], at, one.places)
-        return dict(sorted(counts.items())), EstimateMaker(self.study_data, ALL, n, between=self.code).of(
+        one = share("missing", lack, at, len(places_of_units(self.study_data).traces), why_none)
+        n = rater_sample_counts(np.concatenate(unit) if unit else _NO_ROWS[0], at, one.places)
+        return dict(sorted(counts.items())), EstimateMaker(self.study_data, ALL, n, between=self.code).number(
             "missing", one
         )
 
@@ -282,15 +282,15 @@ class _Rater:
         return f"{self.code} again"
 
     def _agreement(self, name: str, one: AdditiveStatistic, own: RaterSequence) -> Agreement:
-        return self._maker(own).of(name, one)
+        return self._maker(own).number(name, one)
 
     def _maker(self, own: RaterSequence, field: str = ALL) -> EstimateMaker:
         return EstimateMaker(
-            self.study_data, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between_rest
+            self.study_data, field, rater_sample_counts(own.unit, own.trace, len(own.code)), between=self._between_rest
         )
 
 
-def within_one(one: Agreement) -> Agreement:
+def clip_to_one(one: Agreement) -> Agreement:
     """Return a difference of shares with its interval clipped to -1 and 1."""
     if one.low is None or one.high is None:
         return one

@@ -44,7 +44,7 @@ _SUCCESS_IDS = frozenset({"success", "successful", "succeeded", "completed", "co
 """Ids of such a question if it is a flag or its options are yes and no."""
 
 
-def reads(protocol: Protocol) -> bool:
+def feeds_metrics(protocol: Protocol) -> bool:
     """Return True if a protocol asks for the input of a paper's metric.
 
     That is nodes, information units, branches, criteria, success or sameness.
@@ -83,7 +83,7 @@ def success_field(protocol: Protocol) -> tuple[Field, str, str] | None:
     return None
 
 
-def settled(
+def settled_marks(
     study: Study,
     units: Iterable[Unit],
     labels: Sequence[Label],
@@ -110,7 +110,7 @@ def settled(
     return list(marks_by_unit.values())
 
 
-def settled_texts(
+def settled_marks_of_texts(
     study: Study,
     units: Iterable[Unit],
     labels: Sequence[Label],
@@ -136,7 +136,7 @@ def _pair_of(unit: Unit) -> tuple[str, str] | None:
     return _normalise(texts["A"]), _normalise(texts["B"])
 
 
-def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
+def runs_of_units(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
     """Return the runs that units are about: their own, and those with the unit's guess and intent."""
     runs: set[str] = set()
     pairs: dict[tuple[str, str], Marks] = {}
@@ -144,10 +144,10 @@ def runs_about(units: Iterable[Unit], cases: Sequence[MeasuredRun]) -> set[str]:
         runs.update(unit.runs)
         if (pair := _pair_of(unit)) is not None:
             pairs[pair] = Marks("")
-    return runs | guessed(pairs, cases).keys() if pairs else runs
+    return runs | marks_of_guesses(pairs, cases).keys() if pairs else runs
 
 
-def guessed(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:
+def marks_of_guesses(texts: Mapping[tuple[str, str], Marks], cases: Sequence[MeasuredRun]) -> dict[str, Marks]:
     """Return the results about two texts for each run that guessed the second when the first was meant."""
     gold = context_of(cases).gold
     guesses: dict[str, Marks] = {}

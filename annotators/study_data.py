@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from lab.core.adjudication import SignedSettlement, adjudicated
-from lab.core.agreement import How
+from lab.core.adjudication import SignedSettlement, current_settlements
+from lab.core.agreement import IntervalTerms
 from lab.core.design import Revision, Subject
 from lab.core.judge_call import JudgeCall
 from lab.core.label import Act
@@ -36,7 +36,7 @@ class FurtherData(NamedTuple):
     `embed` turns texts into vectors if a model for that was named (`embedder`).
     """
 
-    beside: tuple[StudyData, ...] = ()
+    other_studies: tuple[StudyData, ...] = ()
     runs: Callable[[], Sequence[MeasuredRun]] = tuple
     reviewed: Callable[[str], tuple[Proof, Sequence[Review]] | None] = lambda run: None
     designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
@@ -71,7 +71,7 @@ class StudyData:
         case: Callable[[str], MeasuredRun | None],
         other: Callable[[str], StudyData],
         played: Sequence[Any] = (),
-        how: How = How(),  # noqa: B008  # frozen
+        how: IntervalTerms = IntervalTerms(),  # noqa: B008  # frozen
         further: FurtherData = FurtherData(),  # noqa: B008  # frozen
         prelabelled: Collection[tuple[str, str, int]] = (),
         all_columns: Columns | None = None,
@@ -90,13 +90,13 @@ class StudyData:
         self._all_columns = all_columns
         self._kept: dict[Any, Any] = {}
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
         """Return the result of `make`, computed once per key: the data of a study do not change after reading."""
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
 
-    def under(self, how: How) -> StudyData:
+    def with_interval_method(self, how: IntervalTerms) -> StudyData:
         """Return the same study with another kind of interval. Cached results about its answers are shared."""
         other = copy(self)
         other.how = how
@@ -110,7 +110,7 @@ class StudyData:
             return None
         return self._with_units(units)
 
-    def within(self, units: Collection[str]) -> StudyData:
+    def with_units(self, units: Collection[str]) -> StudyData:
         """Return the study with only these units."""
         unit_ids = frozenset(units)
         return self._with_units([unit for unit in self.units if unit.id in unit_ids])
@@ -156,4 +156,4 @@ class StudyData:
     @cached_property
     def settled(self) -> dict[tuple[str, FieldReference], SignedSettlement]:
         """Adjudicated answers, by unit and place."""
-        return adjudicated(self.acts)
+        return current_settlements(self.acts)

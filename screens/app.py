@@ -26,13 +26,13 @@ from textual.worker import WorkerFailed
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import Settings, keep_theme
+from lab.core.settings import Settings, save_theme
 from lab.core.typed_text import clean
 from lab.studies.seats import may_replay
 from screens.crash import Crash
 from screens.dialogs import LEAST, LEAVING, LEAVING_HOMELESS, QuitScreen, TooSmallScreen
 from screens.key_names import keys_of
-from screens.lab import Failed, TellsRefusals
+from screens.lab import ReportsErrors, WorkFailed
 from screens.mirror.terminal_graphics import CHARACTERS
 from screens.navigation import AT_HOME, ROOMS, Navigation, Opening
 from screens.palette import Palette, PlainCommands, drop_stale_click
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from lab.ocr.reader import TextReader
     from screens.lab import Lab
-    from screens.live.session_messages import Gated, Happened, Refused, Waits
+    from screens.live.session_messages import EventCommitted, GatedActionChanged, OperationFailed, QuestionChanged
     from screens.mirror.terminal_graphics import TerminalGraphics
     from screens.picture_window import PictureWindow
     from store.store import Store
@@ -201,7 +201,7 @@ class LabApp(Navigation):
         self.settings = settings
         self.opening = opening
         self.session = None
-        self.leaving, self.after_run = LEAVING if may_replay(settings.seat) else LEAVING_HOMELESS, ""
+        self.leave_question, self.after_run = LEAVING if may_replay(settings.seat) else LEAVING_HOMELESS, ""
         self._reported_run = ""
         """Id of the run whose end a toast has reported."""
         self.run_locale = settings.locale
@@ -216,7 +216,7 @@ class LabApp(Navigation):
         self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.moved_keys, self._lost_keys = self._keymap_of(settings)
         self.set_keymap(self.moved_keys)
-        self.furnish(opening)
+        self.add_rooms(opening)
 
     @staticmethod
     def _keymap_of(settings: Settings) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -245,7 +245,7 @@ class LabApp(Navigation):
         self.theme_changed_signal.subscribe(self, self._keep_theme)
         for sentence in self._lost_keys:
             self.notify(sentence, title="Keymap", severity="warning", timeout=15, markup=False)
-        self.call_after_refresh(self.fit)
+        self.call_after_refresh(self.check_terminal_size)
 
     def _keep_theme(self, theme: Theme) -> None:
         """Save the chosen theme in the settings file for the next start."""
@@ -253,7 +253,7 @@ class LabApp(Navigation):
             return
         self.settings = msgspec.structs.replace(self.settings, theme=theme.name)
         try:
-            keep_theme(theme.name)
+            save_theme(theme.name)
         except LabError as error:
             self.report(error)
         if os.environ.get("HITLAB_THEME"):
@@ -323,14 +323,14 @@ class LabApp(Navigation):
     def text_reader(self) -> TextReader | None:
         """Reader of text in pictures; None if not wanted or not installed (a toast reports that once)."""
         if self.reads_words and self._text_reader is None:
-            self.tell_lack()
+            self.report_missing_ocr()
         if self.reads_words and self._text_reader is None:
             from lab.ocr.reader import TextReader
 
             self._text_reader = TextReader()
         return self._text_reader
 
-    def tell_lack(self) -> None:
+    def report_missing_ocr(self) -> None:
         """Show a toast with the install command, once, if the OCR engine is missing."""
         from lab.ocr.engine import check_engine
 
@@ -354,7 +354,7 @@ class LabApp(Navigation):
         return not (action == "show" and parameters[0] in ROOMS) or self.has_room(str(parameters[0]))
 
     @property
-    def unlisted(self) -> tuple[str, ...]:
+    def hidden_bindings(self) -> tuple[str, ...]:
         """Ids of bindings that help leaves out: the study leads a participant from room to room."""
         return () if may_replay(self.settings.seat) else ("app.home", "app.live")
 
@@ -392,7 +392,7 @@ class LabApp(Navigation):
         """Yield a command for each built-in task that Home has read."""
         from screens.home.home import HomeScreen
 
-        home = self.entered("home")
+        home = self.entered_screen("home")
         for task in home.tasks if isinstance(home, HomeScreen) else ():
             run = partial(self._task_from_palette, task.name)
             yield SystemCommand(f"Run {task.title} ({task.name})", f"This {task.kind} task, by its playbook", run)
@@ -438,7 +438,7 @@ class LabApp(Navigation):
         if self.screen.query("HelpPanel"):
             self.action_hide_help_panel()
         elif self.current_mode != "home":
-            self.switch_mode(self.came_from.get(self.current_mode, "home"))
+            self.switch_mode(self.back_targets.get(self.current_mode, "home"))
 
     def action_zoom(self) -> None:
         """Maximize the focused pane, or restore all panes."""
@@ -452,7 +452,7 @@ class LabApp(Navigation):
         if isinstance(self.screen, QuitScreen):
             return
         if self.run_is_live:
-            self.push_screen(QuitScreen(self.leaving), self._leave)
+            self.push_screen(QuitScreen(self.leave_question), self._leave)
         else:
             self.exit()
 
@@ -464,9 +464,9 @@ class LabApp(Navigation):
             self.exit()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self.fit)
+        self.call_after_refresh(self.check_terminal_size)
 
-    def fit(self) -> None:
+    def check_terminal_size(self) -> None:
         """Replace the screen by one sentence while the terminal is too small, and restore it afterwards."""
         small = self.size.width < LEAST[0] or self.size.height < LEAST[1]
         if small and not isinstance(self.screen, TooSmallScreen):
@@ -485,21 +485,21 @@ class LabApp(Navigation):
 
     # -- the run that is live, while another room is shown -----------------------------------------------------
 
-    def on_happened(self, message: Happened) -> None:
+    def on_event_committed(self, message: EventCommitted) -> None:
         """Follow an event of the live run, whose own screen has shown it already."""
         self._follow_run()
 
-    def on_waits(self, message: Waits) -> None:
+    def on_question_changed(self, message: QuestionChanged) -> None:
         self._follow_run()
 
-    def on_gated(self, message: Gated) -> None:
+    def on_gated_action_changed(self, message: GatedActionChanged) -> None:
         self._follow_run()
         if self.run_waits == "decision" and self.current_mode != "live":
             # In Live itself the gate's card already asks.
             key = keys_of(self, "app.live")[0]
             self.notify(f"An action waits for your decision in the live run: {key} goes there.", markup=False)
 
-    def on_refused(self, message: Refused) -> None:
+    def on_operation_failed(self, message: OperationFailed) -> None:
         self._follow_run()
 
     def _follow_run(self) -> None:
@@ -519,8 +519,8 @@ class LabApp(Navigation):
 
     # -- errors ----------------------------------------------------------------------------------------------
 
-    @on(Failed)
-    def _failed(self, message: Failed) -> None:
+    @on(WorkFailed)
+    def _failed(self, message: WorkFailed) -> None:
         self.report(message.error)
 
     def report(self, error: LabError) -> None:
@@ -544,11 +544,11 @@ class LabApp(Navigation):
         """Show a `LabError` of a worker, timer or callback as a toast, and end the app with a crash panel for all else.
 
         The panel shows no values, because Textual's own panel prints locals and so a person's words. Textual has no
-        public hook for this. A node that is `TellsRefusals` reports the `LabError`s of its message handlers itself.
+        public hook for this. A node that is `ReportsErrors` reports the `LabError`s of its message handlers itself.
         """
         cause = error.error if isinstance(error, WorkerFailed) else error
         # A worker's error, or one of a timer or callback of such a node, leaves the widgets in a sound state.
-        goes_on = cause is not error or isinstance(active_message_pump.get(None), TellsRefusals)
+        goes_on = cause is not error or isinstance(active_message_pump.get(None), ReportsErrors)
         if isinstance(cause, LabError) and goes_on:
             self.report(cause)
             return

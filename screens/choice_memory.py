@@ -7,7 +7,7 @@ from typing import Any
 
 from textual.dom import DOMNode
 
-from lab.core.last_choices import LastChoices, keep_choices, last_choices
+from lab.core.last_choices import LastChoices, last_choices, save_choices
 from lab.studies.seats import may_run
 from screens.lab import lab_of
 
@@ -25,10 +25,10 @@ def recall(node: DOMNode) -> LastChoices:
 def remember(node: DOMNode, **changes: Any) -> None:
     """Store these choices."""
     if _keeps(node):
-        keep_choices(**changes)
+        save_choices(**changes)
 
 
-def mark_of(*names: object) -> str:
+def hash_of(*names: object) -> str:
     """Return a hash that identifies something by its names without storing them in plain text."""
     # A file's name may hold undecodable bytes, which Python keeps as surrogates.
     return sha256("\x1f".join(map(str, names)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from lab.core.screen_clock import Clock
 from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of
-from screens.slip import Slip
+from screens.slip import KeyGuard
 from screens.widgets.border_words import write_title
 
 LEAVING = (
@@ -38,7 +38,7 @@ class TooSmallScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Check the size again after a screen above closed, because the terminal may have grown meanwhile."""
-        self.call_later(lab_of(self).fit)
+        self.call_later(lab_of(self).check_terminal_size)
 
     def on_resize(self) -> None:
         width, height = self.app.size
@@ -83,7 +83,7 @@ class AskScreen(ModalScreen[bool]):
     def __init__(self, title: str, says: str, verb: str) -> None:
         super().__init__()
         self._title, self._question, self._verb = title, says, verb
-        self._slip = Slip(Clock())
+        self._slip = KeyGuard(Clock())
 
     def compose(self) -> ComposeResult:
         yes, no = (keys_of(self, f"ask.{answer}")[0] for answer in ("yes", "no"))
@@ -97,5 +97,5 @@ class AskScreen(ModalScreen[bool]):
 
     def action_answer(self, sure: bool) -> None:
         """Answer. Ignore a Yes from the key that opened the dialog, held or pressed twice."""
-        if not (sure and self._slip.lasts):
+        if not (sure and self._slip.active):
             self.dismiss(sure)

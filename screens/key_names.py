@@ -21,7 +21,7 @@ def keys_of(node: DOMNode, binding_id: str) -> list[str]:
         for binding in owner.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id == binding_id:
                 keys = _moved_keys(node).get(binding_id) or binding.key
-                return [written(key.strip()) for key in keys.split(",")]
+                return [display_name(key.strip()) for key in keys.split(",")]
     return []
 
 
@@ -47,7 +47,7 @@ def _usual_keys(binding_id: str) -> str:
     return _usual.get(binding_id, "")
 
 
-def character(key: str) -> str:
+def typed_character(key: str) -> str:
     """Return the character that a key types, such as `/` for `slash`; empty if it types none."""
     if len(key) == 1:
         return key
@@ -67,7 +67,7 @@ def with_keys(node: DOMNode, text: str) -> str:
 
     def key(match: re.Match[str]) -> str:
         keys = _moved_keys(node).get(match[1]) or match[2] or _usual_keys(match[1])
-        return written(keys.split(",")[0].strip())
+        return display_name(keys.split(",")[0].strip())
 
     return _NAMED_KEY.sub(key, text)
 
@@ -82,7 +82,7 @@ def focus_now(widget: Widget) -> None:
         widget.screen.set_focus(widget)
 
 
-def give_keys(widget: Widget) -> None:
+def focus_opened(widget: Widget) -> None:
     """Focus a widget that has just opened, at once and again after its pending messages.
 
     A widget that was hidden a moment ago may receive its show event only now, and Textual then moves the focus on.
@@ -101,7 +101,7 @@ def _focus_again(widget: Widget) -> None:
         widget.screen.set_focus(widget)
 
 
-def written(key: str) -> str:
+def display_name(key: str) -> str:
     """Return a key's name as people read it: `ctrl+x`, `?`, `F5`, `Enter`."""
     *modifiers, last = key.split("+") if len(key) > 1 else [key]
     return "+".join([*modifiers, _NAMED.get(last) or (last.upper() if _FUNCTION.fullmatch(last) else format_key(last))])

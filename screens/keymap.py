@@ -26,7 +26,7 @@ from lab.core.made_files import make_folder, write_bytes
 from lab.core.plain_text import plain
 from lab.core.settings import folder, source_of
 from lab.core.suggestion import suggestion
-from screens.key_names import character
+from screens.key_names import typed_character
 
 FOLLOWS = {"run.end": "run.pause", "home.quit": "app.quit"}
 """Bindings that move with another: the second press of one key, or the same action in another room."""
@@ -152,7 +152,11 @@ def _check_entry(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> No
 
 def _is_key(key: str) -> bool:
     *modifiers, last = key.split("+") if len(key) > 1 else [key]
-    return last != "" and set(modifiers) <= _HELD and (len(last) == 1 or last in _named_keys() or bool(character(last)))
+    return (
+        last != ""
+        and set(modifiers) <= _HELD
+        and (len(last) == 1 or last in _named_keys() or bool(typed_character(last)))
+    )
 
 
 def _named_keys() -> frozenset[str]:

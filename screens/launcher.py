@@ -14,7 +14,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.studies.seats import may_replay, may_run
 from screens.key_names import with_keys
-from screens.lab import TellsRefusals, lab_of
+from screens.lab import ReportsErrors, lab_of
 from screens.widgets.footer import Footer
 
 if TYPE_CHECKING:
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
     from lab.core.settings import Settings
     from lab.runs.session import Session
     from lab.runs.spec import Spec
-    from screens.record.intent import Asking
+    from screens.record.intent import DemonstrationRequest
 
 
 def task_spec(name: str, settings: Settings, choices: RunChoices | None = None) -> Spec:
     """Return the spec of a built-in task with these choices. The default is its playbook with this person as user."""
     from lab.core.last_choices import RunChoices
-    from lab.runs.run_choices import chosen_spec
+    from lab.runs.run_choices import spec_of
     from simulators import library
 
-    return chosen_spec(library.task(name), choices or RunChoices(), settings)
+    return spec_of(library.task(name), choices or RunChoices(), settings)
 
 
-def demonstration(name: str | None, settings: Settings) -> Asking:
+def new_recording(name: str | None, settings: Settings) -> DemonstrationRequest:
     """Return a recording by this person: of a task (a name or a file), or of an intent that they state later."""
-    from lab.core.demonstration import to_demonstrate
+    from lab.core.demonstration import demonstration_task
     from lab.runs.spec import PERSON, Spec
-    from screens.record.intent import Asking
+    from screens.record.intent import DemonstrationRequest
     from simulators import library
 
     task = library.task(name) if name is not None else None
     persona = library.persona(task.persona, task.log) if task is not None and task.persona else None
     spec = Spec(
-        task or to_demonstrate(None, "", ""),
+        task or demonstration_task(None, "", ""),
         persona,
         agent=PERSON,
         person=settings.person,
         seat=settings.seat,
         device=settings.device,
     )
-    return Asking(spec, own=task is None)
+    return DemonstrationRequest(spec, own=task is None)
 
 
-class LiveLauncher(TellsRefusals, Screen[None]):
+class LiveLauncher(ReportsErrors, Screen[None]):
     """The screen beneath Live: shows that a session is being built, or the error if it failed."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class LiveLauncher(TellsRefusals, Screen[None]):
         if session.spec.agent == PERSON and app.on_recording is not None:
             app.on_recording(session.trace_id)
         self.app.push_screen(screen)
-        self.app.call_after_refresh(app.fit)
+        self.app.call_after_refresh(app.check_terminal_size)
 
     def _show_error(self, error: LabError) -> None:
         """Show why no session was built, and the key that goes back."""
@@ -111,13 +111,13 @@ class LiveLauncher(TellsRefusals, Screen[None]):
 
     def _must_read_first(self, session: Session) -> bool:
         """Return True if a participant must still read their persona. In a played study they did so before."""
-        played = lab_of(self).came_from.get("live") == "play"
+        played = lab_of(self).back_targets.get("live") == "play"
         human = session.spec.user == "human"
         return (
             session.spec.seat == "participant"
             and human
             and not played
-            and not session.store.runs.holds(session.trace_id)
+            and not session.store.runs.has_run(session.trace_id)
         )
 
     def _show_text(self, text: str) -> None:

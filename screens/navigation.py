@@ -23,7 +23,7 @@ from lab.studies.seats import (
     sees_outcomes,
 )  # fmt: skip
 from screens.key_names import with_keys
-from screens.lab import ScreenName, TellsRefusals
+from screens.lab import ReportsErrors, ScreenName
 from screens.widgets.typeahead import TypeAhead
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lab.runs.session import Session
     from lab.runs.spec import Spec
     from screens.launcher import LiveLauncher
-    from screens.record.intent import Asking
+    from screens.record.intent import DemonstrationRequest
     from simulators.users.endpoint.place import EndpointPlace
     from store.store import Store
 
@@ -52,13 +52,13 @@ class Opening(NamedTuple):
     """Builds the live run if `spec` does not describe it fully."""
     task: Task | None = None
     """Task whose design is drafted, beside the run `trace_id`."""
-    ask: Asking | None = None
+    ask: DemonstrationRequest | None = None
     """Demonstration to record. The app asks for a missing intent and place."""
     on_recording: Callable[[str], None] | None = None
     """Callback: called with the run id of each demonstration recorded in this app."""
     study: Study | None = None
     """Study that the person of this seat rates or plays."""
-    only: bool = False
+    only_study: bool = False
     """True if the app shows nothing but that study: no list of others, no Home."""
     endpoint: EndpointPlace | None = None
     """Endpoint that this program serves; None if it serves none."""
@@ -86,9 +86,9 @@ class RoomOpener(Protocol):
 class Room(NamedTuple):
     """A room: which seats may enter it, its screen factory, and the error and hint while nothing is open in it."""
 
-    may: Callable[[Seat], bool]
-    make: Callable[[Store, Settings], Screen[None]]
-    empty: tuple[str, str] = ("", "")
+    allows: Callable[[Seat], bool]
+    factory: Callable[[Store, Settings], Screen[None]]
+    empty_error: tuple[str, str] = ("", "")
 
 
 def _make_home(store: Store, settings: Settings) -> Screen[None]:
@@ -238,17 +238,17 @@ ROOMS: dict[ScreenName, Room] = {
 }
 
 
-OF_STUDY: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters", "progress")
+RESULT_ROOMS: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters", "progress")
 """Rooms about one study's results. All show the study that was opened last in any of them."""
-OF_RATING: tuple[ScreenName, ...] = ("home", "annotate")
+RATER_ROOMS: tuple[ScreenName, ...] = ("home", "annotate")
 """Rooms of a rater with an open study."""
-SIGNED: tuple[ScreenName, ...] = ("author", "review", "privacy", "adjudicate")
+SIGNED_ROOMS: tuple[ScreenName, ...] = ("author", "review", "privacy", "adjudicate")
 """Rooms whose work is signed with a study code. They ask for one if the person is unnamed."""
-OF_PROOFREADING: tuple[ScreenName, ...] = ("review", "privacy")
+PROOFREADING_ROOMS: tuple[ScreenName, ...] = ("review", "privacy")
 """Rooms that such a rater has only if the command line named them."""
 
 
-class Navigation(TellsRefusals, TypeAhead):
+class Navigation(ReportsErrors, TypeAhead):
     """An app with the rooms of its seat. Each keeps its state while another is shown."""
 
     store: Store
@@ -257,19 +257,19 @@ class Navigation(TellsRefusals, TypeAhead):
     """The run under way, or the last one. None before the first."""
     rates: bool
     """True if the person is a blinded rater with an open study. They see runs only through its items."""
-    only: Study | None
+    only_study: Study | None
     """The only study of this app; None if the app has more."""
     answers_only: bool
     """True if the room Answer is all that this app has."""
-    came_from: dict[str, ScreenName]
+    back_targets: dict[str, ScreenName]
     """The room to which Back leads, by room. A missing room means Home."""
-    leaving: tuple[str, str]
+    leave_question: tuple[str, str]
     """Question before a live run is left, and the line about its keys."""
-    took_part: Study | None
+    last_own_study: Study | None
     """The study that was rated or played here last; None if none was opened."""
-    read: Study | None
-    """The study whose results all rooms of `OF_STUDY` show."""
-    reads: dict[ScreenName, str]
+    results_study: Study | None
+    """The study whose results all rooms of `RESULT_ROOMS` show."""
+    shown_studies: dict[ScreenName, str]
     """Name of the study that each of those rooms shows."""
     run_locale: str
     """Language of the live run for the person who answers in it."""
@@ -281,18 +281,18 @@ class Navigation(TellsRefusals, TypeAhead):
     on_recording: Callable[[str], None] | None
     """See `Opening`."""
 
-    def furnish(self, opening: Opening) -> None:
+    def add_rooms(self, opening: Opening) -> None:
         """Add the rooms of this seat. Raise `LabError` if the first room is not one of them."""
-        self.came_from = {}
-        self.read, self.reads, self.took_part = None, {}, None
+        self.back_targets = {}
+        self.results_study, self.shown_studies, self.last_own_study = None, {}, None
         self.endpoint, self.serve_endpoint = opening.endpoint, opening.serve_endpoint
         self.on_recording = opening.on_recording
-        studies = opening.study is not None or self.store.studies.rates(self.settings.person)
+        studies = opening.study is not None or self.store.studies.is_active_rater(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         # Read by `has_room` below.
         self._asked_for = opening.screen
-        self.only = opening.study if opening.only else None
-        self.answers_only = opening.only and opening.screen == "answer"
+        self.only_study = opening.study if opening.only_study else None
+        self.answers_only = opening.only_study and opening.screen == "answer"
         for name, room in ROOMS.items():
             if self.has_room(name):
                 self.add_mode(name, partial(self._new_screen, room))
@@ -303,7 +303,7 @@ class Navigation(TellsRefusals, TypeAhead):
             from screens.home.rater_home import RatingHome
 
             return self._set_breakpoints(RatingHome(self.store, self.settings))
-        return self._set_breakpoints(room.make(self.store, self.settings))
+        return self._set_breakpoints(room.factory(self.store, self.settings))
 
     def _set_breakpoints(self, screen: Screen[None]) -> Screen[None]:
         """Set a new screen's breakpoint classes. Textual does so only after a first layout without a size."""
@@ -316,23 +316,23 @@ class Navigation(TellsRefusals, TypeAhead):
 
     def has_room(self, name: str) -> bool:
         """Return True if a room exists for this seat. If one study is all there is, a rater has only its room."""
-        if self.only is not None and self._asked_for == "annotate":
+        if self.only_study is not None and self._asked_for == "annotate":
             return name == "annotate"
         if self.answers_only:
             return name == "answer"
         for room, there in ROOMS.items():
-            if room == name and there.may(self.settings.seat):
-                also = room in OF_PROOFREADING and room == self._asked_for
-                return not self.rates or room in OF_RATING or also
+            if room == name and there.allows(self.settings.seat):
+                also = room in PROOFREADING_ROOMS and room == self._asked_for
+                return not self.rates or room in RATER_ROOMS or also
         return False
 
     def _check_room(self, name: ScreenName) -> None:
         if not self.has_room(name):
             raise LabError(name.title(), f"is not there for the seat {self.settings.seat}.")
 
-    def signed(self, name: ScreenName, go: Callable[[], object]) -> None:
+    def enter_signed(self, name: ScreenName, go: Callable[[], object]) -> None:
         """Enter a room. Ask for a study code first if its work is signed and the person is unnamed."""
-        if name not in SIGNED or self.settings.person != UNNAMED:
+        if name not in SIGNED_ROOMS or self.settings.person != UNNAMED:
             go()
             return
         from screens.person_dialog import PersonScreen
@@ -341,7 +341,7 @@ class Navigation(TellsRefusals, TypeAhead):
             if code is not None:
                 self._name_person(code)
                 go()
-            elif self.current_mode in SIGNED:
+            elif self.current_mode in SIGNED_ROOMS:
                 self.open_home()
 
         self.push_screen(PersonScreen(), begin)
@@ -369,14 +369,14 @@ class Navigation(TellsRefusals, TypeAhead):
             self.open_author(opening.task, opening.trace_id)
         elif opening.screen in ("annotate", "play") and opening.study is not None:
             self.open_study(opening.study)
-        elif opening.screen in OF_STUDY and opening.study is not None:
+        elif opening.screen in RESULT_ROOMS and opening.study is not None:
             self.open_numbers(opening.study, opening.screen)
         elif opening.screen in ("review", "privacy"):
             self.open_demonstration(opening.screen, opening.trace_id)
 
     def action_show(self, name: ScreenName) -> None:
         """Go to another room. Raise `LabError` if nothing is open in it."""
-        sentence, hint = ROOMS[name].empty
+        sentence, hint = ROOMS[name].empty_error
         if name == "live" and not may_run(self.settings.seat):
             hint = ""  # no task is listed in this seat's Home
         # Live's launcher is always on its stack, so that alone does not mean that a run was shown.
@@ -386,17 +386,17 @@ class Navigation(TellsRefusals, TypeAhead):
         screen = self.screen
         if isinstance(screen, RoomOpener) and screen.open_here(name, entered=entered):
             return
-        if name in OF_STUDY and self.read is not None:
-            if self.reads.get(name) == self.read.name:
+        if name in RESULT_ROOMS and self.results_study is not None:
+            if self.shown_studies.get(name) == self.results_study.name:
                 self.switch_mode(name)
             else:
-                self.open_numbers(self.read, name)
+                self.open_numbers(self.results_study, name)
             return
         if sentence and not entered:
             raise LabError(name.title(), sentence, with_keys(self, hint))
-        self.signed(name, lambda: self.switch_mode(name))
+        self.enter_signed(name, lambda: self.switch_mode(name))
 
-    def entered(self, name: ScreenName) -> Screen[None] | None:
+    def entered_screen(self, name: ScreenName) -> Screen[None] | None:
         """Return the screen of a room that was entered before; None if it was not."""
         stack = self._screen_stacks.get(name)
         return stack[0] if stack else None
@@ -411,7 +411,7 @@ class Navigation(TellsRefusals, TypeAhead):
         self.open_home()
         from screens.home.home import HomeScreen
 
-        home = self.entered("home")
+        home = self.entered_screen("home")
         if isinstance(home, HomeScreen):
             home.point_at(study)
 
@@ -426,7 +426,7 @@ class Navigation(TellsRefusals, TypeAhead):
         self._show_launcher().build(build)
 
     def open_session(self, make: Callable[[], Session]) -> None:
-        """Show a run that `make` builds off the UI thread."""
+        """Show a run that `factory` builds off the UI thread."""
         self._show_launcher().build(make)
 
     def choose_phone(self, serial: str) -> None:
@@ -444,11 +444,11 @@ class Navigation(TellsRefusals, TypeAhead):
 
         self._show_launcher().build(build)
 
-    def open_record(self, asking: Asking) -> None:
+    def open_record(self, asking: DemonstrationRequest) -> None:
         """Record a demonstration. Ask first for a missing intent or place."""
-        intent, place = asking.said
+        intent, place = asking.known_intent_and_place
         if intent and place:
-            self.open_live(asking.begun(intent, place))
+            self.open_live(asking.to_spec(intent, place))
             return
         self._show_launcher()
         from screens.record.intent import IntentScreen
@@ -457,16 +457,16 @@ class Navigation(TellsRefusals, TypeAhead):
             if answer is None:
                 self.open_home()
             else:
-                self.open_live(asking.begun(*answer))
+                self.open_live(asking.to_spec(*answer))
 
         self.push_screen(IntentScreen(intent, fixed=bool(intent) and not asking.own), begin)
 
-    def forked(self, trace_id: str, index: int, change: ForkChange) -> Session:
+    def fork_session(self, trace_id: str, index: int, change: ForkChange) -> Session:
         """Build a session that continues from a step (from 0) of a stored run. Not for the UI thread."""
-        from lab.runs.fork import forked
+        from lab.runs.fork import fork_run
 
         settings = self.settings
-        return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
+        return fork_run(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
 
     def open_resume(self, trace_id: str) -> None:
         """Continue an open run from its last step."""
@@ -494,7 +494,7 @@ class Navigation(TellsRefusals, TypeAhead):
     def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None:
         """Show a stored run at a step, counted from 1. `back` is the room to which Back leads."""
         self._check_room("replay")
-        self.came_from["replay"] = back
+        self.back_targets["replay"] = back
         self.switch_mode("replay")
         from screens.replay.replay import ReplayScreen
 
@@ -505,7 +505,7 @@ class Navigation(TellsRefusals, TypeAhead):
     def open_compare(self, left: str, right: str) -> None:
         """Show two stored runs side by side. Back leads to the table of runs."""
         self._check_room("compare")
-        self.came_from["compare"] = "runs"
+        self.back_targets["compare"] = "runs"
         self.switch_mode("compare")
         from screens.compare.compare import CompareScreen
 
@@ -525,13 +525,13 @@ class Navigation(TellsRefusals, TypeAhead):
             room.open(task, trace_id)
 
         self._check_room("author")
-        self.signed("author", go)
+        self.enter_signed("author", go)
 
     def open_study(self, study: Study) -> None:
         """Show a study to the person of this seat, at the item where they left it."""
         room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
         self._check_room(room)
-        self.took_part = study
+        self.last_own_study = study
         self.switch_mode(room)
         screen = self.get_screen_stack(room)[0]
         if room == "play":
@@ -550,20 +550,20 @@ class Navigation(TellsRefusals, TypeAhead):
 
         def go() -> None:
             # Back leads to Progress only after `open_rater`, which sets it again.
-            self.came_from.pop(room, None)
-            self.read, self.reads[room] = study, study.name
+            self.back_targets.pop(room, None)
+            self.results_study, self.shown_studies[room] = study, study.name
             self.switch_mode(room)
             screen = self.get_screen_stack(room)[0]
             assert isinstance(screen, StudyRoom)
             screen.open(study)
 
         self._check_room(room)
-        self.signed(room, go)
+        self.enter_signed(room, go)
 
     def open_rater(self, study: Study, code: str) -> None:
         """Show one rater's numbers, or all raters (empty code). Back leads to the study's progress."""
         self.open_numbers(study, "raters")
-        self.came_from["raters"] = "progress"
+        self.back_targets["raters"] = "progress"
         from screens.raters.raters import RatersScreen
 
         screen = self.get_screen_stack("raters")[0]
@@ -582,7 +582,7 @@ class Navigation(TellsRefusals, TypeAhead):
             screen.open(trace_id)
 
         self._check_room(room)
-        self.signed(room, go)
+        self.enter_signed(room, go)
 
     def check_no_run(self) -> None:
         """Raise `LabError` while a run is under way, because a person has one phone in front of them."""

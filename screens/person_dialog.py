@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.settings import UNNAMED, check_code, check_unlike
+from lab.core.settings import UNNAMED, check_code, check_distinct
 from screens.lab import lab_of
 from screens.widgets.footer import Footer
 from screens.widgets.text_fields import TextLine
@@ -54,7 +54,7 @@ class PersonScreen(Screen[str | None]):
                 raise LabError("person", f"{UNNAMED!r} names nobody.")
             check_code(code, "person", "code")
             # A known code in other capitals would count as another person.
-            check_unlike(code, lab_of(self).store.studies.people(), "person", "code")
+            check_distinct(code, lab_of(self).store.studies.people(), "person", "code")
         except LabError as error:
             self.query_one("#person-wrong", Static).update(plain(error.sentence))
         else:

@@ -17,7 +17,7 @@ _KEY = re.compile(r"[a-z]+(?:_[a-z]+)+")
 """Pattern of a value that is an identifier."""
 
 
-def outline(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, str]]:
+def fact_lines(value: dict[str, Any], depth: int = 0) -> Iterator[tuple[int, str, str]]:
     """Yield depth, name and value of each line. A nested fact has its description as value, or none.
 
     A few short facts share a line, a person in a list has their name as label, and coordinates are one pair of numbers.

@@ -159,18 +159,18 @@ class PictureWindow:
 
     # -- what a page asks ------------------------------------------------------------------------------------
 
-    def allows(self, path: str, host: str) -> str | None:
+    def path_below_secret(self, path: str, host: str) -> str | None:
         """Return the path behind the secret part; None if the secret or the host name is wrong."""
         first, _, rest = path.lstrip("/").partition("/")
         # Another name would mean DNS rebinding: a foreign page that resolves its own name to this machine.
         ours = host in (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         return rest if ours and hmac.compare_digest(first.encode(), self._token.encode()) else None
 
-    def is_own(self, origin: str | None) -> bool:
+    def is_own_origin(self, origin: str | None) -> bool:
         """Return True for a request from our page or from no page. Browsers name the origin of other pages."""
         return origin in (None, f"http://127.0.0.1:{self.port}", f"http://localhost:{self.port}")
 
-    def newer(self, than: int) -> dict[str, Any]:
+    def wait_newer(self, than: int) -> dict[str, Any]:
         """Return what is shown, once it is newer than that number or after `_WAIT` seconds."""
         end = time.monotonic() + _WAIT
         with self._change:
@@ -190,7 +190,7 @@ class PictureWindow:
             "over": self._closed,
         }
 
-    def dragged(self, body: bytes) -> bool:
+    def accept_region(self, body: bytes) -> bool:
         """Accept a region from a page.
 
         Return False if none is wanted, it is invalid, or it belongs to another picture.
@@ -254,27 +254,27 @@ def _make_handler(window: PictureWindow) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
-            page_path = window.allows(path, self.headers.get("Host", ""))
+            page_path = window.path_below_secret(path, self.headers.get("Host", ""))
             if page_path == "":
                 nonce = secrets.token_urlsafe(12)
                 self._send(PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
             elif page_path == "now":
                 than = query.removeprefix("after=")
-                self._send(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
+                self._send(encode(window.wait_newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
             elif page_path == "picture" and (picture := window.picture()) is not None:
                 self._send(*picture)
             else:
                 self.send_error(404)
 
         def do_POST(self) -> None:
-            page_path = window.allows(self.path, self.headers.get("Host", ""))
+            page_path = window.path_below_secret(self.path, self.headers.get("Host", ""))
             length = self.headers.get("Content-Length", "")
             short = re.fullmatch("[0-9]{1,4}", length) and int(length) <= _LONGEST
             # The body stays unread, so the connection cannot be used again.
-            if page_path != "region" or not short or not window.is_own(self.headers.get("Origin")):
+            if page_path != "region" or not short or not window.is_own_origin(self.headers.get("Origin")):
                 self.close_connection = True
                 self.send_error(404)
-            elif window.dragged(self.rfile.read(int(length))):
+            elif window.accept_region(self.rfile.read(int(length))):
                 self._send(b"{}")
             else:
                 self.send_error(409)

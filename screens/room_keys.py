@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.binding import Binding
 
 
-def next_pane(room: str, group: Binding.Group) -> Binding:
+def next_pane_binding(room: str, group: Binding.Group) -> Binding:
     """Return the binding that focuses the next pane. `room` is the prefix of the room's binding ids."""
     return Binding(
         "tab",
@@ -18,12 +18,12 @@ def next_pane(room: str, group: Binding.Group) -> Binding:
     )
 
 
-def back(room: str, group: Binding.Group, tooltip: str = "One step back, then Home") -> Binding:
+def back_binding(room: str, group: Binding.Group, tooltip: str = "One step back, then Home") -> Binding:
     """Return the binding that goes one step back."""
     return Binding("escape", "back", "Back", show=False, id=f"{room}.back", group=group, tooltip=tooltip)
 
 
-def lines(room: str, group: Binding.Group) -> tuple[Binding, Binding]:
+def line_bindings(room: str, group: Binding.Group) -> tuple[Binding, Binding]:
     """Return the bindings for the next and the previous line, which work from every pane."""
     return (
         Binding(

@@ -6,11 +6,11 @@ from math import inf
 
 from lab.core.screen_clock import Clock
 
-SLIP = 0.3
+GUARD_SECONDS = 0.3
 """Seconds in which a key still belongs to what was there before."""
 
 
-class Slip:
+class KeyGuard:
     """The moment after something new appeared in the place of something else."""
 
     def __init__(self, clock: Clock) -> None:
@@ -22,6 +22,6 @@ class Slip:
         self._began = self.clock.seconds()
 
     @property
-    def lasts(self) -> bool:
+    def active(self) -> bool:
         """True while a key is not meant for the new thing."""
-        return self.clock.seconds() - self._began < SLIP
+        return self.clock.seconds() - self._began < GUARD_SECONDS

@@ -7,7 +7,7 @@ from textual.theme import BUILTIN_THEMES
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import source_of
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 
 PLAIN = "$foreground"
 """Normal text within something coloured."""
@@ -35,4 +35,4 @@ def check_theme(name: str) -> None:
     """Raise `LabError` if there is no theme of that name."""
     if name not in BUILTIN_THEMES:
         what, field = source_of("theme")
-        raise LabError(what, f"field {field}: {none_of(plain(name), sorted(BUILTIN_THEMES))}")
+        raise LabError(what, f"field {field}: {unknown_name(plain(name), sorted(BUILTIN_THEMES))}")

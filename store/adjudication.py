@@ -8,26 +8,33 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from lab.core.adjudication import PlaceAnswer, Settlement, SignedSettlement, adjudicated, majority_of, place_answers
+from lab.core.adjudication import (
+    PlaceAnswer,
+    Settlement,
+    SignedSettlement,
+    current_settlements,
+    majority_of,
+    place_answers,
+)
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import later, now, uuid7
+from lab.core.ids_and_clock import not_before, now, uuid7
 from lab.core.label import Act, Label
 from lab.core.label_rules import check_value
 from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference, fields_by_target, handed_in, place_words, target_of
+from lab.core.rating_sheet import FieldReference, fields_by_target, place_words, submitted_sheets, target_of
 from lab.core.study import VERSION, Study, Unit
 from lab.core.task import Actor
 from store.database import Database
 from store.labels import Labels, insert_act
-from store.studies import Studies, check_no_kit, key_of
+from store.studies import Studies, check_not_kit, key_of
 
 
 class Ruling(NamedTuple):
     """One settlement to store, with its unit."""
 
     unit: Unit
-    what: Settlement
+    settlement: Settlement
 
 
 class Adjudications:
@@ -58,8 +65,8 @@ class Adjudications:
         settlements: list[SignedSettlement] = []
         with self._database.writing() as db:
             # Inside the write lock, so that no answer or settlement can arrive between the checks and the insert.
-            check_no_kit(db)
-            settlements_by_place = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
+            check_not_kit(db)
+            settlements_by_place = self.settlements(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
                 stands = settlements_by_place.get((unit.id, FieldReference(what.target, what.field)))
                 if open_only and stands is not None:
@@ -87,21 +94,21 @@ class Adjudications:
         The system clock may have been set back.
         """
         sql = "SELECT max(at) FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
-        return later(now(), db.execute(sql, key_of(study)).fetchone()[0])
+        return not_before(now(), db.execute(sql, key_of(study)).fetchone()[0])
 
     # Reading
 
-    def settled(self, study: Study, unit: str | None = None) -> dict[tuple[str, FieldReference], SignedSettlement]:
+    def settlements(self, study: Study, unit: str | None = None) -> dict[tuple[str, FieldReference], SignedSettlement]:
         """Return the current settlements by unit and place."""
         sql = "SELECT body FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
         more = " AND unit = ?" if unit is not None else ""
         values = (*key_of(study), *(() if unit is None else (storable(unit),)))
         rows = self._database.rows_in("act", f"{sql}{more} ORDER BY n", *values)
-        return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows)
+        return current_settlements(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in rows)
 
-    def may_settle(self, study: Study, unit: Unit, by: Actor) -> str:
+    def settling_obstacle(self, study: Study, unit: Unit, by: Actor) -> str:
         """Return why a person may not settle anything in a unit now, as a sentence, empty if they may."""
-        if self._labels.withdrew(by.id):
+        if self._labels.has_withdrawn(by.id):
             return f"{by.id} has withdrawn."
         labels = list(self._labels.read(study, unit.id))
         if any((label.rater.kind, label.rater.id) == (by.kind, by.id) for label in labels):
@@ -113,20 +120,22 @@ class Adjudications:
         if any(assignment.rater == by.id for assignment in assignments):
             return f"it is dealt to {by.id}, who is to rate it and has not."
         # A rater who has not handed in could still see the settled answer, so settling waits for all who remain.
-        handed_sheets = self.handed(study, unit.id, {assignment.rater for assignment in assignments})
+        handed_sheets = self.handed_in_sheets(study, unit.id, {assignment.rater for assignment in assignments})
         waits = {
             assignment.rater
             for assignment in assignments
             if (assignment.rater, assignment.unit, assignment.run) not in handed_sheets
         }
         # People who left or withdrew will never hand in.
-        waits = {code for code in waits if not self._studies.has_left(study, code) and not self._labels.withdrew(code)}
+        waits = {
+            code for code in waits if not self._studies.has_left(study, code) and not self._labels.has_withdrawn(code)
+        }
         if waits:
             problem = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
             return f"{problem}; what is settled would come before their answers."
         return ""
 
-    def handed(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
+    def handed_in_sheets(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
         """Return the sheets of a unit (rater, unit, run) that these raters have handed in."""
         sql = (
             "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('commit', 'reopen') "
@@ -135,12 +144,14 @@ class Adjudications:
         key = key_of(study)
         rows_in = self._database.rows_in
         bodies = [body for rater in raters for (body,) in rows_in("act", sql, *key, storable(rater), storable(unit))]
-        return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
+        return set(submitted_sheets(decode(body, Act, "an act in the file", newest=VERSION) for body in bodies))
 
     def answers_at(self, study: Study, unit: str, spot: FieldReference) -> list[PlaceAnswer]:
         """Return the current answers of all raters at a place, a person's only if handed in."""
         labels = list(self._labels.read(study, unit))
-        return place_answers(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
+        return place_answers(
+            study, spot, labels, self.handed_in_sheets(study, unit, {label.rater.id for label in labels})
+        )
 
     # Rules
 
@@ -159,7 +170,7 @@ class Adjudications:
         if not db.execute(sql, (*key_of(study), storable(unit.id))).fetchone():
             raise LabError(title, f"is not in study {study.name} in {self._database.path}.")
         field = _field(study, unit, spot, title)
-        if why := self.may_settle(study, unit, by):
+        if why := self.settling_obstacle(study, unit, by):
             raise LabError(title, why)
         if not what.reason.strip():
             raise LabError(title, "field reason: is empty; what is settled says why.")

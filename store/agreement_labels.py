@@ -20,7 +20,7 @@ _COUNTED = "act IN ('commit', 'reopen', 'adjudicated', 'replaced', 'left')"
 """SQL condition for acts that change which labels count."""
 
 
-class Newest(msgspec.Struct, frozen=True):
+class FilePosition(msgspec.Struct, frozen=True):
     """Position up to which a file was read: last row (number, id) of each table, and erasure counts.
 
     Rows are only added or erased, never changed. An assignment's id is its rater and position.
@@ -46,14 +46,14 @@ class AgreementLabels:
         """
         from store.label_columns import columns_of
 
-        with self._database.one_moment() as db:
+        with self._database.snapshot() as db:
             return columns_of(db, study)
 
     def columns_and_times(self, study: Study) -> tuple[Columns, AnswerTimes]:
         """Return the same columns, and the time of every answer."""
         from store.label_columns import columns_and_times
 
-        with self._database.one_moment() as db:
+        with self._database.snapshot() as db:
             return columns_and_times(db, study)
 
     def costs(self, study: Study) -> dict[tuple[str, str, str, int], float]:
@@ -87,7 +87,7 @@ class AgreementLabels:
             for rater, unit, run, stage, model, once, *usage in self._database.rows_in("act", sql, *key_of(study))
         ]  # fmt: skip
 
-    def newest(self) -> Newest:
+    def position(self) -> FilePosition:
         """Return the file's current position. This is cheap, because only erasures are counted."""
         last = {
             table: self._database.rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
@@ -96,13 +96,13 @@ class AgreementLabels:
         label, act, assignment = (tuple(newest_row[0]) if newest_row else (0, "") for newest_row in last.values())
         rows_in = self._database.rows_in
         erasure_counts = [rows_in(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
-        return Newest(
+        return FilePosition(
             label, act, assignment, *(int(newest_row[0][0]) if newest_row else 0 for newest_row in erasure_counts)
         )
 
-    def same_since(self, study: Study, then: Newest) -> bool:
+    def same_since(self, study: Study, then: FilePosition) -> bool:
         """Return True if the same labels count in a study now as at position `then`."""
-        if not self.goes_on_from(then):
+        if not self.continues(then):
             return False
         for table, (n, _) in _table_positions(then):
             counts = f" AND {_COUNTED}" if table == "act" else ""
@@ -112,9 +112,9 @@ class AgreementLabels:
                 return False
         return True
 
-    def goes_on_from(self, then: Newest) -> bool:
+    def continues(self, then: FilePosition) -> bool:
         """Return True if this file still holds the rows at `then` and nothing was erased since."""
-        position = self.newest()
+        position = self.position()
         if (position.withdrawals, position.tombstones) != (then.withdrawals, then.tombstones):
             return False
         return all(
@@ -128,5 +128,5 @@ _ROW_IDS = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"
 """SQL expression that identifies a row of each table, besides its number."""
 
 
-def _table_positions(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
+def _table_positions(newest: FilePosition) -> tuple[tuple[str, tuple[int, str]], ...]:
     return ("label", newest.label), ("act", newest.act), ("assignment", newest.assignment)

@@ -8,8 +8,8 @@ from lab.core.codec import decode, encode, storable
 from lab.core.label import Act
 from lab.core.study import VERSION
 from store.database import Database
-from store.studies import check_no_kit
-from store.tombstones import check_stays
+from store.studies import check_not_kit
+from store.tombstones import check_not_withdrawn
 
 TABLE = "answer_link"
 
@@ -27,8 +27,8 @@ class AnswerLinks:
         """
         with self._database.writing() as db:
             check()
-            check_no_kit(db)
-            check_stays(db, act.rater.id, "link")
+            check_not_kit(db)
+            check_not_withdrawn(db, act.rater.id, "link")
             values = (act.id, storable(act.rater.id), act.act, act.at, encode(act).decode())
             db.execute(f"INSERT INTO {TABLE} VALUES (NULL, ?, ?, ?, ?, ?)", values)
 

@@ -22,17 +22,17 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """Return a connection in autocommit mode whose writes are on disk once COMMIT returns."""
     if not readonly:
         make_file(path)  # SQLite gives `-wal` and `-shm` the mode of this file
-        return _opened(path, "mode=rwc")
+        return _open_connection(path, "mode=rwc")
     try:
-        return _opened(path, "mode=ro")
+        return _open_connection(path, "mode=ro")
     except sqlite3.OperationalError:
-        if not path.is_file() or has_write_ahead(path):
+        if not path.is_file() or has_wal(path):
             raise
         # A WAL file in a read-only folder: SQLite cannot create `-shm`. Nobody can write it, so no lock is needed.
-        return _opened(path, "mode=ro&immutable=1")
+        return _open_connection(path, "mode=ro&immutable=1")
 
 
-def _opened(path: Path, query: str) -> sqlite3.Connection:
+def _open_connection(path: Path, query: str) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{query}"
     connection = sqlite3.connect(
         # isolation_level=None: all transactions begin explicitly. `Database.close` closes connections of other
@@ -63,12 +63,12 @@ def _opened(path: Path, query: str) -> sqlite3.Connection:
     return connection
 
 
-def has_write_ahead(path: Path) -> bool:
+def has_wal(path: Path) -> bool:
     """Return True if a file has a `-wal`: a program has it open, or ended without closing it."""
     return Path(f"{path}-wal").exists()  # `/` and `.` have no name to change
 
 
-def tidy_write_ahead(path: Path) -> None:
+def remove_empty_wal(path: Path) -> None:
     """Let SQLite remove the empty `-wal` and `-shm` that a read-only connection created but cannot remove itself.
 
     Call only if neither existed before. A writable connection removes them on close, under SQLite's own locks. They
@@ -90,10 +90,10 @@ def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> No
     ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
     empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
     if not ours and (version or not empty):
-        raise LabError(named(path), "is another program's database.", "Name another file with --db.")
+        raise LabError(database_title(path), "is another program's database.", "Name another file with --db.")
     if version > VERSION:
         raise LabError(
-            named(path),
+            database_title(path),
             f"was written by a newer hitlab (schema {version}; this one knows {VERSION}).",
             "Upgrade hitlab to open it.",
         )
@@ -101,7 +101,7 @@ def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> No
     if readonly:
         # An older schema lacks some tables. The others are read as before.
         if not version:
-            raise LabError(named(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
+            raise LabError(database_title(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
         return
     _enable_wal(connection)
     if version < VERSION:
@@ -122,7 +122,7 @@ def _enable_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.01)
 
 
-def named(path: Path) -> str:
+def database_title(path: Path) -> str:
     """Return a file's name as an error title."""
     return f"database {path}"
 
@@ -133,9 +133,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise LabError(named(path), *_describe_error(path, error)) from error
+        raise LabError(database_title(path), *_describe_error(path, error)) from error
     except UnicodeDecodeError as error:  # sqlite3 quotes the damaged bytes in its message
-        raise LabError(named(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
+        raise LabError(database_title(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
 
 
 def _describe_error(path: Path, error: sqlite3.Error) -> tuple[str, str]:

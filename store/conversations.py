@@ -20,7 +20,7 @@ class ConversationRow(NamedTuple):
     started: str
     kind: str
     at: str
-    asked: int
+    question_seq: int
     seen: bool
     turns: int
 
@@ -81,7 +81,7 @@ class Conversations:
         """Return the number of open conversations by person."""
         return dict(self._database.read(_COUNTS, prefix, prefix + "\U0010ffff"))
 
-    def asked(self, run: str, seq: int) -> tuple[str, str]:
+    def question_kind_and_text(self, run: str, seq: int) -> tuple[str, str]:
         """Return kind and text of a question, cached because a question may have megabytes."""
         if (run, seq) not in self._asked:
             rows = self._database.read(_ASKED, run, seq)
@@ -100,7 +100,7 @@ class Conversations:
             self._first_words[run] = str(rows[0][0] or "") if rows else ""
         return self._first_words[run]
 
-    def task_named(self, prefix: str, sha: str) -> str:
+    def task_by_hash(self, prefix: str, sha: str) -> str:
         """Return the task whose id ends with a hash, among conversations with this agent prefix, empty if none."""
         sql = "SELECT task FROM trace WHERE agent >= ? AND agent < ? AND task LIKE ? ORDER BY n LIMIT 1"
         rows = self._database.read(sql, prefix, prefix + "\U0010ffff", f"%-{sha}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.errors import LabError
-from store.connection import BUSY_SECONDS, connect, named, prepare, sqlite_errors
+from store.connection import BUSY_SECONDS, connect, database_title, prepare, sqlite_errors
 
 
 class _ThreadState(threading.local):
@@ -29,7 +29,7 @@ class Database:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self.path = path
         self.readonly = readonly
-        self.suggests = False
+        self.may_suggest = False
         """If True, errors for unknown names suggest similar names in the file: only for callers who may list them."""
         self._thread_state = _ThreadState()
         self._open: dict[threading.Thread, tuple[sqlite3.Connection, threading.RLock]] = {}
@@ -83,7 +83,7 @@ class Database:
             return own
         with self._guard:
             if self._closed:
-                raise LabError(named(self.path), "is closed.")
+                raise LabError(database_title(self.path), "is closed.")
             for thread in [thread for thread in self._open if not thread.is_alive()]:
                 # Nobody else closes the connection of a thread that has ended.
                 self._open.pop(thread)[0].close()
@@ -102,9 +102,9 @@ class Database:
 
     def rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
         """Return all rows of a query, empty if an older, read-only file lacks the table."""
-        return self.read(sql, *values) if self.has(table) else []
+        return self.read(sql, *values) if self.has_table(table) else []
 
-    def has(self, table: str) -> bool:
+    def has_table(self, table: str) -> bool:
         """Return True if the table exists. Older, read-only files may lack some."""
         if table not in self._tables:
             if not self.read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table):
@@ -113,7 +113,7 @@ class Database:
         return True
 
     @contextmanager
-    def one_moment(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
         """Read from one snapshot within the block, unaffected by concurrent writes."""
         with sqlite_errors(self.path), self._thread_state.busy:
             db = self.connection()
@@ -125,7 +125,7 @@ class Database:
                 db.execute("COMMIT")
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Join this thread's writes within the block into one transaction, durable at its end.
 
         A refused write rolls back only itself. An exception that leaves the block rolls back everything.
@@ -141,7 +141,7 @@ class Database:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Run one transaction that takes the write lock at once, so that it never fails later for lack of it.
 
-        Within `together` it becomes a savepoint of the outer transaction.
+        Within `transaction` it becomes a savepoint of the outer transaction.
         """
         if not self._thread_state.joined:
             with self._transaction() as connection:
@@ -192,7 +192,7 @@ class Database:
         """
         if self._file != (identity := _file_identity(self.path)):
             raise LabError(
-                named(self.path),
+                database_title(self.path),
                 f"was {'deleted' if identity is None else 'replaced by another file'} while it was in use; "
                 "what was to be written now is not kept.",
                 "Put the file back, or open another, and do it again.",

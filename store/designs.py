@@ -10,7 +10,7 @@ from lab.core.codec import decode, encode, escape_surrogates
 from lab.core.design import VERSION, WRITING, Revision, RevisionLine, Subject, check_next
 from lab.core.errors import LabError
 from store.database import Database
-from store.tombstones import check_stays
+from store.tombstones import check_not_withdrawn
 
 INSERT_DESIGN = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HEADS = """
@@ -35,7 +35,7 @@ class Designs:
         rules refuse the act: a frozen version never changes, and its author may not verify it.
         """
         with self._database.writing() as db:
-            check_stays(db, revision.by.id, _title(revision))
+            check_not_withdrawn(db, revision.by.id, _title(revision))
             earlier_revisions = [_decode_revision(row) for id in revision.supersedes for row in _revision_rows(db, id)]
             if len(earlier_revisions) < len(revision.supersedes):
                 raise LabError(_title(revision), f"follows a revision that is not in {self._database.path}.")
@@ -55,7 +55,7 @@ class Designs:
         """Return the current heads of a task's design: none, one, or several concurrent revisions."""
         return [_decode_revision(row) for row in self._database.rows_in("design", _HEADS, *_storable_subject(subject))]
 
-    def frozen(self, subject: Subject) -> Revision | None:
+    def newest_verified(self, subject: Subject) -> Revision | None:
         """Return the newest verified version, which studies build on, None if there is none or two share the number."""
         rows = self._database.rows_in("design", _NEWEST_FROZEN, *_storable_subject(subject))
         return _decode_revision(rows[0]) if len(rows) == 1 else None

@@ -18,16 +18,16 @@ import msgspec
 from lab.core.codec import decode
 from lab.core.errors import LabError
 from lab.core.run_records import Tombstone
-from store.connection import BUSY_SECONDS, named, sqlite_errors
+from store.connection import BUSY_SECONDS, database_title, sqlite_errors
 from store.database import Database
 from store.run_rows import TOMBSTONE, tombstone_row
-from store.schema import APPEND_ONLY, guard, triggers
+from store.schema import APPEND_ONLY, create_triggers, triggers
 
 _RUN_TABLES = ("run_act", "shadow", "review", "clearance", "draft", "verdict", "event", "use")
 """Tables whose rows refer to a run and are deleted before its `trace` row."""
 
 
-class Destroyed(NamedTuple):
+class ErasureCounts(NamedTuple):
     """What an erasure removed: rows of all tables, blobs that no other run uses, and total bytes."""
 
     rows: int
@@ -46,7 +46,7 @@ class NotWiped(LabError):
             "what was erased is in no table, but not yet wiped: it is committed, and bytes of it may still lie in "
         )
         message += f"the file. Why: {why.rstrip('.')}."
-        super().__init__(named(path), message, f"{first}, then `hitlab privacy --wipe`.", code=3)
+        super().__init__(database_title(path), message, f"{first}, then `hitlab privacy --wipe`.", code=3)
         self.done = done
 
 
@@ -55,10 +55,10 @@ class Eraser:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
-        self.outside: list[str] = []
+        self.linked_files: list[str] = []
         """Paths of linked picture files whose links were erased. The files themselves are not touched."""
 
-    def erase_runs(self, ids: Iterable[str], keep: Iterable[str] = ()) -> Destroyed:
+    def erase_runs(self, ids: Iterable[str], keep: Iterable[str] = ()) -> ErasureCounts:
         """Delete whole runs, and the blobs that no other run uses except those in `keep`.
 
         The caller handles forks of these runs and designs that refer to them.
@@ -79,9 +79,9 @@ class Eraser:
             size += int(row[0]) if row else 0
             rows += self.db.execute("DELETE FROM blob WHERE sha256 = ?", (sha256,)).rowcount
             links = self.db.execute("SELECT path FROM link WHERE sha256 = ? ORDER BY rowid", (sha256,)).fetchall()
-            self.outside += [path for (path,) in links]
+            self.linked_files += [path for (path,) in links]
             rows += self.db.execute("DELETE FROM link WHERE sha256 = ?", (sha256,)).rowcount
-        return Destroyed(rows, len(orphan_blobs), size)
+        return ErasureCounts(rows, len(orphan_blobs), size)
 
     def erase_unit(self, study: str, version: int, unit: str) -> int:
         """Delete a unit of a study with all labels and acts on it. Return the number of labels."""
@@ -92,7 +92,7 @@ class Eraser:
         self.db.execute("DELETE FROM unit WHERE study = ? AND version = ? AND id = ?", key)
         return labels
 
-    def bury(self, stone: Tombstone) -> None:
+    def insert_tombstone(self, stone: Tombstone) -> None:
         """Store a tombstone, so that the run and those it replaced are not imported again."""
         # Redirect older tombstones that point at this run: otherwise their `replaced_by` would name a missing run.
         earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
@@ -119,7 +119,7 @@ class Erasure:
 
         The triggers are restored before the commit. If it fails, the rollback restores them.
         """
-        with self._database.writing() as db, lifted(db) as eraser:
+        with self._database.writing() as db, triggers_lifted(db) as eraser:
             yield eraser
 
     def wipe(self, done: Any = None) -> None:
@@ -165,13 +165,13 @@ class Erasure:
 
 
 @contextmanager
-def lifted(db: sqlite3.Connection) -> Iterator[Eraser]:
+def triggers_lifted(db: sqlite3.Connection) -> Iterator[Eraser]:
     """Lift the append-only triggers for the block, inside the caller's transaction, and restore them at its end."""
     for name in triggers(APPEND_ONLY):
         db.execute(f"DROP TRIGGER IF EXISTS {name}")
     # No `finally`: after an exception the caller's rollback restores the triggers.
     yield Eraser(db)
-    guard(db)
+    create_triggers(db)
 
 
 def _decode_tombstone(body: str) -> Tombstone:

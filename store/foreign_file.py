@@ -22,10 +22,10 @@ from lab.core.label import Withdrawal
 from lab.core.run_records import Kit, Tombstone
 from lab.core.study import VERSION as STUDY_VERSION
 from store.connection import sqlite_errors
-from store.leftovers import held, temporary_prefix
+from store.leftovers import locked_part, temporary_prefix
 from store.pack import pack
 from store.schema import VERSION, user_version
-from store.withdrawal import obey
+from store.withdrawal import apply_withdrawal
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -48,14 +48,14 @@ class Source:
         self.path = path
         self.store = store
         self.kit: Kit | None = store.kit()
-        self.said = erasures_in(self)
+        self.erasures = erasures_in(self)
 
     def rows(self, sql: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query one by one, without buffering."""
         with sqlite_errors(self.path):
             yield from self.store.database.connection().execute(sql, values)
 
-    def one(self, sql: str, *values: object) -> Any:
+    def value(self, sql: str, *values: object) -> Any:
         """Return the first value of a query, or None if it has no rows."""
         return next(iter(next(self.rows(sql, *values), (None,))))
 
@@ -65,12 +65,12 @@ class Source:
         for (body,) in self.rows(f"SELECT body FROM {table} WHERE {where} ORDER BY {order}", *values):
             yield text_of(body, table), decode(body, kind, f"a row of {table}", newest=newest)
 
-    def wrong(self, words: str, hint: str = "") -> LabError:
+    def error(self, words: str, hint: str = "") -> LabError:
         """Return the error for a file that cannot be merged."""
         return LabError(f"database {self.path}", words, hint)
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def errors_named(self) -> Iterator[None]:
         """Prefix errors raised within the block with this file's name."""
         try:
             yield
@@ -78,9 +78,9 @@ class Source:
             # The error already names the file.
             if str(self.path) in error.sentence:
                 raise
-            raise self.wrong(f"{error.title}: {error.message}", error.hint) from error
+            raise self.error(f"{error.title}: {error.message}", error.hint) from error
         except (sqlite3.DataError, OverflowError, UnicodeEncodeError, RecursionError, TypeError) as error:
-            raise self.wrong(f"holds what a file cannot keep ({error}).") from error
+            raise self.error(f"holds what a file cannot keep ({error}).") from error
 
 
 def text_of(body: object, table: str) -> str:
@@ -104,7 +104,7 @@ def erasures_in(source: Source) -> ForeignErasures:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Source]:
+def open_snapshot(path: Path) -> Iterator[Source]:
     """Open a file as one snapshot, unaffected by writers. Raise `LabError` if damaged or not a hitlab file."""
     from store.store import Store
 
@@ -116,34 +116,34 @@ def opened(path: Path) -> Iterator[Source]:
             # The read transaction stays open until the connection closes: that is the snapshot.
             db.execute("BEGIN")
         source = Source(path, store)
-        with source.blamed():
+        with source.errors_named():
             # Linked pictures are outside the file, and often on another machine.
             wrong = store.check(links=False)
             if wrong:
-                raise source.wrong(f"is damaged or was tampered with: {wrong[0]}.")
+                raise source.error(f"is damaged or was tampered with: {wrong[0]}.")
         yield source
 
 
 @contextmanager
-def without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> Iterator[Source]:
+def migrated_without(source: Source, withdrawals: Mapping[str, Withdrawal]) -> Iterator[Source]:
     """Yield the file migrated to this schema and with these people withdrawn, as a copy if either is needed.
 
     A kit is not copied for withdrawals.
     """
     from store.store import Store
 
-    leave = [row for code, row in withdrawals.items() if code not in source.said.withdrawals]
+    leave = [row for code, row in withdrawals.items() if code not in source.erasures.withdrawals]
     if user_version(source.store.database.connection()) == VERSION and (not leave or source.kit is not None):
         yield source
         return
     # The prefix and the lock let a sweep recognize the copy if this process is killed: it holds erased content.
-    with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder, held(Path(folder), folder=True):
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix()) as folder, locked_part(Path(folder), folder=True):
         path = Path(folder) / "copy.db"
-        with source.blamed():
+        with source.errors_named():
             pack(source.path, path, images=True)
             store = Store.open(path)
         with store:
-            with source.blamed(), store.erasure.erasing() as eraser:
+            with source.errors_named(), store.erasure.erasing() as eraser:
                 for row in leave:
-                    obey(eraser, row)
+                    apply_withdrawal(eraser, row)
             yield Source(source.path, store)

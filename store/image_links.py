@@ -15,7 +15,7 @@ from lab.core.codec import unescape_surrogates
 from lab.core.run_records import Blob
 from store.database import Database
 
-MOST = 64 * 1024**2
+MAX_BYTES = 64 * 1024**2
 """Maximum size in bytes of a linked picture that is read."""
 
 _OUTSIDE = "SELECT count(DISTINCT sha256) FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob)"
@@ -36,7 +36,7 @@ class Link(NamedTuple):
         path = Path(unescape_surrogates(self.path))
         try:
             about = path.stat()
-            if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MOST:
+            if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MAX_BYTES:
                 return None
             with path.open("rb") as file:
                 # One byte more shows that the file has grown since stat().
@@ -45,7 +45,7 @@ class Link(NamedTuple):
             return None
         return Blob(data, self.mime) if hashlib.sha256(data).hexdigest() == self.sha256 else None
 
-    def wrong(self) -> str:
+    def problem(self) -> str:
         """Return a sentence that says why the link no longer gives the picture."""
         return f"the linked picture {self.path} {self._problem()}"
 
@@ -69,20 +69,22 @@ class Links:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def of(self, sha256: str) -> list[Link]:
+    def for_picture(self, sha256: str) -> list[Link]:
         """Return the links to a picture, empty if none. A blob in the file takes precedence."""
         return [
             Link(*row) for row in self._database.rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)
         ]
 
-    def outside(self) -> int:
+    def count_outside(self) -> int:
         """Return the number of pictures that exist only outside the file."""
         rows = self._database.rows_in("link", _OUTSIDE)
         return int(rows[0][0]) if rows else 0
 
-    def holds(self, sha256: str) -> bool:
+    def has_picture(self, sha256: str) -> bool:
         """Return True if a picture's bytes are in the file or it is linked."""
-        return bool(self._database.read("SELECT 1 FROM blob WHERE sha256 = ?", sha256)) or bool(self.of(sha256))
+        return bool(self._database.read("SELECT 1 FROM blob WHERE sha256 = ?", sha256)) or bool(
+            self.for_picture(sha256)
+        )
 
     def missing(self) -> tuple[int, int, str]:
         """Count pictures that are neither stored nor linked, and their runs. Also return one such run's id."""
@@ -106,11 +108,11 @@ class Links:
         )
         if not link:
             return not missing
-        return all(any(_has_same_size(one) for one in self.of(sha256)) for (sha256,) in missing)
+        return all(any(_has_same_size(one) for one in self.for_picture(sha256)) for (sha256,) in missing)
 
     def blob(self, sha256: str) -> Blob | None:
         """Return a linked picture's bytes, or None if no file has them any more."""
-        blobs = (link.blob() for link in self.of(sha256))
+        blobs = (link.blob() for link in self.for_picture(sha256))
         return next((blob for blob in blobs if blob is not None), None)
 
     def lost(self) -> list[Link]:
@@ -122,10 +124,10 @@ class Links:
             pictures.setdefault(row[0], []).append(Link(*row))
         return [links[0] for links in pictures.values() if all(link.blob() is None for link in links)]
 
-    def wrong(self) -> list[str]:
+    def problems(self) -> list[str]:
         """Return a sentence for each lost picture, after the first twenty only their number."""
         lost_links = self.lost()
-        sentences = [link.wrong() for link in lost_links[:_MAX_NAMED]]
+        sentences = [link.problem() for link in lost_links[:_MAX_NAMED]]
         more = len(lost_links) - len(sentences)
         return [*sentences, f"{more} more linked pictures are gone or have changed"] if more else sentences
 

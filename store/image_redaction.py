@@ -15,7 +15,7 @@ _PIXELS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHR
 _JFIF = frozenset({"jfif", "jfif_version", "jfif_unit", "jfif_density", "dpi", "progressive", "progression"})
 
 
-def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
+def redact_picture(data: bytes, parts: Iterable[Bounds]) -> Blob:
     """Return a picture as PNG with these parts black and no metadata, or a 1x1 black pixel if it cannot be decoded."""
     from PIL import Image, ImageDraw
 
@@ -28,7 +28,7 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
         image = Image.new("RGB", (1, 1))
     draw = ImageDraw.Draw(image)
     for part in parts:
-        box = part.cut(Bounds(0, 0, *image.size))
+        box = part.intersection(Bounds(0, 0, *image.size))
         if box.area:
             # Pillow includes the last pixel, `Bounds` does not.
             draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
@@ -37,7 +37,7 @@ def painted(data: bytes, parts: Iterable[Bounds]) -> Blob:
     return Blob(out.getvalue(), "image/png")
 
 
-def tells_more(data: bytes) -> bool:
+def has_metadata(data: bytes) -> bool:
     """Return True if a picture holds more than pixels (texts, places, times, trailing bytes) or cannot be decoded."""
     if data.startswith(_PNG):
         return _png_has_metadata(data)

@@ -24,7 +24,7 @@ _MARGIN_SHARE = 0.2
 _CACHE_SIZE = 4
 
 
-class Likeness:
+class AreaComparison:
     """Compares areas of pictures by sha256. Caches the last few decoded pictures."""
 
     def __init__(self, blob: Callable[[str], Blob | None]) -> None:
@@ -38,7 +38,7 @@ class Likeness:
         image_a, image_b = self._grey_image(first), self._grey_image(second)
         if image_a is None or image_b is None or image_a.size != image_b.size:
             return False
-        box = part.cut(Bounds(0, 0, *image_a.size))
+        box = part.intersection(Bounds(0, 0, *image_a.size))
         a, b = (
             np.asarray(image.crop((box.left, box.top, box.right, box.bottom)), np.float64)
             for image in (image_a, image_b)

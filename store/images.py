@@ -23,7 +23,7 @@ def picture_kind(data: bytes) -> str | None:
     return "image/jpeg" if data.startswith(b"\xff\xd8\xff") else None
 
 
-def picture_ends(data: bytes) -> bool:
+def has_end_marker(data: bytes) -> bool:
     """Return True if a PNG or JPEG contains its end marker, even with bytes after it."""
     return (_PNG_END if data.startswith(_PNG) else _JPEG_END) in data
 

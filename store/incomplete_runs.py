@@ -42,7 +42,7 @@ def _missing_places(run: Imported) -> Iterator[str]:
         if not isinstance(event, Step):
             continue
         image = event.before.image
-        why = event.extra.get("screenshot") if image is None else run.images.cut.get(image)
+        why = event.extra.get("screenshot") if image is None else run.images.truncated.get(image)
         if why or (image is None and run.images.from_files):
             yield f"step {event.index + 1} of {first.source.path}" + (f" ({why})" if isinstance(why, str) else "")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from lab.core.blinding import blinded, blinded_unit
+from lab.core.blinding import blind_event, blind_unit
 from lab.core.codec import encode, storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
@@ -27,27 +27,27 @@ from lab.core.study import Assignment, Study, Unit
 from lab.core.suggestion import suggestion
 from lab.core.trace import Ended
 from store import run_rows
-from store.connection import connect, named, sqlite_errors
+from store.connection import connect, database_title, sqlite_errors
 from store.labels import insert_act, insert_label
-from store.leftovers import held
-from store.pack import kept_on_disk, removed
-from store.progress_tables import counted_at_the_end
+from store.leftovers import locked_part
+from store.pack import remove_unfinished, sync_to_disk
+from store.progress_tables import deferred_counting
 from store.schema import migrate
 from store.studies import insert_assignments, insert_study, insert_units
 
 if TYPE_CHECKING:
     from store.store import Store
 
-OWN: frozenset[ActKind] = frozenset({*RATER_ACTS, "held", "released", "dealt"})
+RATER_OWN_ACTS: frozenset[ActKind] = frozenset({*RATER_ACTS, "held", "released", "dealt"})
 """Acts by or about a rater alone. Other acts concern the study and may name other people."""
 
 
-def own(act: Act) -> bool:
+def is_own_act(act: Act) -> bool:
     """Return True if an act is the rater's own.
 
     Leaving is, if it gives only their reason. It is not if it names a successor.
     """
-    return act.act in OWN or (act.act == "left" and set(act.detail) <= {"why", "sha"})
+    return act.act in RATER_OWN_ACTS or (act.act == "left" and set(act.detail) <= {"why", "sha"})
 
 
 def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
@@ -57,21 +57,21 @@ def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
     is unfinished, or the study is locked.
     """
     if out.exists() or out.is_symlink():
-        raise LabError(named(out), "is there already; no kit was made.", "Name a new file.")
+        raise LabError(database_title(out), "is there already; no kit was made.", "Name a new file.")
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
-        removed(part)
+        remove_unfinished(part)
         # The lock keeps a sweep from removing the unfinished file as a leftover.
-        with held(part):
+        with locked_part(part):
             with _snapshot(store), sqlite_errors(out):
                 kit = _write_kit(store, store.studies.study(study.id, study.version), rater, part)
-            kept_on_disk(part)
+            sync_to_disk(part)
             # Only after the sync: a crash leaves either no kit or a whole one.
             part.rename(out)
     except OSError as error:
-        raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
+        raise LabError(database_title(out), f"cannot be written ({error.strerror}).") from error
     finally:
-        removed(part)
+        remove_unfinished(part)
     return kit
 
 
@@ -90,10 +90,10 @@ def _write_kit(store: Store, study: Study, rater: str, part: Path) -> Kit:
     assignments = store.studies.assignments(study, rater)
     _check(store, study, rater, assignments)
     labels = [label for label in store.labels.read(study, rater=rater) if label.rater.kind == "human"]
-    acts = [act for act in store.labels.acts(study, rater) if act.rater.kind == "human" and own(act)]
+    acts = [act for act in store.labels.acts(study, rater) if act.rater.kind == "human" and is_own_act(act)]
     _check_plays(store, study, rater, acts)
     units = list(_rater_units(store, study, rater, assignments))
-    runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.runs.holds(run)))
+    runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.runs.has_run(run)))
     kit = Kit(
         uuid7(), study.id, study.version, study.sha, rater, now(), "",
         len(units), len(assignments), len(labels), len(acts), runs,
@@ -104,7 +104,7 @@ def _write_kit(store: Store, study: Study, rater: str, part: Path) -> Kit:
         db.execute("BEGIN")
         insert_study(db, plan_for(study, rater), study.sha)
         insert_units(db, study, units)
-        with counted_at_the_end(db):
+        with deferred_counting(db):
             insert_assignments(db, study, assignments)
         _insert_answers(db, labels, acts)
         for run in runs:
@@ -127,7 +127,7 @@ def _check(store: Store, study: Study, rater: str, assignments: list[Assignment]
         raise LabError(what, "shows a judge's answers first, and a kit holds none.", hint)
     if store.kit() is not None:
         raise LabError(what, "is a kit itself here.", "Kits are made where the study came from.")
-    if store.labels.withdrew(rater):
+    if store.labels.has_withdrawn(rater):
         raise LabError(what, f"{rater} has withdrawn.")
     if not assignments:
         near = "" if rater in study.raters else suggestion(rater, study.raters)
@@ -154,7 +154,7 @@ def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) ->
 
 
 def _is_ended(store: Store, run: str) -> bool:
-    if not store.runs.holds(run):
+    if not store.runs.has_run(run):
         return False
     return isinstance(list(store.runs.events(run, after=store.runs.last_seq(run) - 1))[-1], Ended)
 
@@ -179,7 +179,7 @@ def _rater_units(
 def unit_for(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
     """Return a unit without what its rater must not read, as they can open the kit with any SQLite tool."""
     return replace(
-        blinded_unit(unit, study.shown),
+        blind_unit(unit, study.shown),
         gold=unit.gold if gold else (),
         mechanical=(),
         owner=unit.owner if unit.owner == rater else "",
@@ -195,8 +195,8 @@ def _insert_answers(db: sqlite3.Connection, labels: Iterable[Label], acts: Itera
 
 def _blinded_run(store: Store, study: Study, run: str) -> Imported:
     """Return a blinded run with the pictures that its events still refer to."""
-    events = [blinded(event, study.shown) for event in store.runs.events(run)]
-    blob_ids = sorted({sha256 for event in events for sha256 in run_rows.referred(event)})
+    events = [blind_event(event, study.shown) for event in store.runs.events(run)]
+    blob_ids = sorted({sha256 for event in events for sha256 in run_rows.referenced_blobs(event)})
     blobs = {sha256: blob for sha256 in blob_ids if (blob := store.runs.blob(sha256)) is not None}
     return Imported(events, blobs, [])
 

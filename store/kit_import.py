@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from lab.core.blinding import blinded_play
+from lab.core.blinding import blind_play
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
 from lab.core.label import Act, Label
@@ -22,24 +22,24 @@ from lab.core.quotations import OwnText
 from lab.core.rating_sheet import Sheet
 from lab.core.run_records import Imported, Kit
 from lab.core.study import Assignment, Play, Study
-from lab.core.text_redaction import ValuesDiffer, more_covered
+from lab.core.text_redaction import ValuesDiffer, merge_covered
 from lab.core.trace import Ended, Started
 from store import run_rows
 from store.connection import sqlite_errors
-from store.erasure import lifted
-from store.kit_export import digest, own
+from store.erasure import triggers_lifted
+from store.kit_export import digest, is_own_act
 from store.labels import insert_act, insert_label
 from store.own_texts import texts_in_runs
-from store.quoted_texts import cover_quoted
-from store.studies import insert_assignments, placed
-from store.study_extension import carry_on, reached
-from store.study_redaction import Uncovered
+from store.quoted_texts import redact_quotations
+from store.studies import insert_assignments, new_assignments
+from store.study_extension import copy_new_rows, last_rows
+from store.study_redaction import RedactedContent
 
 if TYPE_CHECKING:
     from store.store import Store
 
 
-class KitContent(NamedTuple):
+class KitImportResult(NamedTuple):
     """Result of importing a kit: numbers of new labels, acts, repeated plays and runs, and of rows already present.
 
     `clashes` are the places (unit, target, field) of its sheets that now have two last answers.
@@ -48,11 +48,11 @@ class KitContent(NamedTuple):
     kit: Kit
     labels: int
     acts: int
-    dealt: int
+    repeated_plays: int
     runs: int
-    there: int
+    already_present: int
     clashes: tuple[tuple[str, str, str], ...] = ()
-    final: frozenset[tuple[str, str, str]] = frozenset()
+    unsettled_clashes: frozenset[tuple[str, str, str]] = frozenset()
     """Clashes that stay unsettled, because the gold answer was shown there."""
     covered: bool = False
     """True if the import covered something that had been redacted in this file."""
@@ -67,13 +67,13 @@ class _KitRows(NamedTuple):
     labels: list[Label]
     acts: list[Act]
     runs: list[Imported]
-    uncovered: Uncovered
+    uncovered: RedactedContent
     """Content redacted in this file after the kit was made, which the kit still has uncovered."""
     erased: list[OwnText]
     """Texts from the kit's runs that were erased in this file with people who withdrew."""
 
 
-def take_kit(store: Store, path: Path) -> KitContent:
+def import_kit(store: Store, path: Path) -> KitImportResult:
     """Import a kit's labels, acts and new runs, all or none, and skip those already present.
 
     Raise `LabError` if it is not a kit, was changed, belongs to another version of the study, its rater has withdrawn,
@@ -87,7 +87,7 @@ def take_kit(store: Store, path: Path) -> KitContent:
     return content
 
 
-def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> KitContent:
+def import_kit_within(store: Store, db: sqlite3.Connection, path: Path) -> KitImportResult:
     """Import a kit within the caller's transaction, which a `LabError` ends."""
     return _import_kit(store, db, _read_kit(store, path), f"kit {path}")
 
@@ -110,31 +110,33 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _KitRows]:
         ) from error
 
 
-def _import_kit(store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _KitRows], what: str) -> KitContent:
+def _import_kit(
+    store: Store, db: sqlite3.Connection, kit_work: tuple[Kit, Study, _KitRows], what: str
+) -> KitImportResult:
     kit, study, answer = kit_work
-    if store.labels.withdrew(kit.rater):
+    if store.labels.has_withdrawn(kit.rater):
         raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
     answer = _without_erased_units(store, study, answer)
     replaced_runs = _replaced_runs(store)
     known_ids = _known_ids(db, answer, replaced_runs, what)
-    before = reached(db)
+    before = last_rows(db)
     _check_not_after_leaving(store, study, kit, answer, known_ids, what)
     _check_sheets(store, study, kit, answer, known_ids, what)
     content = _insert_rows(db, study, kit, answer, known_ids, what)
     if replaced_runs and content.labels + content.acts:
-        with lifted(db) as eraser:
-            content = content._replace(covered=any(answer.uncovered.cover(eraser, replaced_runs)))
+        with triggers_lifted(db) as eraser:
+            content = content._replace(covered=any(answer.uncovered.redact(eraser, replaced_runs)))
     if answer.erased and content.labels + content.acts + content.runs:
-        with lifted(db):
-            content = content._replace(covered=bool(cover_quoted(db, answer.erased).rows) or content.covered)
+        with triggers_lifted(db):
+            content = content._replace(covered=bool(redact_quotations(db, answer.erased).rows) or content.covered)
     # Checked last: a kit that adds nothing is accepted even if the study is locked.
-    if store.studies.locked(study) and content.labels + content.acts + content.dealt + content.runs:
+    if store.studies.locked(study) and content.labels + content.acts + content.repeated_plays + content.runs:
         raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
-    carried = carry_on(db, before, study.id).labels
+    carried = copy_new_rows(db, before, study.id).labels
     sheets = _current_sheets(store, store.studies.newest_of(study), kit, answer)
     return content._replace(
         clashes=tuple(place for sheet in sheets for place in _clash_places(sheet)),
-        final=frozenset(place for sheet in sheets if sheet.is_final for place in _clash_places(sheet)),
+        unsettled_clashes=frozenset(place for sheet in sheets if sheet.is_final for place in _clash_places(sheet)),
         carried=carried,
     )
 
@@ -190,7 +192,7 @@ def _read_kit_rows(store: Store, other: Store, kit: Kit, study: Study, what: str
         if (kind, rater) != ("human", kit.rater):
             raise LabError(what, f"holds rows by {rater} ({kind}), and is a kit of {kit.rater}.")
     for act in acts:
-        if not own(act):
+        if not is_own_act(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
     plays = {unit.id: unit.play for unit in store.studies.units(study) if unit.play is not None}
     runs = list(_finished_plays(other, kit, acts, plays, what))
@@ -202,21 +204,21 @@ def _read_kit_rows(store: Store, other: Store, kit: Kit, study: Study, what: str
     return _KitRows(assignments, labels, acts, runs, _collect_uncovered(store, other, kit, study), erased)
 
 
-def _collect_uncovered(store: Store, other: Store, kit: Kit, study: Study) -> Uncovered:
+def _collect_uncovered(store: Store, other: Store, kit: Kit, study: Study) -> RedactedContent:
     """Collect what redactions in this file covered and the kit still shows, in units and runs."""
-    uncovered, replaced_runs = Uncovered(), _replaced_runs(store)
+    uncovered, replaced_runs = RedactedContent(), _replaced_runs(store)
     sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
     for unit in other.studies.units(study):
         key = (study.id, study.version, storable(unit.id))
         whole, here = (file_store.database.read(sql, *key) for file_store in (other, store))
-        uncovered.take(
+        uncovered.add_differences(
             [replaced_runs.get(run, run) for run in unit.runs], (body for (body,) in whole), (body for (body,) in here)
         )
     events = "SELECT body FROM event WHERE trace = ? ORDER BY seq"
     for run, new in replaced_runs.items():
         if run in kit.runs:
             whole, here = other.database.read(events, run), store.database.read(events, new)
-            uncovered.take((run, new), (body for (body,) in whole), (body for (body,) in here))
+            uncovered.add_differences((run, new), (body for (body,) in whole), (body for (body,) in here))
     return uncovered
 
 
@@ -232,16 +234,18 @@ def _finished_plays(
     """Yield the finished runs that the rater made in the kit, each with its unblinded task from `plays` (by unit)."""
     played = {str(act.detail.get("run", "")): act.unit for act in acts if act.act == "played"}
     for run, unit in played.items():
-        if run in kit.runs or not other.runs.holds(run):
+        if run in kit.runs or not other.runs.has_run(run):
             continue
         events = list(other.runs.events(run))
         first = events[0]
         if not isinstance(first, Started) or first.user is None or first.user.id != kit.rater:
             raise LabError(what, f"run {run} in it was not made with {kit.rater}.")
         if isinstance(events[-1], Ended):
-            blobs = {sha256: blob for sha256 in other.runs.used(run) if (blob := other.runs.blob(sha256)) is not None}
+            blobs = {
+                sha256: blob for sha256 in other.runs.blob_ids(run) if (blob := other.runs.blob(sha256)) is not None
+            }
             play = plays.get(unit)
-            if play is not None and first.task == blinded_play(play).task:
+            if play is not None and first.task == blind_play(play).task:
                 events[0] = msgspec.structs.replace(first, task=play.task)
             yield Imported(events, blobs, [])
 
@@ -249,7 +253,7 @@ def _finished_plays(
 def _is_unfinished(other: Store, act: Act, run_ids: set[str]) -> bool:
     """Return True if an act's run is unfinished in the kit. It is imported later, once it is over."""
     run = str(act.detail.get("run", ""))
-    return run not in run_ids and other.runs.holds(run)
+    return run not in run_ids and other.runs.has_run(run)
 
 
 def _without_erased_units(store: Store, study: Study, answer: _KitRows) -> _KitRows:
@@ -294,7 +298,7 @@ def _check_not_after_leaving(
     store: Store, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str
 ) -> None:
     """Raise `LabError` if new rows are later than the moment when another rater took over."""
-    leave_times = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not own(act)]
+    leave_times = [act.at for act in store.labels.acts(study, kit.rater) if act.act == "left" and not is_own_act(act)]
     if not leave_times:
         return
     late = sum(label.id not in known_ids and label.at > min(leave_times) for label in answer.labels)
@@ -322,7 +326,7 @@ def _check_sheet(
         if label.protocol_sha not in ("", study.protocol.sha):
             raise LabError(f"label {label.id}", "was given under another version of the protocol.")
         sheet = Sheet(study.protocol, unit, labels[:i], acts_so_far)
-        check_next(at_first._replace(sheet=sheet, held=_was_held(of_rater, label.at)), label)
+        check_next(at_first._replace(sheet=sheet, is_held=_was_held(of_rater, label.at)), label)
     for act in hand_ins:
         _check_hand_in(Sheet(study.protocol, unit, labels, acts_so_far), study, act, known_ids)
         acts_so_far.append(act)
@@ -365,14 +369,14 @@ def _known_ids(db: sqlite3.Connection, answer: _KitRows, replaced_runs: Mapping[
 def _is_covered(here: str, kit_row: bytes, replaced_runs: Mapping[str, str]) -> bool:
     """Return True if a row here equals the kit's except for redacted or erased content."""
     try:
-        return bool(more_covered(msgspec.json.decode(here), msgspec.json.decode(kit_row), replaced_runs))
+        return bool(merge_covered(msgspec.json.decode(here), msgspec.json.decode(kit_row), replaced_runs))
     except ValuesDiffer:
         return False
 
 
 def _insert_rows(
     db: sqlite3.Connection, study: Study, kit: Kit, answer: _KitRows, known_ids: set[str], what: str
-) -> KitContent:
+) -> KitImportResult:
     assignment_count = insert_assignments(db, study, list(_repeated_plays(db, study, kit, answer)))
     runs = sum(_insert_run(db, run, what) for run in answer.runs)
     labels = [label for label in answer.labels if label.id not in known_ids]
@@ -381,14 +385,14 @@ def _insert_rows(
     acts = [act for act in answer.acts if act.id not in known_ids]
     for act in acts:
         insert_act(db, act)
-    return KitContent(kit, len(labels), len(acts), assignment_count, runs, len(known_ids))
+    return KitImportResult(kit, len(labels), len(acts), assignment_count, runs, len(known_ids))
 
 
 def _repeated_plays(db: sqlite3.Connection, study: Study, kit: Kit, answer: _KitRows) -> Iterator[Assignment]:
     """Return plays that were dealt again in the kit, moved behind all others if their positions are taken here."""
     sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
-    return placed(db, study, kit.rater, (one for one in answer.dealt if one.unit in units))
+    return new_assignments(db, study, kit.rater, (one for one in answer.dealt if one.unit in units))
 
 
 def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:

@@ -79,7 +79,7 @@ class _LeftRow(msgspec.Struct, frozen=True):
     detail: dict[str, Any] = {}
 
 
-class Rows(NamedTuple):
+class LabelRows(NamedTuple):
     """Labels as columns, in order of insertion.
 
     Names are indices as in `Columns`, raters indices of the reader's own.
@@ -99,9 +99,9 @@ class Rows(NamedTuple):
     seconds: Floats
     confidence: Floats
 
-    def where(self, selection: Any) -> Rows:
+    def select(self, selection: Any) -> LabelRows:
         """Return the rows of a mask, or rows in the order of indices."""
-        return Rows(*(column[selection] for column in self))
+        return LabelRows(*(column[selection] for column in self))
 
 
 def columns_of(db: sqlite3.Connection, study: Study) -> Columns:
@@ -201,7 +201,7 @@ class _ColumnReader:
         )
         self._steps = _Steps()
         self.superseded: set[str] = set()
-        self._parts: list[Rows] = []
+        self._parts: list[LabelRows] = []
         self._times = times
         """Receives each batch's answer times, if given."""
         self._decode = msgspec.json.Decoder(_LabelFields).decode
@@ -220,7 +220,7 @@ class _ColumnReader:
         def ints(numbers: Iterable[int]) -> Ints:
             return np.fromiter(numbers, dtype=np.int32, count=len(labels))
 
-        rows = Rows(
+        rows = LabelRows(
             np.array([n for n, _ in batch], dtype=np.int64),
             ints(map(self.units.__getitem__, map(_UNIT, labels))),
             ints(map(self.targets.__getitem__, map(_TARGET, labels))),
@@ -239,16 +239,16 @@ class _ColumnReader:
         )
         # Drop rows about units, targets or fields that the study's version does not have.
         mask = (rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)
-        self._parts.append(rows.where(mask))
+        self._parts.append(rows.select(mask))
         if self._times is not None:
             places = rows.rater[mask], rows.unit[mask], rows.run[mask]
             self._times.append(AnswerTimes(*places, at[mask] / 1000, shown_at[mask] / 1000, idle[mask] / 1000))
 
-    def rows(self) -> Rows:
+    def rows(self) -> LabelRows:
         """Return all rows added so far."""
         if not self._parts:
-            self._parts.append(Rows(*(np.zeros(0, kind) for kind in _DTYPES)))
-        return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
+            self._parts.append(LabelRows(*(np.zeros(0, kind) for kind in _DTYPES)))
+        return LabelRows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
 
     def _decode_batch(self, bodies: list[str]) -> list[_LabelFields]:
         try:
@@ -296,16 +296,16 @@ def _columns(
     reasons = _renumber(reading.reasons, rows.reason)
     cites = _renumber(reading.cites, rows.cites)
     rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
-    rows = rows.where(~np.isin(rows.n, superseded_rows))
+    rows = rows.select(~np.isin(rows.n, superseded_rows))
     # The last key of lexsort is the primary one.
-    rows = rows.where(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
+    rows = rows.select(np.lexsort((rows.n, rows.run, rows.rater, rows.field, rows.target, rows.unit)))
     alone, clashes = _only_answers(rows)
-    rows = rows.where(alone & ((rows.value >= 0) | (rows.reason >= 0)))
+    rows = rows.select(alone & ((rows.value >= 0) | (rows.reason >= 0)))
     sheets = _SheetNumbers(reading, raters, rows)
     counts = sheets.not_human[rows.rater] | np.isin(
         sheets.of(rows.unit, rows.rater, rows.run), sheets.known(handed_sheets)
     )
-    counted_rows = rows.where(counts)
+    counted_rows = rows.select(counts)
     sheet, done_mask = sheets.dealt(dealt_sheets, handed_sheets, leavers)
     return Columns(
         reading.unit_ids, reading.target_ids, reading.field_ids, raters,
@@ -336,7 +336,7 @@ def _renumber(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], 
     return tuple(names), new[column]
 
 
-def _only_answers(rows: Rows) -> tuple[Mask, int]:
+def _only_answers(rows: LabelRows) -> tuple[Mask, int]:
     """Return a mask of rows that are the only last answer at their place, and the number of places with several.
 
     `rows` must be sorted by place.
@@ -352,7 +352,7 @@ def _only_answers(rows: Rows) -> tuple[Mask, int]:
 class _SheetNumbers:
     """Encodes sheets as single integers made of unit, rater code and run."""
 
-    def __init__(self, reading: _ColumnReader, raters: Sequence[Actor], rows: Rows) -> None:
+    def __init__(self, reading: _ColumnReader, raters: Sequence[Actor], rows: LabelRows) -> None:
         self._units = reading.units
         self._sort_raters = raters
         self._codes = {storable(id): i for i, id in enumerate(sorted({actor.id for actor in raters}))}

@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import later
+from lab.core.ids_and_clock import not_before
 from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label
 from lab.core.label_rules import SheetState, check_next, check_open
 from lab.core.rating_sheet import Sheet
 from lab.core.study import VERSION, Assignment, Study, Unit
 from lab.core.task import Actor
 from store.database import Database
-from store.studies import Studies, check_no_kit, key_of, narrowed
+from store.studies import Studies, check_not_kit, key_of, study_condition
 
 _LABEL = "INSERT INTO label VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ACT = "INSERT INTO act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -56,7 +56,7 @@ class Labels:
                     continue
                 last = _last_time_on_sheet(db, study.id, study.version, rater.id, unit.id, run)
                 # A clock that was set back must not date an answer before the one it follows.
-                label = replace(label, at=later(label.at, last))
+                label = replace(label, at=not_before(label.at, last))
                 check_same_sheet(study, unit, rater, run, label)
                 check_next(state, label)
                 stored_label = insert_label(db, label)
@@ -77,11 +77,11 @@ class Labels:
                 raise LabError(what, "is handed in already.")
             if unanswered_count := len(state.sheet.unanswered):
                 raise LabError(what, f"has {unanswered_count} unanswered.", "Answer or skip them.")
-            insert_last(db, act)
+            insert_act_last(db, act)
             for more in following():
-                insert_last(db, more)
+                insert_act_last(db, more)
 
-    def take_back(self, study: Study, unit: Unit, act: Act) -> None:
+    def reopen(self, study: Study, unit: Unit, act: Act) -> None:
         """Store that a rater reopened a handed-in unit, durable on return.
 
         Raise `LabError` if it is not handed in, its protocol forbids going back, gold or judges' answers were shown, or
@@ -99,25 +99,25 @@ class Labels:
                 raise LabError(what, "has shown what is right; it is not rated again.")
             if any(one.act == "judges" for one in self.acts(study, act.rater.id, unit.id, act.run)):
                 raise LabError(what, "has shown what judges say; it is not rated again.")
-            insert_last(db, act)
+            insert_act_last(db, act)
 
     def record_act(self, act: Act, check: Callable[[], None] = lambda: None) -> None:
         """Store an act of a person at a study, durable on return. `check` may raise in the same transaction."""
         with self._database.writing() as db:
             check()
-            if self.withdrew(act.rater.id):
+            if self.has_withdrawn(act.rater.id):
                 raise LabError(f"study {act.study}", f"{act.rater.id} has withdrawn.")
             # A kit must not lock the study in the main file.
             if act.act == "locked":
-                check_no_kit(db)
-            insert_last(db, act)
+                check_not_kit(db)
+            insert_act_last(db, act)
 
     def together(self) -> AbstractContextManager[None]:
         """Join all writes within the block into one transaction, durable at its end."""
-        return self._database.together()
+        return self._database.transaction()
 
     @contextmanager
-    def part(self) -> Iterator[None]:
+    def savepoint(self) -> Iterator[None]:
         """Join some writes within `together` into a part that is rolled back alone if it raises."""
         with self._database.writing():
             yield
@@ -133,7 +133,7 @@ class Labels:
             study.protocol, unit, [_decode_label(body) for (body,) in rows], [_decode_act(body) for (body,) in acts]
         )
 
-    def to_settle(self, study: Study, rater: str) -> list[Assignment]:
+    def clashing_assignments(self, study: Study, rater: str) -> list[Assignment]:
         """Return the person's handed-in assignments with clashes, in their order, except where gold was shown.
 
         Clashes come from merged copies of a file. Sheets not handed in show theirs when opened.
@@ -151,7 +151,7 @@ class Labels:
     def read(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
         """Yield every label of a study, superseded ones too, in order of insertion."""
         # Fetch in batches, so that no read transaction stays open while the caller works.
-        where, values = narrowed(study, unit=unit, rater=rater)
+        where, values = study_condition(study, unit=unit, rater=rater)
         after = 0
         while True:
             sql = f"SELECT n, body FROM label WHERE {where} AND n > ? ORDER BY n LIMIT ?"
@@ -174,7 +174,7 @@ class Labels:
 
         `judged` includes the models' full replies, which may be long and many.
         """
-        where, values = narrowed(study, rater=rater, unit=unit, run=run)
+        where, values = study_condition(study, rater=rater, unit=unit, run=run)
         where += "" if judged else " AND act != 'judged'"
         rows = self._database.rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
         return [_decode_act(body) for (body,) in rows]
@@ -225,7 +225,7 @@ class Labels:
         rows = self._database.rows_in("act", sql, *key_of(study), storable(rater), kind)
         return int(rows[0][0]) if rows else 0
 
-    def configs(self, study: Study, rater: str) -> set[str]:
+    def config_hashes(self, study: Study, rater: str) -> set[str]:
         """Return the hashes of the configurations under which a model has labels at a study."""
         sql = (
             "SELECT DISTINCT ifnull(json_extract(body, '$.config_sha'), '') FROM label "
@@ -233,14 +233,14 @@ class Labels:
         )
         return {sha for (sha,) in self._database.rows_in("label", sql, *key_of(study), storable(rater))}
 
-    def newer(self, study: Study, label: int) -> int:
+    def count_newer(self, study: Study, label: int) -> int:
         """Return the number of labels of a study after row `label`."""
         # By row number, not by the study's index: few rows are newer, but a study may have a million.
         sql = "SELECT count(*) FROM label WHERE n > ? AND +study = ? AND +version = ?"
         rows = self._database.rows_in("label", sql, label, *key_of(study))
         return int(rows[0][0]) if rows else 0
 
-    def withdrew(self, code: str) -> bool:
+    def has_withdrawn(self, code: str) -> bool:
         """Return True if a person has withdrawn, so that no data of theirs is accepted again."""
         # An older, read-only file may lack the table.
         return bool(self._database.rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))
@@ -255,9 +255,9 @@ class Labels:
             decode(rows[0][0], Assignment, "an assignment in the file", newest=VERSION) if rows else None,
             self.sheet(study, unit, rater.id, run, rater.kind),
             locked=self._studies.locked(study),
-            held=self._studies.is_held(study, rater.id),
-            withdrawn=self.withdrew(rater.id),
-            left=self._studies.has_left(study, rater.id),
+            is_held=self._studies.is_held(study, rater.id),
+            withdrawn=self.has_withdrawn(rater.id),
+            has_left=self._studies.has_left(study, rater.id),
             extended_by=self._studies.extended_by(study),
             steps=self.steps_of,
         )
@@ -324,10 +324,10 @@ def _last_time_on_sheet(
     return body
 
 
-def insert_last(db: sqlite3.Connection, act: Act) -> None:
+def insert_act_last(db: sqlite3.Connection, act: Act) -> None:
     """Insert an act within the caller's transaction, dated after the last on its sheet regardless of the clock."""
     last = _last_time_on_sheet(db, act.study, act.version, act.rater.id, act.unit, act.run)
-    insert_act(db, replace(act, at=later(act.at, last)))
+    insert_act(db, replace(act, at=not_before(act.at, last)))
 
 
 def check_same_sheet(study: Study, unit: Unit, rater: Actor, run: int, label: Label) -> None:

@@ -42,7 +42,7 @@ class Swept(NamedTuple):
     """Leftovers that were removed, and those that could not be."""
 
     removed: tuple[Path, ...] = ()
-    left: tuple[Path, ...] = ()
+    remaining: tuple[Path, ...] = ()
 
 
 def temporary_prefix() -> str:
@@ -51,7 +51,7 @@ def temporary_prefix() -> str:
 
 
 @contextmanager
-def held(part: Path, *, folder: bool = False) -> Iterator[None]:
+def locked_part(part: Path, *, folder: bool = False) -> Iterator[None]:
     """Create an unfinished file (or folder) and lock it against sweeps within the block, also from other containers.
 
     If the file cannot be created, do nothing: the writer will report why.
@@ -67,7 +67,7 @@ def held(part: Path, *, folder: bool = False) -> Iterator[None]:
                 break
             stack.callback(os.close, handle)
             lock(handle)
-            if is_at(part, handle):
+            if is_same_file(part, handle):
                 break
         yield
 
@@ -83,7 +83,7 @@ def lock(handle: int) -> bool:
     return True
 
 
-def is_at(path: Path, handle: int) -> bool:
+def is_same_file(path: Path, handle: int) -> bool:
     """Return True if an open file is still the one at a path."""
     try:
         return os.path.samestat(path.lstat(), os.fstat(handle))

@@ -16,7 +16,7 @@ from typing import Any
 
 from store.formats.hitlab_fields import EXPORTED
 from store.run_export import REVIEWED
-from store.run_rows import RECORDED
+from store.run_rows import RECORDED_PREFIX
 
 Read = Callable[..., Iterable[Any]]
 Edges = dict[str, set[str]]
@@ -47,7 +47,7 @@ FROM event WHERE trace = ? AND kind = 'step'
 """Texts typed and replied in a run."""
 
 
-def repeats(read: Read, runs: Collection[str]) -> list[str]:
+def repetitions_of(read: Read, runs: Collection[str]) -> list[str]:
     """Return the runs that directly or indirectly repeat `runs`, without these. `read` runs SQL.
 
     A direct fork of `runs` is not followed, because its own content decides. A fork of a repetition repeats it.
@@ -89,7 +89,7 @@ def _named_copies(read: Read) -> Edges:
     """Map runs to their replays, reviewed texts and exports that name them."""
     edges: Edges = {}
     for agent, copy in read(_PLAYED):
-        edges.setdefault(str(agent).removeprefix(RECORDED), set()).add(copy)
+        edges.setdefault(str(agent).removeprefix(RECORDED_PREFIX), set()).add(copy)
     for original, copy in read(_EXPORTED):
         edges.setdefault(str(original), set()).add(copy)
     for original, copy in read("SELECT source_path, id FROM trace WHERE source = ?", REVIEWED):

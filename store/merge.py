@@ -17,17 +17,17 @@ from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.label import Withdrawal
 from lab.core.quotations import OwnText
-from store.connection import named
+from store.connection import database_title
 from store.erasure import NotWiped
-from store.foreign_file import Source, opened, without
-from store.kit_import import kit_in
-from store.leftovers import held
-from store.merge_runs import designs_in, runs_in
-from store.merge_studies import clashes_in, studies_in
-from store.merge_transaction import Merging
+from store.foreign_file import Source, migrated_without, open_snapshot
+from store.kit_import import import_kit_within
+from store.leftovers import locked_part
+from store.merge_runs import merge_designs, merge_runs
+from store.merge_studies import find_clashes, merge_studies
+from store.merge_transaction import Merge
 from store.own_texts import Read, own_texts
-from store.pack import kept_on_disk, removed
-from store.study_extension import carry_on, reached
+from store.pack import remove_unfinished, sync_to_disk
+from store.study_extension import copy_new_rows, last_rows
 from store.tombstones import withdrawal_of
 
 if TYPE_CHECKING:
@@ -41,19 +41,20 @@ Clash = tuple[str, int, str, str, int, str, str, bool]
 
 
 class Merged(NamedTuple):
-    """Result of a merge: rows added (`came`) and removed (`gone`) by kind, and the number already present (`there`).
+    """Result of a merge: rows added (`added`) and removed (`gone`) by kind, and the number already present
+    (`already_present`).
 
-    `withdrew` are codes of people erased here because another file records their withdrawal. `outside` are files with
-    linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
+    `withdrew` are codes of people erased here because another file records their withdrawal. `linked_files` are files
+    with linked pictures of erased runs. `clashes` are the places where a rater now has two last answers.
     """
 
-    came: dict[str, int]
-    there: int
-    gone: dict[str, int]
+    added: dict[str, int]
+    already_present: int
+    removed: dict[str, int]
     withdrew: tuple[str, ...]
     kits: tuple[str, ...]
     clashes: tuple[Clash, ...]
-    outside: tuple[str, ...]
+    linked_files: tuple[str, ...]
 
 
 def merge_into(path: Path, files: Sequence[Path]) -> Merged:
@@ -64,25 +65,25 @@ def merge_into(path: Path, files: Sequence[Path]) -> Merged:
         with Store.open(path) as store:
             return merge(store, files)
     if not path.parent.is_dir():
-        raise LabError(named(path), f"cannot be made: the folder {path.parent} is not there.")
+        raise LabError(database_title(path), f"cannot be made: the folder {path.parent} is not there.")
     part = path.with_name(f".{path.name}.part-{os.getpid()}")
     try:
-        removed(part)
-        with held(part):
+        remove_unfinished(part)
+        with locked_part(part):
             with Store.open(part) as store:
                 merge_report = merge(store, files, path)
-            kept_on_disk(part)
+            sync_to_disk(part)
             # Only after the sync: a crash leaves either no file or a whole one.
             part.rename(path)
     except OSError as error:
-        raise LabError(named(path), f"cannot be written ({error.strerror}).") from error
+        raise LabError(database_title(path), f"cannot be written ({error.strerror}).") from error
     # The new file is removed below, so nothing remains of the merge.
     except NotWiped as error:
         raise LabError(
-            named(path), "cannot be made: the disk is full. Nothing was.", "Make room and try again."
+            database_title(path), "cannot be made: the disk is full. Nothing was.", "Make room and try again."
         ) from error
     finally:
-        removed(part)
+        remove_unfinished(part)
     return merge_report
 
 
@@ -93,35 +94,36 @@ def merge(store: Store, files: Sequence[Path], name: Path | None = None) -> Merg
     newer schema, if two differ in what never changes, or if this is a kit.
     """
     if store.kit() is not None:
-        raise LabError(named(store.path), "is a kit.", "A kit is taken back where its study came from: --db.")
+        raise LabError(database_title(store.path), "is a kit.", "A kit is taken back where its study came from: --db.")
     with ExitStack() as stack:
-        sources = [stack.enter_context(opened(path)) for path in _distinct_files(store.path, files)]
+        sources = [stack.enter_context(open_snapshot(path)) for path in _distinct_files(store.path, files)]
         copies = [source for source in sources if source.kit is None]
         withdrawals = _all_withdrawals(store, copies)
         # Collect these texts before `without` erases them from the copies.
         own = _withdrawn_texts(store, sources, withdrawals)
-        copies = [stack.enter_context(without(source, withdrawals)) for source in copies]
+        copies = [stack.enter_context(migrated_without(source, withdrawals)) for source in copies]
         with store.database.writing() as db:
-            before = reached(db)
-            into = Merging(store, db, name or store.path, copies, withdrawals)
-            into.obey()
+            before = last_rows(db)
+            into = Merge(store, db, name or store.path, copies, withdrawals)
+            into.apply_erasures()
             for source in copies:
-                with source.blamed():
+                with source.errors_named():
                     _merge_file(into, source)
             kits = [source.path for source in sources if source.kit is not None]
             # Kits come last: their answers need the study, which may come from one of the copies.
             for path in kits:
                 _merge_kit(into, path)
-            into.cover()
-            into.cover_quoted(own)
-            carried = carry_on(db, before)
-            into.came.update(dealt=carried.assignments, labels=carried.labels, acts=carried.acts)
-            clashes = tuple(clash for clash, _ in zip(clashes_in(into), range(_MOST_CLASHES), strict=False))
+            into.redact_studies()
+            into.redact_quotations(own)
+            carried = copy_new_rows(db, before)
+            into.added.update(dealt=carried.assignments, labels=carried.labels, acts=carried.acts)
+            clashes = tuple(clash for clash, _ in zip(find_clashes(into), range(_MOST_CLASHES), strict=False))
     merge_report = Merged(
-        {what: count for what, count in into.came.items() if count}, into.there, dict(into.gone), tuple(into.withdrew),
+        {what: count for what, count in into.added.items() if count}, into.already_present, dict(into.removed),
+        tuple(into.withdrew),
         tuple(map(str, kits)), clashes, tuple(dict.fromkeys(into.outside)),
     )  # fmt: skip
-    if into.gone or into.covered:
+    if into.removed or into.covered:
         store.erasure.wipe(merge_report)
     return merge_report
 
@@ -138,7 +140,7 @@ def _distinct_files(here: Path, files: Sequence[Path]) -> Iterator[Path]:
 def _all_withdrawals(store: Store, copies: Sequence[Source]) -> dict[str, Withdrawal]:
     """Return everyone who withdrew in any of the files, with their earliest withdrawal."""
     withdrawals = [withdrawal_of(body) for (body,) in store.database.read("SELECT body FROM withdrawal")]
-    withdrawals += [row for source in copies for row in source.said.withdrawals.values()]
+    withdrawals += [row for source in copies for row in source.erasures.withdrawals.values()]
     # Later entries replace earlier ones, so the earliest withdrawal remains. The encoded row breaks ties.
     return {row.code: row for row in sorted(withdrawals, key=lambda row: (row.at, encode(row)), reverse=True)}
 
@@ -152,17 +154,17 @@ def _withdrawn_texts(store: Store, sources: Sequence[Source], codes: Collection[
     return [text for read in reads for code in codes for text in own_texts(read, code)]
 
 
-def _merge_file(into: Merging, source: Source) -> None:
+def _merge_file(into: Merge, source: Source) -> None:
     """Merge everything in one file."""
-    runs_in(into, source)
-    designs_in(into, source)
-    studies_in(into, source)
-    into.redacted |= {trace for trace, stone in source.said.stones.items() if stone.why == "redacted"}
+    merge_runs(into, source)
+    merge_designs(into, source)
+    merge_studies(into, source)
+    into.redacted |= {trace for trace, stone in source.erasures.stones.items() if stone.why == "redacted"}
     into.earlier.append(source)
 
 
-def _merge_kit(into: Merging, path: Path) -> None:
+def _merge_kit(into: Merge, path: Path) -> None:
     """Import a kit's answers, under the rules for kits."""
-    content = kit_in(into.store, into.db, path)
-    into.came.update(labels=content.labels, acts=content.acts, dealt=content.dealt, runs=content.runs)
-    into.there += content.there
+    content = import_kit_within(into.store, into.db, path)
+    into.added.update(labels=content.labels, acts=content.acts, dealt=content.repeated_plays, runs=content.runs)
+    into.already_present += content.already_present

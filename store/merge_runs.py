@@ -25,10 +25,10 @@ from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, r
 from store.run_acts import INSERT_RUN_ACT, run_act_row
 from store.run_acts import VERSION as RUN_ACT_VERSION
 from store.shadows import INSERT_SHADOW, shadow_row
-from store.tombstones import check_stays, check_without
+from store.tombstones import check_no_withdrawn_signers, check_not_withdrawn
 
 if TYPE_CHECKING:
-    from store.merge_transaction import Merging
+    from store.merge_transaction import Merge
 
 
 _RUN_TABLES: tuple[tuple[str, type[Any], int], ...] = (
@@ -40,17 +40,17 @@ _RUN_TABLES: tuple[tuple[str, type[Any], int], ...] = (
 """Tables of rows about runs: table name, type of a row, and its newest stored version."""
 
 
-def runs_in(into: Merging, source: Source) -> None:
+def merge_runs(into: Merge, source: Source) -> None:
     """Merge every run with its pictures, verdicts and drafts, and rows about runs, except runs erased in any file."""
     repeating = into.repeating(lambda sql, *values: list(source.rows(sql, *values)), source.path)
     for (id,) in source.rows("SELECT id FROM trace ORDER BY n"):
-        if not into.erased(id) and id not in repeating:
+        if not into.is_erased(id) and id not in repeating:
             _merge_run(into, source, text_of(id, "trace"))
     for table, kind, newest in _RUN_TABLES:
         for body, row in source.bodies(table, kind, newest):
-            if into.erased(row.trace) or row.trace in repeating or into.same(source, table, row.id, body, row):
+            if into.is_erased(row.trace) or row.trace in repeating or into.is_present(source, table, row.id, body, row):
                 continue
-            check_stays(into.db, row.by.id, f"{table} {row.id}")
+            check_not_withdrawn(into.db, row.by.id, f"{table} {row.id}")
             if table == "review":
                 into.db.execute(INSERT_REVIEW, review_row(row))
             elif table == "clearance":
@@ -59,10 +59,10 @@ def runs_in(into: Merging, source: Source) -> None:
                 into.db.execute(INSERT_SHADOW, shadow_row(row))
             else:
                 into.db.execute(INSERT_RUN_ACT, run_act_row(row))
-            into.came[f"{table}s"] += 1
+            into.added[f"{table}s"] += 1
 
 
-def _merge_run(into: Merging, source: Source, id: str) -> None:
+def _merge_run(into: Merge, source: Source, id: str) -> None:
     here = into.db.execute("SELECT max(seq), max(kind = 'ended') FROM event WHERE trace = ?", (id,)).fetchone()
     last_seq = -1 if here[0] is None else int(here[0])
     last: AnyEvent | None = None
@@ -72,14 +72,16 @@ def _merge_run(into: Merging, source: Source, id: str) -> None:
             _check_same_event(into, source, id, seq, body)
             continue
         if here[1]:
-            raise LabError(f"run {id}", f"goes on after it ended in {into.where('event', 'trace', id, source)}.")
+            raise LabError(
+                f"run {id}", f"goes on after it ended in {into.origin_of_row('event', 'trace', id, source)}."
+            )
         if isinstance(last, Ended):
             raise LabError(f"run {id}", "has ended; nothing follows.")
         _insert_event(into, id, seq, event)
         last, more = event, more + 1
-    into.came["runs"] += last_seq < 0
-    into.there += last_seq >= 0
-    into.came["events"] += more
+    into.added["runs"] += last_seq < 0
+    into.already_present += last_seq >= 0
+    into.added["events"] += more
     _merge_pictures(into, source, id)
     _merge_verdicts(into, source, id)
     # Drafts have no id. One that was redacted here differs only in its text.
@@ -104,19 +106,19 @@ def _checked_events(source: Source, id: str) -> Iterator[tuple[int, AnyEvent, st
         raise LabError(f"run {id}", "holds nothing.")
 
 
-def _check_same_event(into: Merging, source: Source, id: str, seq: int, body: str) -> None:
+def _check_same_event(into: Merge, source: Source, id: str, seq: int, body: str) -> None:
     row = into.db.execute("SELECT body FROM event WHERE trace = ? AND seq = ?", (id, seq)).fetchone()
     what = f"run {id}, event {seq}"
     if row[0] != body and decode(row[0], AnyEvent, what) != decode(body, AnyEvent, what):
-        covered = into.more_covered(row[0], body)
+        covered = into.combined_redactions(row[0], body)
         if covered is not None:
             into.rewrite("event", "trace = ? AND seq = ?", covered, row[0], id, seq)
             return
-        other = into.where("event", "trace", id, source)
+        other = into.origin_of_row("event", "trace", id, source)
         raise LabError(f"run {id}", f"went otherwise than in {other} from event {seq} on.")
 
 
-def _insert_event(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
+def _insert_event(into: Merge, id: str, seq: int, event: AnyEvent) -> None:
     if isinstance(event, Started):
         # The fork repeats the beginning that was redacted.
         if event.parent and into.is_redacted(event.parent):
@@ -125,13 +127,13 @@ def _insert_event(into: Merging, id: str, seq: int, event: AnyEvent) -> None:
             )
         into.db.execute(run_rows.TRACE, run_rows.trace_row(event))
     row = run_rows.event_row(id, event)
-    check_without(into.db, [row[-1]], f"run {id}")
+    check_no_withdrawn_signers(into.db, [row[-1]], f"run {id}")
     into.db.execute(run_rows.EVENT, row)
-    uses = [(id, sha256) for sha256 in sorted(run_rows.referred(event))]
+    uses = [(id, sha256) for sha256 in sorted(run_rows.referenced_blobs(event))]
     into.db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", uses)
 
 
-def _merge_pictures(into: Merging, source: Source, id: str) -> None:
+def _merge_pictures(into: Merge, source: Source, id: str) -> None:
     """Merge a run's pictures and links. Bytes already in this file are not read."""
     bodies = into.db.execute("SELECT body FROM event WHERE trace = ?", (id,)) if into.withdrawals else ()
     here = "".join(body for (body,) in bodies)  # a redacted state has another hash here
@@ -146,14 +148,14 @@ def _merge_pictures(into: Merging, source: Source, id: str) -> None:
             if not isinstance(data, bytes) or Blob(data, mime).sha256 != sha256:
                 raise LabError(f"run {id}", f"the bytes of picture {sha256} are not its own.")
             into.db.execute(run_rows.BLOB, (sha256, str(mime), len(data), data))
-            into.came["pictures"] += 1
+            into.added["pictures"] += 1
         for mime, size, path in source.rows("SELECT mime, size, path FROM link WHERE sha256 = ? ORDER BY path", sha256):
             if not isinstance(size, int):
                 raise LabError(f"run {id}", f"the size of picture {sha256} is no number.")
             into.db.execute(run_rows.LINK, (sha256, str(mime), size, str(path)))
 
 
-def _merge_verdicts(into: Merging, source: Source, id: str) -> None:
+def _merge_verdicts(into: Merge, source: Source, id: str) -> None:
     for position, body in source.rows("SELECT position, body FROM verdict WHERE trace = ? ORDER BY position", id):
         verdict: Verdict = decode(text_of(body, "verdict"), Verdict, f"run {id}, verdict")
         values = (id, int(position), verdict.name, encode(verdict).decode())
@@ -162,39 +164,41 @@ def _merge_verdicts(into: Merging, source: Source, id: str) -> None:
         if row is None:
             into.db.execute("INSERT INTO verdict VALUES (?, ?, ?, ?)", values)
         elif decode(row[0], Verdict, f"run {id}, verdict") != verdict:
-            covered = into.more_covered(row[0], encode(verdict).decode())
+            covered = into.combined_redactions(row[0], encode(verdict).decode())
             if covered is not None:
                 into.rewrite("verdict", "trace = ? AND position = ?", covered, row[0], id, int(position))
                 continue
-            raise LabError(f"run {id}", f"was judged otherwise in {into.where('verdict', 'trace', id, source)}.")
+            raise LabError(
+                f"run {id}", f"was judged otherwise in {into.origin_of_row('verdict', 'trace', id, source)}."
+            )
 
 
 # -- designs ---------------------------------------------------------------------------------------------------
 
 
-def designs_in(into: Merging, source: Source) -> None:
+def merge_designs(into: Merge, source: Source) -> None:
     """Merge every act on a design.
 
     If only one of the two files has redacted runs, its wording of an act replaces the other's.
     """
-    ours, theirs = into.redacted, {id for id, stone in source.said.stones.items() if stone.why == "redacted"}
+    ours, theirs = into.redacted, {id for id, stone in source.erasures.stones.items() if stone.why == "redacted"}
     for body, row in source.bodies("design", Revision, DESIGN_VERSION):
         if theirs - ours and not ours - theirs and _redact_design_act(into, row):
             continue
         if ours - theirs and not theirs - ours and _has_design_act(into, row.id):
-            into.there += 1
+            into.already_present += 1
             continue
-        if not into.same(source, "design", row.id, body, row):
-            check_stays(into.db, row.by.id, f"design of {row.task}")
+        if not into.is_present(source, "design", row.id, body, row):
+            check_not_withdrawn(into.db, row.by.id, f"design of {row.task}")
             into.db.execute(INSERT_DESIGN, design_row(row))
-            into.came["designs"] += 1
+            into.added["designs"] += 1
 
 
-def _has_design_act(into: Merging, id: str) -> bool:
+def _has_design_act(into: Merge, id: str) -> bool:
     return bool(into.db.execute("SELECT 1 FROM design WHERE id = ?", (id,)).fetchone())
 
 
-def _redact_design_act(into: Merging, row: Revision) -> bool:
+def _redact_design_act(into: Merge, row: Revision) -> bool:
     """Replace the stored act's texts by the redacted ones. Return False if the act is not in this file."""
     covering_row: Any = into.db.execute("SELECT n, body FROM design WHERE id = ?", (row.id,)).fetchone()
     if covering_row is None:
@@ -206,5 +210,5 @@ def _redact_design_act(into: Merging, row: Revision) -> bool:
         with into.lifted():
             values = (escape_surrogates(row.asked), escape_surrogates(row.note), encode(row).decode(), covering_row[0])
             into.db.execute("UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", values)
-    into.there += 1
+    into.already_present += 1
     return True

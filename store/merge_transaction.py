@@ -18,23 +18,23 @@ from lab.core.label import Withdrawal
 from lab.core.quotations import OwnText
 from lab.core.run_records import Tombstone
 from lab.core.study import Study
-from lab.core.text_redaction import ValuesDiffer, more_covered
-from store.connection import named
-from store.erasure import Eraser, lifted
+from lab.core.text_redaction import ValuesDiffer, merge_covered
+from store.connection import database_title
+from store.erasure import Eraser, triggers_lifted
 from store.foreign_file import Source
-from store.lineage import repeats
-from store.quoted_texts import cover_quoted
+from store.lineage import repetitions_of
+from store.quoted_texts import redact_quotations
 from store.run_export import REVIEWED
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.studies import key_of
-from store.study_redaction import Uncovered
-from store.withdrawal import obey
+from store.study_redaction import RedactedContent
+from store.withdrawal import apply_withdrawal
 
 if TYPE_CHECKING:
     from store.store import Store
 
 
-class Merging:
+class Merge:
     """One merge within its transaction, with its counts and the erasures recorded in any of the files."""
 
     def __init__(
@@ -50,9 +50,9 @@ class Merging:
         self.name = name
         self.copies = copies
         self.withdrawals = withdrawals
-        self.came: Counter[str] = Counter()
-        self.gone: Counter[str] = Counter()
-        self.there = 0
+        self.added: Counter[str] = Counter()
+        self.removed: Counter[str] = Counter()
+        self.already_present = 0
         self.withdrew: list[str] = []
         self.outside: list[str] = []
         self.known: dict[tuple[str, int], Path] = {}
@@ -66,7 +66,7 @@ class Merging:
         self.stones: dict[str, Tombstone] = {}
         # Of several tombstones for one run this file's applies, else the first file's.
         for source in reversed(copies):
-            self.stones |= source.said.stones
+            self.stones |= source.erasures.stones
         self.stones |= {stone.trace: stone for stone in stones}
         followed = map(self._resolve, self.stones.values())
         self.replaced = {stone.trace: stone.replaced_by for stone in followed if stone.replaced_by}
@@ -77,23 +77,23 @@ class Merging:
 
     # -- erasing and redacting ---------------------------------------------------------------------------------
 
-    def obey(self) -> None:
+    def apply_erasures(self) -> None:
         """Erase people who withdrew elsewhere, and runs that were erased there."""
         here = {code for (code,) in self.db.execute("SELECT code FROM withdrawal")}
         if not here <= {storable(code) for code in self.withdrawals}:
-            raise LabError(named(self.name), "was changed meanwhile; nothing was done.", "Try again.")
+            raise LabError(database_title(self.name), "was changed meanwhile; nothing was done.", "Try again.")
         for code in sorted(self.withdrawals):
             if storable(code) not in here:
                 with self.lifted() as eraser:
-                    counts = obey(eraser, self.withdrawals[code]).row.counts
-                self.gone.update(counts)
+                    counts = apply_withdrawal(eraser, self.withdrawals[code]).row.counts
+                self.removed.update(counts)
                 if counts:
                     self.withdrew.append(code)
         runs = self._runs_to_erase()
         if runs:
             with self.lifted() as eraser:
                 eraser.erase_runs(runs)
-            self.gone["runs"] += len(runs)
+            self.removed["runs"] += len(runs)
         tombstone_runs = {trace for (trace,) in self.db.execute("SELECT trace FROM tombstone")}
         for trace in sorted(self.stones.keys() - tombstone_runs):
             self.db.execute(TOMBSTONE, tombstone_row(self._resolve(self.stones[trace])))
@@ -103,11 +103,11 @@ class Merging:
         erased_runs = []
         repeating = self.repeating(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.name)
         for id, parent in self.db.execute("SELECT id, parent FROM trace").fetchall():
-            if self.erased(id) or id in repeating:
+            if self.is_erased(id) or id in repeating:
                 erased_runs.append(id)
-            elif parent and self.is_redacted(parent) and self.one("SELECT 1 FROM trace WHERE id = ?", parent):
+            elif parent and self.is_redacted(parent) and self.value("SELECT 1 FROM trace WHERE id = ?", parent):
                 raise LabError(
-                    named(self.name),
+                    database_title(self.name),
                     f"run {id} begins as run {parent}, which was redacted elsewhere, and was not redacted with it.",
                     "Redact it here, too, then merge.",
                 )
@@ -118,24 +118,26 @@ class Merging:
 
         The reviewed text of a redacted run is dropped without an error, because the new run can produce it again.
         """
-        repeating_runs = set(repeats(read, list(self.stones)))
+        repeating_runs = set(repetitions_of(read, list(self.stones)))
         reviewed_runs = {id for (id,) in read("SELECT id FROM trace WHERE source = ?", REVIEWED)}
-        withdrawn_runs = set(repeats(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"]))
+        withdrawn_runs = set(
+            repetitions_of(read, [id for id, stone in self.stones.items() if stone.why == "withdrawn"])
+        )
         for id in sorted(repeating_runs - withdrawn_runs - reviewed_runs):
             raise LabError(
-                named(name),
+                database_title(name),
                 f"run {id} repeats a run that was redacted elsewhere, and was not redacted with it.",
                 "Redact it there, too, then merge.",
             )
         return repeating_runs
 
-    def _collect_uncovered(self) -> Uncovered:
+    def _collect_uncovered(self) -> RedactedContent:
         """Collect what redactions covered in runs that one of the files still has uncovered."""
-        uncovered = Uncovered()
+        uncovered = RedactedContent()
         for old, new in self.replaced.items():
             events_before, events_after = self._run_events(old), self._run_events(new)
             if events_before and events_after:
-                uncovered.take((old, new), events_before, events_after)
+                uncovered.add_differences((old, new), events_before, events_after)
         return uncovered
 
     def _run_events(self, run: str) -> list[str]:
@@ -145,19 +147,19 @@ class Merging:
         source_events = ([str(body) for (body,) in source.rows(sql, run)] for source in self.copies)
         return here or next(filter(None, source_events), [])
 
-    def cover(self) -> None:
+    def redact_studies(self) -> None:
         """Redact in studies what was redacted in their runs, regardless of the file an answer came from."""
-        if not self.replaced or not (self.uncovered.local or self.came):
+        if not self.replaced or not (self.uncovered.local or self.added):
             return
         with self.lifted() as eraser:
-            self.covered = any(self.uncovered.cover(eraser, self.replaced)) or self.covered
+            self.covered = any(self.uncovered.redact(eraser, self.replaced)) or self.covered
 
-    def cover_quoted(self, own: Sequence[OwnText]) -> None:
+    def redact_quotations(self, own: Sequence[OwnText]) -> None:
         """Redact quotations of withdrawn people's texts, regardless of the file they came from."""
         if own:
             with self.lifted():
-                rows = cover_quoted(self.db, own).rows
-            self.gone.update({"quotations": rows} if rows else {})
+                rows = redact_quotations(self.db, own).rows
+            self.removed.update({"quotations": rows} if rows else {})
             self.covered = self.covered or bool(rows)
 
     def _resolve(self, stone: Tombstone) -> Tombstone:
@@ -169,7 +171,7 @@ class Merging:
             stone = replace(stone, replaced_by=self.stones[stone.replaced_by].replaced_by)
         return stone
 
-    def erased(self, run: str | None) -> bool:
+    def is_erased(self, run: str | None) -> bool:
         """Return True if a run was erased in any of the files and must not be merged."""
         return run in self.stones
 
@@ -180,26 +182,28 @@ class Merging:
     @contextmanager
     def lifted(self) -> Iterator[Eraser]:
         """Allow deletes and updates within the block."""
-        with lifted(self.db) as eraser:
+        with triggers_lifted(self.db) as eraser:
             yield eraser
-        self.outside += eraser.outside
+        self.outside += eraser.linked_files
 
     # -- adding rows -----------------------------------------------------------------------------------------
 
-    def same(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
+    def is_present(self, source: Source, table: str, id: str, body: str, row: Any) -> bool:
         """Return True if a row is already in this file. Raise `LabError` if its id has other content here."""
-        here = self.one(f"SELECT body FROM {table} WHERE id = ?", storable(id))
+        here = self.value(f"SELECT body FROM {table} WHERE id = ?", storable(id))
         if here is None:
             return False
         if here != body and decode(here, type(row), f"{table} {id}") != row:
-            covered_body = self.more_covered(here, body)
+            covered_body = self.combined_redactions(here, body)
             if covered_body is None:
-                raise LabError(f"{table} {id}", f"says something else in {self.where(table, 'id', id, source)}.")
+                raise LabError(
+                    f"{table} {id}", f"says something else in {self.origin_of_row(table, 'id', id, source)}."
+                )
             self.rewrite(table, "id = ?", covered_body, here, storable(id))
-        self.there += 1
+        self.already_present += 1
         return True
 
-    def more_covered(self, here: str, there: str) -> str | None:
+    def combined_redactions(self, here: str, there: str) -> str | None:
         """Return the row with the redactions of both copies, or None if they differ by more than redactions."""
         if not (self.replaced or self.withdrawals):
             return None
@@ -208,7 +212,7 @@ class Merging:
             if self.withdrawals and one.get("state") and other.get("state"):
                 # Only the hash differs.
                 other["state"] = one["state"]  # hashes of a redacted state differ
-            covered_row = more_covered(one, other, self.replaced)
+            covered_row = merge_covered(one, other, self.replaced)
         except ValuesDiffer:
             return None
         return msgspec.json.encode(covered_row).decode()
@@ -220,24 +224,24 @@ class Merging:
                 self.db.execute(f"UPDATE {table} SET body = ? WHERE {where}", (body, *values))
             self.covered = True
 
-    def one(self, sql: str, *values: object) -> Any:
+    def value(self, sql: str, *values: object) -> Any:
         """Return the first value of a query on this file, or None if it has no rows."""
         row = self.db.execute(sql, values).fetchone()
         return row[0] if row else None
 
-    def where(self, table: str, key: str, id: str, source: Source) -> Path:
+    def origin_of_row(self, table: str, key: str, id: str, source: Source) -> Path:
         """Return the path of the file that a row of this file came from: one merged before, or this one."""
         for other in self.earlier:
-            if other is not source and other.one(f"SELECT 1 FROM {table} WHERE {key} = ?", id) is not None:
+            if other is not source and other.value(f"SELECT 1 FROM {table} WHERE {key} = ?", id) is not None:
                 return other.path
         return self.name
 
-    def known_in(self, study: Study) -> Path:
+    def origin_of_study(self, study: Study) -> Path:
         """Return the path of the file that a study came from."""
         return self.known.get(key_of(study), self.name)
 
-    def where_locked(self, study: Study, source: Source) -> Path:
+    def lock_origin(self, study: Study, source: Source) -> Path:
         """Return the path of the file in which a study is locked."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
-        paths = (other.path for other in self.earlier if other.one(sql, *key_of(study)) is not None)
+        paths = (other.path for other in self.earlier if other.value(sql, *key_of(study)) is not None)
         return next(paths, self.name)

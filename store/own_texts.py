@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from lab.core.codec import storable
-from lab.core.quotations import OwnText, Quotations, tidy
+from lab.core.quotations import OwnText, Quotations, normalize
 from lab.core.text_redaction import FIXED
 from store.text_columns import TextTable, text_tables
-from store.tombstones import signature
+from store.tombstones import actor_prefix
 
 Read = Callable[..., Iterable[Any]]
 
@@ -58,11 +58,11 @@ def _without_names(read: Read, texts: Iterable[OwnText]) -> list[OwnText]:
     """Return the texts without hashes, times and names."""
     names = _protocol_names(read)
     names |= {"accept", "reject", "approve", "amend"}  # decisions of a review or a reply
-    return [one for one in texts if tidy(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
+    return [one for one in texts if normalize(one.text) and not _HASH.fullmatch(one.text) and one.text not in names]
 
 
 def _texts_in_all_runs(read: Read, code: str) -> Iterator[OwnText]:
-    runs = [run for (run,) in read("SELECT DISTINCT trace FROM event WHERE instr(body, ?)", signature(code))]
+    runs = [run for (run,) in read("SELECT DISTINCT trace FROM event WHERE instr(body, ?)", actor_prefix(code))]
     for run in runs:
         yield from _texts_in_run(read, run, code)
     for text, at in read("SELECT d.text, d.at FROM draft d JOIN trace t ON t.id = d.trace WHERE t.user = ?", code):
@@ -87,11 +87,11 @@ def _texts_in_run(read: Read, run: str, code: str | None) -> Iterator[OwnText]:
     shown_at: dict[str, int] = {}
     seen: set[str] = set()
     for at, (kind, body) in enumerate(read(sql, run)):
-        if kind == "acting" or not quotations.stand_in(body):  # an `acting` event repeats the proposal or the decision
+        if kind == "acting" or not quotations.occur_in(body):  # an `acting` event repeats the proposal or the decision
             continue
         event = msgspec.json.decode(body)
         for text in Counter(strings_in(event)) - Counter(text for text, _ in _signed_texts(event, code)):
-            if text not in seen and quotations.may_stand_in(text):
+            if text not in seen and quotations.may_occur_in(text):
                 for quotation in quotations.find(text):
                     shown_at.setdefault(quotation.says, at)
             seen.add(text)

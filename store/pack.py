@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lab.core.errors import LabError
-from store.connection import connect, named, sqlite_errors
+from store.connection import connect, database_title, sqlite_errors
 from store.database import Database
 from store.image_links import Link
-from store.leftovers import held
+from store.leftovers import locked_part
 from store.run_rows import BLOB
 from store.schema import APPEND_ONLY, migrate
 
@@ -29,23 +29,23 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
     Linked pictures stay linked in the copy. `embed` stores those that can be read.
     """
     if out.exists() or out.is_symlink():
-        raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
+        raise LabError(database_title(out), "is there already; nothing was packed.", "Name a new file.")
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
-        removed(part)
-        with held(part):
+        remove_unfinished(part)
+        with locked_part(part):
             with sqlite_errors(out):
                 if images:
                     _copy_all(path, part, embed=embed)
                 else:
                     _copy_without_images(path, part)
-            kept_on_disk(part)
+            sync_to_disk(part)
             # Only after the sync: a crash leaves either no copy or a whole one.
             part.rename(out)
     except OSError as error:
-        raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
+        raise LabError(database_title(out), f"cannot be written ({error.strerror}).") from error
     finally:
-        removed(part)
+        remove_unfinished(part)
 
 
 _WITHOUT_BYTES = {"blob": "SELECT sha256, mime, size, x'' FROM blob"}
@@ -58,12 +58,12 @@ def scratch_copy(database: Database) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect("", isolation_level=None)) as copy:
         migrate(copy)
         copy.execute("BEGIN")
-        with database.one_moment() as source:
+        with database.snapshot() as source:
             _copy_rows(source, copy, _WITHOUT_BYTES)
         yield copy
 
 
-def removed(part: Path) -> None:
+def remove_unfinished(part: Path) -> None:
     """Remove an unfinished copy, and the journals that SQLite leaves beside it when the disk is full."""
     for ending in ("", "-journal", "-wal", "-shm"):
         file = part.with_name(part.name + ending)
@@ -129,7 +129,7 @@ def _copy_rows(source: sqlite3.Connection, copy: sqlite3.Connection, instead: Ma
         copy.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
-def kept_on_disk(path: Path) -> None:
+def sync_to_disk(path: Path) -> None:
     """Block until the bytes of `path` are on the disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

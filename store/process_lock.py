@@ -15,7 +15,7 @@ from pathlib import Path
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.made_files import open_descriptor
-from store.leftovers import is_at, lock
+from store.leftovers import is_same_file, lock
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def process_lock(database: Path, *work: str | int, title: str, does: str) -> Ite
             if not lock(handle):
                 hint = "Both would pay for the same answers. Once it has ended, the same line goes on."
                 raise LabError(title, f"another process {does} now.", hint)
-            if is_at(path, handle):
+            if is_same_file(path, handle):
                 break
         # Callbacks run in reverse order: the file is removed while its lock is still held.
         stack.callback(path.unlink, missing_ok=True)

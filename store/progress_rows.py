@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from lab.core.label import RATER_ACTS, ActKind
 from lab.core.study import Progress, Study
-from store.agreement_labels import Newest
+from store.agreement_labels import FilePosition
 from store.database import Database
 from store.studies import key_of
 
@@ -52,7 +52,7 @@ class TimeColumns(NamedTuple):
         """Number of the last row, 0 if empty."""
         return max(self.n, default=0)
 
-    def and_then(self, later: TimeColumns) -> TimeColumns:
+    def followed_by(self, later: TimeColumns) -> TimeColumns:
         """Return these rows followed by later ones."""
         return TimeColumns(
             [*self.n, *later.n],
@@ -92,7 +92,7 @@ class ProgressRows:
             for rater, dealt_count, left_count, begun_count in self._database.rows_in("tally", _TALLIES, *key)
         }
 
-    def gone(self, study: Study) -> set[tuple[str, str]]:
+    def departures(self, study: Study) -> set[tuple[str, str]]:
         """Return the codes of people who no longer take part, with the reason: `replaced` or `withdrawn`."""
         return set(self._database.rows_in("act", _LEFT, *key_of(study)))
 
@@ -110,7 +110,7 @@ class ProgressRows:
         """Return the times of all events in the runs that people played."""
         return self._read_columns(_STEPS, study, 0)[0]
 
-    def same_since(self, study: Study, then: Newest) -> bool:
+    def same_since(self, study: Study, then: FilePosition) -> bool:
         """Return True if nothing was added to a study since position `then`. Erasures are not detected."""
         rows = (("label", then.label), ("act", then.act), ("assignment", then.assignment))
         sql = f"SELECT 1 FROM {{}} WHERE {_NEWER} LIMIT 1"

@@ -94,7 +94,7 @@ TRIGGERS = {
 }
 """Triggers that maintain the tables: SQL by name."""
 
-NOT_AS_DEALT = f"""
+INCONSISTENT_TABLES = f"""
 SELECT 'todo' WHERE EXISTS (
     SELECT study, version, rater, position FROM assignment a WHERE {_LAST.format("a")} IS NOT 'commit'
     EXCEPT SELECT study, version, rater, position FROM todo
@@ -112,7 +112,7 @@ SELECT 'todo' WHERE EXISTS (
 
 
 @contextmanager
-def counted_at_the_end(db: sqlite3.Connection) -> Iterator[None]:
+def deferred_counting(db: sqlite3.Connection) -> Iterator[None]:
     """Lift the counting triggers while many assignments are inserted, then count them at once.
 
     Counting row by row takes four times as long. If the caller's transaction fails, its rollback restores the triggers.

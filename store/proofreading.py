@@ -9,14 +9,14 @@ import msgspec
 
 from lab.core.codec import decode, encode, escape_surrogates
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import later, now, uuid7
-from lab.core.proofreading import VERSION, Proof, ProofreadStep, Review, check_next, laid_out
+from lab.core.ids_and_clock import not_before, now, uuid7
+from lab.core.proofreading import VERSION, Proof, ProofreadStep, Review, build_proof, check_next
 from lab.core.run_records import Clearance
 from lab.core.step import Action
 from lab.core.task import Actor
 from lab.core.trace import VERSION as EVENT_VERSION
 from store.database import Database
-from store.tombstones import check_stays
+from store.tombstones import check_not_withdrawn
 
 INSERT_REVIEW = "INSERT INTO review VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_CLEARANCE = "INSERT INTO clearance VALUES (NULL, ?, ?, ?, ?, ?)"
@@ -46,9 +46,9 @@ class Reviews:
             stands = _decode_reviews(db.execute(_OF_RUN, (demo.trace,)).fetchall())
             times: dict[str, str] = {}
             for row in rows:
-                check_stays(db, row.by.id, f"review of run {demo.trace}")
+                check_not_withdrawn(db, row.by.id, f"review of run {demo.trace}")
                 at = times.setdefault(
-                    row.at, later(row.at, *(review.at for review in stands))
+                    row.at, not_before(row.at, *(review.at for review in stands))
                 )  # rows with one time keep one time
                 row = msgspec.structs.replace(row, at=at)
                 check_next(demo, stands, row)
@@ -67,7 +67,7 @@ class Reviews:
         """Return finished runs in which a person was the agent, newest in this file first."""
         return [id for (id,) in self._database.read(_DEMONSTRATIONS)]
 
-    def proof(self, trace_id: str) -> Proof:
+    def proof_of(self, trace_id: str) -> Proof:
         """Return a run's text to proofread, without its screens. Raise `LabError` if it is not a demonstration."""
         sql = "SELECT kind, body FROM event WHERE trace = ? AND kind IN ('started', 'step', 'ended') ORDER BY seq"
         rows = self._database.read(sql, trace_id)
@@ -79,15 +79,15 @@ class Reviews:
             decode(body, _Step, what, newest=EVENT_VERSION).proofread_step for kind, body in rows if kind == "step"
         ]
         ended = rows[-1][0] == "ended"
-        return laid_out(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
+        return build_proof(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
 
-    def clear(self, trace_id: str, by: Actor) -> Clearance:
+    def record_clearance(self, trace_id: str, by: Actor) -> Clearance:
         """Store a person's statement that a run holds nothing private."""
         row = Clearance(uuid7(), trace_id, by, now())
         with self._database.writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
                 raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
-            check_stays(db, by.id, f"run {trace_id}")
+            check_not_withdrawn(db, by.id, f"run {trace_id}")
             db.execute(INSERT_CLEARANCE, clearance_row(row))
         return row
 

@@ -19,7 +19,7 @@ from lab.core.errors import LabError
 from lab.core.label import Act, Label
 from lab.core.proofreading import VERSION as REVIEW_VERSION
 from lab.core.proofreading import Review
-from lab.core.quotations import OwnText, QuotationRedaction, Quotations, QuotedText, is_telling, tidy
+from lab.core.quotations import OwnText, QuotationRedaction, Quotations, QuotedText, is_telling, normalize
 from lab.core.run_records import Blob, RunAct, Verdict
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.study import VERSION, Unit
@@ -68,7 +68,7 @@ class QuotedTexts(NamedTuple):
     """Result of a search: the person's texts found elsewhere, a sentence for each place left, rows redacted."""
 
     texts: tuple[QuotedText, ...] = ()
-    left: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
     rows: int = 0
 
 
@@ -78,14 +78,16 @@ class _PersonTexts:
     def __init__(self, own: Iterable[OwnText], covers: Collection[str]) -> None:
         self.by_tidy: dict[str, list[OwnText]] = {}
         for one in own:
-            self.by_tidy.setdefault(tidy(one.text), []).append(one)
-        self.confirmed = self.by_tidy.keys() & set(map(tidy, covers))
+            self.by_tidy.setdefault(normalize(one.text), []).append(one)
+        self.confirmed = self.by_tidy.keys() & set(map(normalize, covers))
         """Texts of the person that a user decided to redact. Another person's own identical text stays."""
-        self.named = set(map(tidy, covers)) - self.by_tidy.keys()
+        self.named = set(map(normalize, covers)) - self.by_tidy.keys()
         """Other texts to redact, whoever said them."""
-        self.by_tidy |= {tidy(text): [OwnText(text)] for text in covers if tidy(text) in self.named}
+        self.by_tidy |= {normalize(text): [OwnText(text)] for text in covers if normalize(text) in self.named}
         self.quotations = Quotations(self.by_tidy)
-        self.answers = {(tidy(one.question), text) for text, all in self.by_tidy.items() for one in all if one.question}
+        self.answers = {
+            (normalize(one.question), text) for text, all in self.by_tidy.items() for one in all if one.question
+        }
 
     def first_at(self, text: str) -> str:
         """Return the time when a text was first said, empty if unknown."""
@@ -101,7 +103,7 @@ class _PersonTexts:
         return all(says in one.repeats for one in self.by_tidy[text])
 
 
-def cover_quoted(
+def redact_quotations(
     db: sqlite3.Connection,
     own: Iterable[OwnText],
     *,
@@ -165,7 +167,7 @@ class _QuotationSearch:
             rows = self.db.execute(f"SELECT {key}, {', '.join(table.columns)} FROM {table.name}")
         for row, *values in rows:
             values = [_as_text(value) for value in values]
-            if any(map(self.texts.quotations.stand_in, values)):
+            if any(map(self.texts.quotations.occur_in, values)):
                 hit = self._quoting_row(table, row, values)
                 if hit is not None:
                     yield hit
@@ -175,18 +177,19 @@ class _QuotationSearch:
         columns = dict(zip(table.columns, values, strict=False))
         document = _decode_json(columns.get("body", "")) or {}
         run = str(columns.get("trace") or columns.get("id") or "") if table.name in _RUN_TABLES else ""
-        redaction.put_in = run in self.put_in
+        redaction.is_filled_in = run in self.put_in
         for value in dict.fromkeys(values):
             read = _decode_json(value) or value
             redaction.cover({"by": _ANOTHER, "text": read} if table.name == "draft" else read)
         if not redaction.found and not redaction.repeated:
             return None
         if table.name == _FROZEN:
-            redaction.own += map(tidy, strings_in(document))
+            redaction.own += map(normalize, strings_in(document))
         at = self._task_frozen_at(document, columns) if table.name == "unit" else ""
         return _QuotingRow(
             table, row, frozenset((one.text, one.says) for one in redaction.found), frozenset(redaction.own),
-            redaction.repeated, self._describe_place(table.name, document, columns, run), at, run, redaction.put_in,
+            redaction.repeated, self._describe_place(table.name, document, columns, run), at, run,
+            redaction.is_filled_in,
         )  # fmt: skip
 
     def _new_redaction(self, covers: Iterable[str], spares: Iterable[str]) -> QuotationRedaction:
@@ -316,7 +319,7 @@ class _QuotationSearch:
         """Return a column's value without the texts to redact, in the form in which it is stored."""
         text = _as_text(value)
         redaction = self._new_redaction(covers, spares)
-        redaction.put_in = hit.put_in
+        redaction.is_filled_in = hit.put_in
         document = _decode_json(text)
         new = redaction.cover(document if document is not None else text)
         if isinstance(document, dict):

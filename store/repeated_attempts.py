@@ -21,17 +21,17 @@ Marks = tuple[str | None, ...]
 """Marks that distinguish attempts: per step, the time in its log or the sha256 of its picture."""
 
 
-def is_told_apart(run: Imported) -> bool:
+def is_distinguishable(run: Imported) -> bool:
     """Return True if the run has times or pictures that can distinguish another attempt with identical steps."""
     first = run.events[0]
     by_pictures = isinstance(first, Started) and first.source is not None and first.source.format in _BY_PICTURES
     return any(_log_times(run.events)) or (by_pictures and any(_picture_hashes(run.events)))
 
 
-def further_attempt(source: KnownRun, runs: Runs) -> str | None:
+def further_attempt_id(source: KnownRun, runs: Runs) -> str | None:
     """Return the id of a source as a further attempt, or None if it is the stored run or cannot be distinguished."""
     timed = any(source.times)
-    if not (timed or source.pictures) or not runs.holds(source.id):
+    if not (timed or source.pictures) or not runs.has_run(source.id):
         return None
     events = list(runs.events(source.id))
     here = _log_times(events)

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import later
+from lab.core.ids_and_clock import not_before
 from lab.core.run_records import RENAMED, RunAct
 from lab.core.task import Actor, AgentName
 from store.database import Database
-from store.tombstones import check_stays
+from store.tombstones import check_not_withdrawn
 
 INSERT_RUN_ACT = "INSERT INTO run_act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)"
 TABLE = "run_act"
@@ -56,7 +56,7 @@ class RunActs:
         new_acts: list[RunAct] = []
         with self._database.writing() as db:
             for act in acts:
-                check_stays(db, act.by.id, f"run {act.trace}")
+                check_not_withdrawn(db, act.by.id, f"run {act.trace}")
                 _check_recordable(db, act)
                 last, state = db.execute(_LAST, (act.trace, storable(act.tag))).fetchone()
                 if act.act == "renamed":
@@ -64,7 +64,7 @@ class RunActs:
                         continue
                 elif act.act == (state or ("untagged" if act.tag else "restored")):
                     continue
-                new_acts.append(replace(act, at=later(act.at, last)))
+                new_acts.append(replace(act, at=not_before(act.at, last)))
                 db.execute(INSERT_RUN_ACT, run_act_row(new_acts[-1]))
         return new_acts
 
@@ -79,7 +79,7 @@ class RunActs:
         for at in range(0, len(run_ids), _BATCH):
             some = run_ids[at : at + _BATCH]
             marks = ", ".join("?" * len(some))
-            states |= states_in(self._database, f"trace IN ({marks})", *some)
+            states |= states_where(self._database, f"trace IN ({marks})", *some)
         return states
 
     def agent_names(self, trace_id: str = "") -> dict[str, AgentName]:
@@ -95,13 +95,13 @@ class RunActs:
     def tags(self) -> dict[str, int]:
         """Return every tag in use with its number of runs, by name."""
         counts: dict[str, int] = {}
-        for state in states_in(self._database, "tag <> ''").values():
+        for state in states_where(self._database, "tag <> ''").values():
             for tag in state.tags:
                 counts[tag] = counts.get(tag, 0) + 1
         return dict(sorted(counts.items()))
 
 
-def states_in(database: Database, where: str, *values: Any) -> dict[str, RunState]:
+def states_where(database: Database, where: str, *values: Any) -> dict[str, RunState]:
     """Return the states of runs that have any act matching an SQL condition."""
     last: dict[tuple[str, str], str] = {}
     for trace, tag, act in database.rows_in(TABLE, _STATES.format(where), *values):
@@ -130,7 +130,7 @@ class StoredAgents:
     def renamed(self, trace_id: str, agent: Actor) -> Actor:
         """Return a run's agent with the name that a person gave it, if any."""
         name = self._names.get(trace_id)
-        return agent if name is None else name.on(agent)
+        return agent if name is None else name.apply_to(agent)
 
 
 def _agent_names(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
@@ -139,13 +139,13 @@ def _agent_names(rows: Iterable[tuple[str, str]]) -> dict[str, AgentName]:
     return {trace: act.agent for trace, act in acts.items() if act.agent is not None}
 
 
-def listed_runs(database: Database, *, archived: bool | None = False, tag: str = "") -> tuple[str, list[str]]:
+def list_condition(database: Database, *, archived: bool | None = False, tag: str = "") -> tuple[str, list[str]]:
     """Return the SQL condition on a run for a list, and its values.
 
     The list has runs that are not archived, archived runs, or both (`archived` None). `tag` limits it to tagged runs.
     In an older, read-only file no run is archived or tagged.
     """
-    if not database.has(TABLE):
+    if not database.has_table(TABLE):
         return "0" if archived or tag else "1", []
     conditions = ["1"]
     if archived is not None:

@@ -18,7 +18,7 @@ from lab.core.run_records import Blob, Clearance, Tombstone, Verdict, imported_i
 from lab.core.suggestion import suggestion
 from lab.core.trace import AnyEvent, Source, Started
 from store.formats import writers
-from store.leftovers import held
+from store.leftovers import locked_part
 from store.store import Store
 
 REVIEWED = "hitlab-reviewed"
@@ -46,10 +46,10 @@ def export_runs(
         raise LabError(f"format {format}", problem, code=2)
     if out.exists() or out.is_symlink():
         raise LabError(str(out), "is there already; nothing was written.", "Name a new folder.")
-    runs = [ReviewedRun(store, id) if reviewed else KeptRun(store, id) for id in dict.fromkeys(ids)]
+    runs = [ReviewedRun(store, id) if reviewed else RecordedRun(store, id) for id in dict.fromkeys(ids)]
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
-        with held(part, folder=True):
+        with locked_part(part, folder=True):
             writer.write(runs, part, on_run)
             size = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
             # The folder appears whole or not at all.
@@ -61,7 +61,7 @@ def export_runs(
     return size
 
 
-class KeptRun:
+class RecordedRun:
     """A run as stored in the file."""
 
     reviewed: str | None = None
@@ -83,7 +83,7 @@ class KeptRun:
         return {}
 
     def blobs(self) -> Iterator[tuple[str, Blob]]:
-        for sha256 in self.store.runs.used(self.source):
+        for sha256 in self.store.runs.blob_ids(self.source):
             blob = self.store.runs.blob(sha256)
             if blob is not None:
                 yield sha256, blob
@@ -105,12 +105,12 @@ class KeptRun:
         return self.store.erasure.replaced_by(self.source)
 
 
-class ReviewedRun(KeptRun):
+class ReviewedRun(RecordedRun):
     """A demonstration's reviewed text as a run of its own, with an id derived from the reviewed values."""
 
     def __init__(self, store: Store, id: str) -> None:
         super().__init__(store, id)
-        self.demo: Proof = store.reviews.proof(id)
+        self.demo: Proof = store.reviews.proof_of(id)
         self.standing: ProofreadingState = proofreading_state(self.demo, store.reviews.of_run(id))
         if self.standing.state not in READY:
             raise LabError(

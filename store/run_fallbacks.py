@@ -11,7 +11,7 @@ from lab.core.trace import Started, Step
 from store.formats.fallbacks import Fallbacks
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
-from store.run_rows import referred
+from store.run_rows import referenced_blobs
 
 _THINKING = frozenset({"knowu", "androidworld", "mobile_use", "memgui", "aitz", "appagent", "androidlab", "droidrun"})
 """Formats whose steps have a field for the agent's thought."""
@@ -29,7 +29,7 @@ _TOOLS = frozenset({"tau2", "inspect"})
 """Formats whose agents call tools of any name."""
 
 
-def fallbacks_in(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
+def find_fallbacks(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
     """Return what a run's reader could not use, by the same rules for every format.
 
     `has_blob` returns True if a picture's bytes are already in the file.
@@ -61,7 +61,7 @@ def _add_missing_blobs(found: Fallbacks, run: Imported, has_blob: Callable[[str]
     """Count pictures and phone states that events refer to but no `blob` line holds."""
     counted = set(run.images)
     for event in run.events:
-        for sha256 in sorted(referred(event) - counted):
+        for sha256 in sorted(referenced_blobs(event) - counted):
             counted.add(sha256)
             if not has_blob(sha256):
                 found.add("picture", f"event {event.seq} of run {run.id}", f"no blob line for {sha256[:12]}")
@@ -75,13 +75,13 @@ def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
         found.add("time", place, str(time))
     for field, value in step.extra.get("missing") or ():
         found.add("value", f"{place} field {field}", str(value))
-    if action.kind == "other" and format not in _TOOLS and name_of(action).lower() not in _OFF_SCREEN:
+    if action.kind == "other" and format not in _TOOLS and source_action_name(action).lower() not in _OFF_SCREEN:
         found.add("action", place, _action_words(action))
     if action.kind in _TOUCHES and action.at is None:
         found.add("place", place, _action_words(action))
 
 
-def name_of(action: Action) -> str:
+def source_action_name(action: Action) -> str:
     """Return the source's name of an action, guessed from its raw form, empty if none."""
     raw: Any = action.raw
     for _ in range(3):
@@ -96,5 +96,5 @@ def name_of(action: Action) -> str:
 
 def _action_words(action: Action) -> str:
     """Return an action's original words, shortened for a sentence."""
-    words = action.raw if isinstance(action.raw, str) else name_of(action)
+    words = action.raw if isinstance(action.raw, str) else source_action_name(action)
     return " ".join(words.split())[:60]

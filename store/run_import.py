@@ -16,10 +16,10 @@ from store.formats.fallbacks import Fallback, Fallbacks
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
 from store.incomplete_runs import MissingPictures, as_incomplete, missing_pictures
-from store.repeated_attempts import further_attempt, is_told_apart
+from store.repeated_attempts import further_attempt_id, is_distinguishable
 from store.run_export import REVIEWED
-from store.run_fallbacks import fallbacks_in
-from store.run_rows import erased_words
+from store.run_fallbacks import find_fallbacks
+from store.run_rows import erasure_reason
 from store.store import Store
 
 Outcome = Literal["imported", "skipped", "failed"]
@@ -144,8 +144,8 @@ class _Import:
 
     def take(self, run: Imported, format: str, found: RunSource | None) -> None:
         fallbacks = Fallbacks()
-        fallbacks.extend(fallbacks_in(run, self.store.links.holds))
-        fallbacks.extend(found.fallbacks.taken() if found is not None else ())
+        fallbacks.extend(find_fallbacks(run, self.store.links.has_picture))
+        fallbacks.extend(found.fallbacks.drain() if found is not None else ())
         missing = missing_pictures(run) if not self._is_pending_or_stored(run.id) else None
         if missing is not None:
             fallbacks.add("picture", missing.first, count=missing.pictures)
@@ -156,8 +156,8 @@ class _Import:
         # Check again here: a run may have been erased while its source was being read.
         for id in _erasable_ids(run):
             tombstone = self.store.erasure.tombstone(id)
-            if tombstone is not None and not self.store.runs.holds(run.id):
-                self.tell(run.id, "failed", format, f"run {id}: {erased_words(tombstone)}")
+            if tombstone is not None and not self.store.runs.has_run(run.id):
+                self.tell(run.id, "failed", format, f"run {id}: {erasure_reason(tombstone)}")
                 return
         self.batch.append(_PendingRun(run, format, path, missing, list(fallbacks)))
         self.bytes += _pictures_size(run.images)
@@ -167,24 +167,24 @@ class _Import:
 
     def take_known(self, run: KnownRun, format: str, source: RunSource | None) -> None:
         """Count a run that is already stored. Import it only as a further attempt with identical steps."""
-        id = further_attempt(run, self.store.runs)
-        if id is None or run.under is None:
+        id = further_attempt_id(run, self.store.runs)
+        if id is None or run.read_as is None:
             self.tell(run.id, "skipped", format)
         elif self._is_known(id):
             self.tell(id, "skipped", format)
         else:
-            self.take(run.under(id), format, source)
+            self.take(run.read_as(id), format, source)
 
     def _is_pending_or_stored(self, id: str) -> bool:
         """Return True if a run is stored or in the batch, so that an incomplete copy of it adds nothing."""
-        return any(entry.run.id == id for entry in self.batch) or self.store.runs.holds(id)
+        return any(entry.run.id == id for entry in self.batch) or self.store.runs.has_run(id)
 
     def flush(self) -> None:
         """Write the batch and report each run. A run that fails does not affect the others."""
         if not self.batch:
             return
         batch, self.batch, self.bytes = self.batch, [], 0
-        outcomes = self.store.runs.add_each([entry.run for entry in batch], link=self.link)
+        outcomes = self.store.runs.add_independently([entry.run for entry in batch], link=self.link)
         for entry, new in zip(batch, outcomes, strict=True):
             if isinstance(new, LabError):
                 self.tell(entry.path, "failed", entry.format, f"{entry.path}: {new.sentence}")
@@ -207,7 +207,7 @@ class _Import:
             self.on_run(name, outcome)
 
     def _is_known(self, id: str) -> bool:
-        if any(entry.run.id == id and is_told_apart(entry.run) for entry in self.batch):
+        if any(entry.run.id == id and is_distinguishable(entry.run) for entry in self.batch):
             self.flush()  # a further attempt is compared with the stored run
         return self.store.links.complete(id, link=self.link)
 

@@ -18,7 +18,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.proofreading import Review
 from lab.core.rounding import count
 from lab.core.run_records import Blob, Imported, RunAct, Tombstone, Verdict
-from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, plan, spread
+from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, extend_to_adjacent, plan_redactions
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.task import Actor
 from lab.core.text_redaction import TextRedaction
@@ -26,15 +26,15 @@ from lab.core.trace import AnyEvent, Ended, Started
 from lab.core.ui_tree import Bounds
 from store import run_rows
 from store.connection import sqlite_errors
-from store.erasure import Destroyed, Eraser
-from store.image_redaction import painted, tells_more
-from store.image_similarity import Likeness
+from store.erasure import Eraser, ErasureCounts
+from store.image_redaction import has_metadata, redact_picture
+from store.image_similarity import AreaComparison
 from store.lineage import related
 from store.run_acts import INSERT_RUN_ACT, run_act_row
 from store.shadows import INSERT_SHADOW, shadow_row
 from store.store import Store
-from store.study_redaction import StudiesCovered, cover_studies, local_words
-from store.tombstones import check_stays
+from store.study_redaction import StudiesCovered, local_words, redact_studies
+from store.tombstones import check_not_withdrawn
 
 _NAMED = 5
 """Maximum number of runs named as still holding the words. The others are counted."""
@@ -70,14 +70,14 @@ class Redacted(NamedTuple):
     states: int
     designs: int
     reviews: int
-    destroyed: Destroyed
-    unseen: int
+    destroyed: ErasureCounts
+    pictures_without_tree: int
     """Number of pictures without a UI tree: words in them were redacted only inside drawn boxes."""
-    outside: tuple[str, ...] = ()
+    linked_files: tuple[str, ...] = ()
     """Files of linked pictures in their original form, which still exist."""
     studies: StudiesCovered = StudiesCovered()
-    left: RemainingPlaces = RemainingPlaces()
-    read: int = 0
+    remaining: RemainingPlaces = RemainingPlaces()
+    pictures_by_ocr: int = 0
     """Number of pictures whose words were found by OCR: a misread word is not redacted."""
 
 
@@ -118,17 +118,19 @@ def redact(
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(redactions, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
     covered_runs = {id: _redact_run(redactor, run) for id, run in runs.items()}
-    used_blobs = {sha for run in covered_runs.values() for event in run.events for sha in run_rows.referred(event)}
+    used_blobs = {
+        sha for run in covered_runs.values() for event in run.events for sha in run_rows.referenced_blobs(event)
+    }
     with store.erasure.erasing() as eraser:
         # Inside the transaction: the runs were read before, and may have changed since.
-        check_stays(eraser.db, by.id, "redact")
+        check_not_withdrawn(eraser.db, by.id, "redact")
         _check_unchanged(eraser, runs)
         destroyed = eraser.erase_runs(runs, keep=used_blobs)
         for id, run in covered_runs.items():
             _insert_run(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
         designs = _rewrite_designs(eraser, redactor.cloak, _subject_changes(runs, covered_runs))
         local = {id: local_words(redactor.local_words(run.events)) for id, run in runs.items()}
-        studies = cover_studies(eraser, redactor.cloak, ids, local)
+        studies = redact_studies(eraser, redactor.cloak, ids, local)
         report = Redacted(
             replaced=ids,
             boxes=sum(len(step_boxes) for step_boxes in boxes.values()),
@@ -139,14 +141,14 @@ def redact(
             designs=designs,
             reviews=sum(len(run.reviews) for run in runs.values()),
             destroyed=destroyed,
-            unseen=redactions.unseen,
-            read=redactions.read,
-            outside=tuple(eraser.outside),
+            pictures_without_tree=redactions.unseen,
+            pictures_by_ocr=redactions.read,
+            linked_files=tuple(eraser.linked_files),
             studies=studies,
         )
         for id, replaced_by in ids.items():
-            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _report_counts(report)))
-    report = report._replace(left=_remaining_places(store, redactor.cloak, ids.values()))
+            eraser.insert_tombstone(Tombstone(id, "redacted", by, now(), replaced_by, _report_counts(report)))
+    report = report._replace(remaining=_remaining_places(store, redactor.cloak, ids.values()))
     store.erasure.wipe(report)
     return report
 
@@ -173,7 +175,7 @@ def _remaining_places(store: Store, cloak: TextRedaction, covered: Collection[st
     def holding(sql: str) -> tuple[str, ...]:
         names: dict[str, None] = {}
         for name, body in store.database.connection().execute(sql):
-            if name not in names and name not in covered and cloak.holds(body):
+            if name not in names and name not in covered and cloak.matches(body):
                 names[name] = None
         return tuple(names)
 
@@ -205,10 +207,10 @@ def _runs_to_redact(
     todo = list(family)
     while True:
         runs |= {id: _read_run(store, id) for id in todo}
-        redactions = plan((run.events for run in runs.values()), boxes, words, read)
+        redactions = plan_redactions((run.events for run in runs.values()), boxes, words, read)
         for run in runs.values():
-            redactions = spread(run.events, redactions, Likeness(store.runs.blob))
-        others = {id for sha256 in redactions.paints for id in store.runs.users(sha256)} - set(runs)
+            redactions = extend_to_adjacent(run.events, redactions, AreaComparison(store.runs.blob))
+        others = {id for sha256 in redactions.paints for id in store.runs.runs_with_blob(sha256)} - set(runs)
         if not others:
             return runs, redactions
         if not everywhere:
@@ -267,7 +269,7 @@ def _redact_run(redactor: Redactor, run: _RedactableRun) -> _RedactableRun:
 def _redact_pictures(store: Store, runs: Mapping[str, _RedactableRun], redactions: RunRedactions) -> dict[str, Blob]:
     """Return the new version of each picture to redact or strip of metadata, by the original's sha256."""
     pictures = {}
-    for sha256 in sorted({sha for id in runs for sha in store.runs.used(id)}):
+    for sha256 in sorted({sha for id in runs for sha in store.runs.blob_ids(id)}):
         blob = store.runs.blob(sha256)
         if blob is None and (links := store.runs.links(sha256)):
             raise LabError(
@@ -278,14 +280,14 @@ def _redact_pictures(store: Store, runs: Mapping[str, _RedactableRun], redaction
             )
         if blob is not None and blob.mime.startswith("image/"):
             parts = redactions.paints.get(sha256)
-            if parts is not None or tells_more(blob.data):
-                pictures[sha256] = painted(blob.data, parts or ())
+            if parts is not None or has_metadata(blob.data):
+                pictures[sha256] = redact_picture(blob.data, parts or ())
     return pictures
 
 
 def _insert_run(eraser: Eraser, n: int, run: _RedactableRun, blobs: Mapping[str, Blob]) -> None:
     """Insert a redacted run at the original's position in the file."""
-    used_blobs = {sha for event in run.events for sha in run_rows.referred(event)}
+    used_blobs = {sha for event in run.events for sha in run_rows.referenced_blobs(event)}
     own = {sha: blob for sha, blob in blobs.items() if sha in used_blobs}
     imported = Imported(run.events, own, run.verdicts, run.reviews)
     run_rows.insert_run(eraser.db, imported, n)

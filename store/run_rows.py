@@ -12,9 +12,9 @@ from lab.core.run_records import Blob, Imported, Tombstone, whole_and_incomplete
 from lab.core.step import Observation, Proposed
 from lab.core.trace import AnyEvent, Asked, Ended, Resumed, Started, Step
 from store.proofreading import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
-from store.tombstones import check_without
+from store.tombstones import check_no_withdrawn_signers
 
-RECORDED = "recorded:"
+RECORDED_PREFIX = "recorded:"
 """Prefix of an agent's id that replays a stored run."""
 
 TRACE = "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -35,17 +35,17 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     """
     if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
         used_blobs = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
-        keep_blobs(db, imported.images, used_blobs, link=link)
+        insert_wanted_blobs(db, imported.images, used_blobs, link=link)
         return False
     first = imported.events[0]
     assert isinstance(first, Started)
     check_not_erased(db, imported.id)
     for event in imported.events:
         # A recorded agent would bring an erased run back under another id.
-        if (repeated := played_again(event)) is not None:
+        if (repeated := replayed_run(event)) is not None:
             check_not_erased(db, repeated)
     events = [event_row(imported.id, event) for event in imported.events]
-    check_without(db, (row[-1] for row in events), f"run {imported.id}")
+    check_no_withdrawn_signers(db, (row[-1] for row in events), f"run {imported.id}")
     db.execute(TRACE, trace_row(first, n))
     insert_blobs(db, imported.id, imported.images, imported.events, link=link)
     for row in events:
@@ -56,7 +56,7 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
         [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
     )
     rows = [*imported.reviews, *imported.clearances]
-    check_without(db, (encode(one).decode() for one in rows), f"run {imported.id}")
+    check_no_withdrawn_signers(db, (encode(one).decode() for one in rows), f"run {imported.id}")
     db.executemany(INSERT_REVIEW, [review_row(review) for review in imported.reviews])
     db.executemany(INSERT_CLEARANCE, [clearance_row(clearance) for clearance in imported.clearances])
     for stone in imported.tombstones:
@@ -69,16 +69,18 @@ def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
     """Raise `LabError` if a run was erased from this file."""
     row = db.execute("SELECT body FROM tombstone WHERE trace IN (?, ?)", whole_and_incomplete(trace_id)).fetchone()
     if row:
-        raise LabError(f"run {trace_id}", erased_words(decode(row[0], Tombstone, "a tombstone in the file")))
+        raise LabError(f"run {trace_id}", erasure_reason(decode(row[0], Tombstone, "a tombstone in the file")))
 
 
-def played_again(event: AnyEvent) -> str | None:
+def replayed_run(event: AnyEvent) -> str | None:
     """Return the id of the run that an event's agent replays, or None if it replays none."""
     agent = event.agent if isinstance(event, Started) else event.by if isinstance(event, Resumed) else None
-    return agent.id.removeprefix(RECORDED) if agent is not None and agent.id.startswith(RECORDED) else None
+    return (
+        agent.id.removeprefix(RECORDED_PREFIX) if agent is not None and agent.id.startswith(RECORDED_PREFIX) else None
+    )
 
 
-def erased_words(stone: Tombstone) -> str:
+def erasure_reason(stone: Tombstone) -> str:
     """Return the reason why a run is not imported."""
     where = f" as run {stone.replaced_by}" if stone.replaced_by else ""
     return f"was {stone.why}{where} on {stone.at[:10]} and is not taken in again."
@@ -98,12 +100,14 @@ def insert_blobs(
     link: bool = False,
 ) -> None:
     """Insert new blobs, and the references from the run to all blobs of its events."""
-    keep_blobs(db, blobs, blobs, link=link)
-    uses = set(blobs).union(*(referred(event) for event in events))
+    insert_wanted_blobs(db, blobs, blobs, link=link)
+    uses = set(blobs).union(*(referenced_blobs(event) for event in events))
     db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
 
 
-def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted_ids: Container[str], *, link: bool) -> None:
+def insert_wanted_blobs(
+    db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted_ids: Container[str], *, link: bool
+) -> None:
     """Insert the wanted blobs that are missing, with `link` only the path of those that are whole files."""
     for sha256 in blobs:
         if sha256 not in wanted_ids or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
@@ -123,7 +127,9 @@ def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
         started.task.id,
         started.task.kind,
         # An agent that ran here is stored under its address. An imported one only has an identity.
-        started.agent.identity if started.source and not started.agent.id.startswith(RECORDED) else started.agent.id,
+        started.agent.identity
+        if started.source and not started.agent.id.startswith(RECORDED_PREFIX)
+        else started.agent.id,
         started.persona.id if started.persona else started.task.persona or None,
         started.user.id if started.user else None,
         started.device.kind,
@@ -154,7 +160,7 @@ def event_row(trace_id: str, event: AnyEvent) -> tuple[Any, ...]:
     )
 
 
-def referred(event: AnyEvent) -> set[str]:
+def referenced_blobs(event: AnyEvent) -> set[str]:
     """Return the sha256 of every picture and phone state that an event refers to."""
     match event:
         case Started():

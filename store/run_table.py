@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lab.core.task import Actor
 from store.database import Database
-from store.run_acts import RunState, StoredAgents, states_in
+from store.run_acts import RunState, StoredAgents, states_where
 
 # An open question counts as asked, and an answer as a reply, before the step that follows them.
 _ROWS = """
@@ -34,8 +34,8 @@ _MAX_N = 1 << 62
 class RunRow(NamedTuple):
     """A run as a table row. `n` is its position in the file. Unknown texts are empty, an unknown `score` is None.
 
-    `title` and `instruction` are the beginnings of the task's texts. `steps`, `asks` and `replies` are counts. Lists
-    leave out `archived` runs until they are restored.
+    `title` and `instruction` are the beginnings of the task's texts. `steps`, `questions` and `replies` are counts.
+    Lists leave out `archived` runs until they are restored.
     """
 
     n: int
@@ -50,7 +50,7 @@ class RunRow(NamedTuple):
     source: str
     attempt: int
     steps: int
-    asks: int
+    questions: int
     replies: int
     status: str
     score: float | None
@@ -67,7 +67,7 @@ def run_table(database: Database, limit: int, before: int | None = None) -> list
     `before` is the `n` of the last run of the previous page.
     """
     page = (_MAX_N if before is None else before, limit)
-    states = states_in(database, "trace IN (SELECT id FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?)", *page)
+    states = states_where(database, "trace IN (SELECT id FROM trace WHERE n < ? ORDER BY n DESC LIMIT ?)", *page)
     agent_of = StoredAgents(database)
     rows: list[RunRow] = []
     for row in database.read(_ROWS, *page):

@@ -11,15 +11,15 @@ import msgspec
 from lab.core.codec import decode, escape_surrogates, unescape_surrogates
 from lab.core.design import Subject, subject_of
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import later, now
+from lab.core.ids_and_clock import not_before, now
 from lab.core.run_records import Blob, Imported, RelatedRun, Summary, Verdict, whole_and_incomplete
 from lab.core.task import Task
 from lab.core.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from store import run_rows
 from store.database import Database
 from store.image_links import Link, Links
-from store.run_acts import TABLE, RunActs, RunState, StoredAgents, listed_runs
-from store.tombstones import check_without
+from store.run_acts import TABLE, RunActs, RunState, StoredAgents, list_condition
+from store.tombstones import check_no_withdrawn_signers
 
 if TYPE_CHECKING:
     from lab.core.measured_run import MeasuredRun
@@ -71,7 +71,7 @@ class Runs:
             ).fetchone()
             self._check_next(trace_id, event, last)
             row = run_rows.event_row(trace_id, event)
-            check_without(db, [row[-1]], f"run {trace_id}")
+            check_no_withdrawn_signers(db, [row[-1]], f"run {trace_id}")
             if isinstance(event, Started):
                 db.execute(run_rows.TRACE, run_rows.trace_row(event))
             run_rows.insert_blobs(db, trace_id, blobs or {}, [event])
@@ -88,7 +88,7 @@ class Runs:
         with self._database.writing() as db:
             return [run_rows.insert_run(db, imported) for imported in batch]
 
-    def add_each(self, batch: Iterable[Imported], *, link: bool = False) -> list[bool | LabError]:
+    def add_independently(self, batch: Iterable[Imported], *, link: bool = False) -> list[bool | LabError]:
         """Import several runs in one transaction, each completely or not at all. Return a result for each.
 
         The result is True, False if the run is already present, or a `LabError` if it was refused, for example because
@@ -103,7 +103,7 @@ class Runs:
         with self._database.writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
                 raise LabError(f"run {trace_id}", f"is not in {self._database.path}.")
-            at = later(now(), db.execute(last, (trace_id, question_id)).fetchone()[0])
+            at = not_before(now(), db.execute(last, (trace_id, question_id)).fetchone()[0])
             row = (trace_id, question_id, at, escape_surrogates(text))
             db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
 
@@ -134,7 +134,7 @@ class Runs:
         except ValueError as error:
             raise LabError(f"run {trace_id}", f"is damaged in {self._database.path} ({error}).") from error
 
-    def holds(self, trace_id: str) -> bool:
+    def has_run(self, trace_id: str) -> bool:
         """Return True if the run is in the file."""
         return bool(self._database.read("SELECT 1 FROM trace WHERE id = ?", trace_id))
 
@@ -175,7 +175,7 @@ class Runs:
 
     def _suggest(self, name: str) -> str:
         """Return a suggestion of a similar run id or task, for callers who may list runs, else an empty text."""
-        if not self._database.suggests:
+        if not self._database.may_suggest:
             return ""
         from lab.core.suggestion import near_names, suggestion
 
@@ -197,7 +197,7 @@ class Runs:
         runs.
         """
         count = -1 if limit is None else limit
-        listed, values = listed_runs(self._database, archived=archived, tag=tag)
+        listed, values = list_condition(self._database, archived=archived, tag=tag)
         if before is None:
             return self._read_summaries("all", *values, count, listed=listed)
         return self._read_summaries("before", before, *values, count, listed=listed)
@@ -251,7 +251,7 @@ class Runs:
 
     def links(self, sha256: str) -> list[Link]:
         """Return the links to a picture, empty if none."""
-        return self._links.of(sha256)
+        return self._links.for_picture(sha256)
 
     def rows(self, limit: int, *, before: int | None = None) -> list[RunRow]:
         """Return a page of runs, newest in this file first.
@@ -286,7 +286,7 @@ class Runs:
         sql = "SELECT id FROM trace WHERE task = ? ORDER BY n DESC"
         return [id for (id,) in self._database.read(sql, escape_surrogates(task))]
 
-    def latest(self, subject: Subject) -> str | None:
+    def latest_run_of(self, subject: Subject) -> str | None:
         """Return the newest run with exactly this instruction, preferably a finished one, or None if there is none."""
         runs = [id for id in self.of_task(subject.task) if subject_of(self.task(id)) == subject]
         return next((id for id in runs if self._has_ended(id)), runs[0] if runs else None)
@@ -300,13 +300,13 @@ class Runs:
         assert isinstance(first, Started)
         return first.task
 
-    def used(self, trace_id: str) -> list[str]:
+    def blob_ids(self, trace_id: str) -> list[str]:
         """Return the sha256 of every picture and phone state that a run refers to."""
         return [
             sha for (sha,) in self._database.read("SELECT sha256 FROM use WHERE trace = ? ORDER BY sha256", trace_id)
         ]
 
-    def users(self, sha256: str) -> list[str]:
+    def runs_with_blob(self, sha256: str) -> list[str]:
         """Return the runs that refer to a picture or phone state."""
         return [id for (id,) in self._database.read("SELECT trace FROM use WHERE sha256 = ? ORDER BY trace", sha256)]
 
@@ -315,7 +315,7 @@ class Runs:
     def _with_agent_name(self, first: Started) -> Started:
         """Return a run's first event, its agent with the name that a person gave it."""
         name = self.acts.agent_names(first.trace).get(first.trace)
-        return first if name is None else msgspec.structs.replace(first, agent=name.on(first.agent))
+        return first if name is None else msgspec.structs.replace(first, agent=name.apply_to(first.agent))
 
     def _read_summaries(self, which: str, *values: Any, listed: str = "1") -> list[Summary]:
         runs = _RUNS[which].format(listed=listed)

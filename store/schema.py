@@ -346,7 +346,7 @@ def migrate(connection: sqlite3.Connection) -> None:
         # Another process may have migrated the file while this one waited for the lock.
         if user_version(connection) < VERSION:
             migrations.apply(Database(connection))
-            guard(connection)
+            create_triggers(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
@@ -355,7 +355,7 @@ def migrate(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def guard(connection: sqlite3.Connection) -> None:
+def create_triggers(connection: sqlite3.Connection) -> None:
     """Create every trigger again, because changing a table's schema drops its triggers."""
     for name, statement in {**triggers(), **progress_tables.TRIGGERS}.items():
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from lab.core.codec import decode, encode, storable
 from lab.core.errors import LabError
-from lab.core.ids_and_clock import later
+from lab.core.ids_and_clock import not_before
 from lab.core.shadow_answer import VERSION, ShadowAnswer, current_answers
 from store.database import Database
 
@@ -35,7 +35,7 @@ class Shadows:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (answer.trace,)).fetchone():
                 raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
             last = db.execute(_LAST, (answer.trace, answer.question, storable(answer.by.id))).fetchone()[0]
-            answer = replace(answer, at=later(answer.at, last))
+            answer = replace(answer, at=not_before(answer.at, last))
             db.execute(INSERT_SHADOW, shadow_row(answer))
         return answer
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 from lab.core.codec import decode
 from lab.core.errors import LabError
 from store import progress_tables
-from store.connection import has_write_ahead, named, tidy_write_ahead
+from store.connection import database_title, has_wal, remove_empty_wal
 from store.database import Database
 from store.image_links import Links
 from store.labels import Labels
@@ -138,11 +138,11 @@ class Store:
         """
         is_there = _exists(path)
         if not is_there and (readonly or not create):
-            raise LabError(named(path), "is not there.")
+            raise LabError(database_title(path), "is not there.")
         if is_there and not (path.is_file() or path.is_dir()):  # SQLite would block forever on a pipe
-            raise LabError(named(path), "is a device or a pipe, not a file.")
+            raise LabError(database_title(path), "is a device or a pipe, not a file.")
         store = cls(path, readonly=readonly)
-        store._is_new, store._leaves_tidy = not is_there, readonly and not has_write_ahead(path)
+        store._is_new, store._leaves_tidy = not is_there, readonly and not has_wal(path)
         try:
             store.database.prepare()
         except BaseException:
@@ -154,8 +154,8 @@ class Store:
         """Close every thread's connection. It is safe to call it twice."""
         self.database.close()
         tidy, self._leaves_tidy = self._leaves_tidy, False
-        if tidy and has_write_ahead(self.path):
-            tidy_write_ahead(self.path)
+        if tidy and has_wal(self.path):
+            remove_empty_wal(self.path)
 
     def __enter__(self) -> Self:
         return self
@@ -208,7 +208,7 @@ class Store:
         wrong += [f"the trigger {name} is missing" for name in trigger_names if name not in there]
         wrong += [
             f"the table {name} is not what its rows say"
-            for (name,) in self.database.rows_in("todo", progress_tables.NOT_AS_DEALT)
+            for (name,) in self.database.rows_in("todo", progress_tables.INCONSISTENT_TABLES)
         ]
         # 2 is FULL.
         if read("PRAGMA synchronous")[0][0] != 2:
@@ -219,7 +219,7 @@ class Store:
             blob = self.runs.blob(sha256)
             if blob is not None and blob.sha256 != sha256:
                 wrong.append(f"the bytes of blob {sha256} are not its own")
-        return wrong + (self.links.wrong() if links else [])
+        return wrong + (self.links.problems() if links else [])
 
     def size(self) -> int:
         """Return the size of the file in bytes, including the content of its `-wal`."""
@@ -235,4 +235,4 @@ def _exists(path: Path) -> bool:
     try:
         return path.exists()
     except OSError as error:
-        raise LabError(named(path), f"cannot be read ({error.strerror}).") from error
+        raise LabError(database_title(path), f"cannot be read ({error.strerror}).") from error

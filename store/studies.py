@@ -15,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.label import Act
 from lab.core.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
 from store.database import Database
-from store.progress_tables import counted_at_the_end
+from store.progress_tables import deferred_counting
 
 _STUDY = "INSERT INTO study VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _UNIT = "INSERT INTO unit VALUES (NULL, ?, ?, ?, ?, ?)"
@@ -25,7 +25,7 @@ _ASSIGNMENT = (
     "ON CONFLICT (study, version, rater, unit, run) DO NOTHING"
 )
 _BATCH = 200
-MANY = 1000
+DEFERRED_COUNTING_FROM = 1000
 """Number of assignments from which on they are counted together, because lifting the triggers also takes time."""
 
 _ARCHIVED = (
@@ -33,7 +33,7 @@ _ARCHIVED = (
 )
 
 _EXTENDING = "SELECT version FROM study WHERE id = ? AND json_extract(body, '$.extends.version') = ?"
-NOT_EXTENDED = (
+IS_NEWEST_VERSION = (
     "NOT EXISTS (SELECT 1 FROM study later WHERE later.id = {} AND json_extract(later.body, '$.extends.version') = {})"
 )
 """SQL condition on a study's id and version: True if no later version extends it."""
@@ -76,7 +76,7 @@ class Studies:
         if twice is not None:
             raise LabError(f"study {study.name}", f"has two units {twice!r}.")
         with self._database.writing() as db:
-            check_no_kit(db)
+            check_not_kit(db)
             if db.execute("SELECT 1 FROM study WHERE id = ? AND version = ?", key_of(study)).fetchone():
                 raise LabError(f"study {study.name}", f"is in {self._database.path} already.")
             insert_study(db, study)
@@ -90,13 +90,13 @@ class Studies:
         rows = list(assignments)
         with self._database.writing() as db:
             for rater in {assignment.rater for assignment in rows}:
-                check_no_kit(db, but=rater)
+                check_not_kit(db, but=rater)
             if self.locked(study):
                 raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
             if (later := self.extended_by(study)) is not None:
                 raise LabError(f"study {study.name}", f"was extended and goes on as v{later}.")
             withdrawn_codes = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
-            with counted_at_the_end(db) if len(rows) > MANY else nullcontext():
+            with deferred_counting(db) if len(rows) > DEFERRED_COUNTING_FROM else nullcontext():
                 return insert_assignments(db, study, rows, withdrawn_codes)
 
     # Reading
@@ -148,7 +148,7 @@ class Studies:
 
     def _suggest(self, id: str) -> str:
         """Return a suggestion of a similar study name, for callers who may list studies, else an empty text."""
-        if not self._database.suggests:
+        if not self._database.may_suggest:
             return ""
         from lab.core.suggestion import suggestion
 
@@ -184,7 +184,7 @@ class Studies:
         self, study: Study, rater: str | None = None, unit: str | None = None, stage: str | None = None
     ) -> list[Assignment]:
         """Return assignments in each rater's order."""
-        where, values = narrowed(study, rater=rater, unit=unit, stage=stage)
+        where, values = study_condition(study, rater=rater, unit=unit, stage=stage)
         rows = self._database.rows_in(
             "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )
@@ -217,13 +217,13 @@ class Studies:
             found |= {code for (code,) in self._database.rows_in(table, sql)}
         return sorted(found)
 
-    def rates(self, code: str) -> bool:
+    def is_active_rater(self, code: str) -> bool:
         """Return True if a person has a part in an active study: units dealt, or a place in its plan."""
         sql = (
             "SELECT 1 FROM tally t WHERE rater = ? AND dealt > 0 AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') "
             f"AND ifnull(({_ARCHIVED.format('t.study', 't.version')}), '') <> 'archived' "
-            f"AND {NOT_EXTENDED.format('t.study', 't.version')} LIMIT 1"
+            f"AND {IS_NEWEST_VERSION.format('t.study', 't.version')} LIMIT 1"
         )
         if self._database.rows_in("tally", sql, storable(code)):
             return True
@@ -231,7 +231,7 @@ class Studies:
             "SELECT 1 FROM study s, json_each(s.body, '$.raters') WHERE value = ? AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = s.id AND version = s.version AND act = 'locked') "
             f"AND ifnull(({_ARCHIVED.format('s.id', 's.version')}), '') <> 'archived' "
-            f"AND {NOT_EXTENDED.format('s.id', 's.version')} LIMIT 1"
+            f"AND {IS_NEWEST_VERSION.format('s.id', 's.version')} LIMIT 1"
         )
         return bool(self._database.rows_in("study", sql, storable(code)))
 
@@ -279,7 +279,7 @@ def key_of(study: Study) -> tuple[str, int]:
     return storable(study.id), study.version
 
 
-def narrowed(study: Study, **columns: Any) -> tuple[str, list[Any]]:
+def study_condition(study: Study, **columns: Any) -> tuple[str, list[Any]]:
     """Return an SQL condition and values for a study's rows, narrowed by the columns that are not None.
 
     Columns that are not named do not appear in the condition, so that SQLite can use its indexes.
@@ -290,7 +290,7 @@ def narrowed(study: Study, **columns: Any) -> tuple[str, list[Any]]:
     return " AND ".join(f"{name} = ?" for name in conditions), list(conditions.values())
 
 
-def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
+def check_not_kit(db: sqlite3.Connection, but: str = "") -> None:
     """Raise `LabError` if this file is a kit, unless it is `but`'s: studies are changed only in the main file."""
     row = db.execute("SELECT rater FROM kit").fetchone()
     if row and row[0] != but:
@@ -330,7 +330,9 @@ def insert_assignments(
     return db.executemany(_ASSIGNMENT, rows()).rowcount
 
 
-def placed(db: sqlite3.Connection, study: Study, rater: str, assignments: Iterable[Assignment]) -> Iterator[Assignment]:
+def new_assignments(
+    db: sqlite3.Connection, study: Study, rater: str, assignments: Iterable[Assignment]
+) -> Iterator[Assignment]:
     """Yield a rater's assignments that are not in this file yet, moved to the end if their positions are taken."""
     sql = "SELECT position, unit, run FROM assignment WHERE study = ? AND version = ? AND rater = ?"
     here = db.execute(sql, (*key_of(study), storable(rater))).fetchall()

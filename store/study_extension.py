@@ -19,8 +19,16 @@ from lab.core.label import Act, ActKind, Label
 from lab.core.study import VERSION, Assignment, Study, Unit, sample_sha
 from store.database import Database
 from store.labels import insert_act, insert_label
-from store.progress_tables import counted_at_the_end
-from store.studies import MANY, check_no_kit, insert_assignments, insert_study, insert_units, key_of, placed
+from store.progress_tables import deferred_counting
+from store.studies import (
+    DEFERRED_COUNTING_FROM,
+    check_not_kit,
+    insert_assignments,
+    insert_study,
+    insert_units,
+    key_of,
+    new_assignments,
+)
 
 _OF = "study = ? AND version = ?"
 _OF_VERSION: frozenset[ActKind] = frozenset({"dealt", "locked", "archived", "restored"})
@@ -33,7 +41,7 @@ _SAME_UNITS = (
 )
 
 
-class Carried(NamedTuple):
+class CopiedRows(NamedTuple):
     """Numbers of rows of an earlier version copied into a later one."""
 
     assignments: int = 0
@@ -44,7 +52,7 @@ class Carried(NamedTuple):
         return any(self)
 
 
-class Reached(NamedTuple):
+class LastRows(NamedTuple):
     """Last row numbers of a file before an import. Rows after them are new."""
 
     study: int = 0
@@ -53,13 +61,13 @@ class Reached(NamedTuple):
     act: int = 0
 
 
-NOTHING_YET = Reached()
+BEFORE_FIRST_ROW = LastRows()
 """Position before a file's first row: all rows are new."""
 
 
-def reached(db: sqlite3.Connection) -> Reached:
+def last_rows(db: sqlite3.Connection) -> LastRows:
     """Return a file's current last rows, within the caller's transaction."""
-    return Reached(*(db.execute(f"SELECT ifnull(max(n), 0) FROM {table}").fetchone()[0] for table in Reached._fields))
+    return LastRows(*(db.execute(f"SELECT ifnull(max(n), 0) FROM {table}").fetchone()[0] for table in LastRows._fields))
 
 
 class Extensions:
@@ -68,18 +76,20 @@ class Extensions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def extend(self, study: Study, units: Sequence[Unit], assignments: Iterable[Assignment]) -> Carried:
+    def extend(self, study: Study, units: Sequence[Unit], assignments: Iterable[Assignment]) -> CopiedRows:
         """Store an extended version, with everything from the version before, and deal its new units.
 
         All or nothing, durable on return. Raise `LabError` if the version exists already, or does not extend the newest
         version in this file.
         """
         with self._database.writing() as db:
-            check_no_kit(db)
+            check_not_kit(db)
             return _insert(db, study, units, list(assignments))
 
 
-def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], assignments: Sequence[Assignment]) -> Carried:
+def _insert(
+    db: sqlite3.Connection, study: Study, units: Sequence[Unit], assignments: Sequence[Assignment]
+) -> CopiedRows:
     """Insert a version with its units, copied rows and new assignments, within the caller's transaction."""
     what = f"study {study.name}"
     if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
@@ -88,45 +98,45 @@ def _insert(db: sqlite3.Connection, study: Study, units: Sequence[Unit], assignm
         raise LabError(what, "is there already, or a later version is; nothing was done.", "Look again.")
     insert_study(db, study)
     insert_units(db, study, enumerate(units))
-    carried = carry(db, study, at_first=True)
+    carried = copy_rows(db, study, at_first=True)
     withdrawn_codes = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
-    with counted_at_the_end(db) if len(assignments) > MANY else nullcontext():
+    with deferred_counting(db) if len(assignments) > DEFERRED_COUNTING_FROM else nullcontext():
         for rater in dict.fromkeys(assignment.rater for assignment in assignments):
             theirs = (assignment for assignment in assignments if assignment.rater == rater)
-            insert_assignments(db, study, list(placed(db, study, rater, theirs)), withdrawn_codes)
+            insert_assignments(db, study, list(new_assignments(db, study, rater, theirs)), withdrawn_codes)
     return carried
 
 
-def carry_on(db: sqlite3.Connection, since: Reached, of: str | None = None) -> Carried:
+def copy_new_rows(db: sqlite3.Connection, since: LastRows, of: str | None = None) -> CopiedRows:
     """Copy rows that arrived `since` into the extensions of their studies (of all studies, or of `of`).
 
     If an extension itself arrived since, copy all rows that it lacks. Raise `LabError` if that would add to a locked
     version.
     """
-    total = Carried()
+    total = CopiedRows()
     for n, body in db.execute("SELECT n, body FROM study ORDER BY id, version").fetchall():
         study: Study = decode(body, Study, "a study in the file", newest=VERSION)
         if study.extends is None or (of is not None and study.id != of):
             continue
         # An extension that is new here has nothing of this file's earlier rows yet.
-        carried = carry(db, study, since if n <= since.study else NOTHING_YET)
+        carried = copy_rows(db, study, since if n <= since.study else BEFORE_FIRST_ROW)
         locked = f"SELECT 1 FROM act WHERE {_OF} AND act = 'locked'"
         if carried and db.execute(locked, key_of(study)).fetchone():
             raise LabError(
                 f"study {study.name}",
                 f"is locked, and goes on from v{study.extends.version}, in which there are answers that are not in it.",
             )
-        total = Carried(*(a + b for a, b in zip(total, carried, strict=True)))
+        total = CopiedRows(*(a + b for a, b in zip(total, carried, strict=True)))
     return total
 
 
-def carry(
+def copy_rows(
     db: sqlite3.Connection,
     study: Study,
-    since: Reached = NOTHING_YET,
+    since: LastRows = BEFORE_FIRST_ROW,
     *,
     at_first: bool = False,
-) -> Carried:
+) -> CopiedRows:
     """Copy rows of the version that a study extends, unless already present.
 
     Only rows about units with identical content in both versions are copied. The protocol must be the same, too. Raise
@@ -138,7 +148,7 @@ def carry(
     kept_out = _OF_VERSION if at_first else _OF_VERSION | _OF_PEOPLE
     assignments = carrying.assignments(since.assignment)
     labels = carrying.labels(since.label)
-    return Carried(assignments, labels, carrying.acts(since.act, kept_out))
+    return CopiedRows(assignments, labels, carrying.acts(since.act, kept_out))
 
 
 def _extended_version(db: sqlite3.Connection, study: Study) -> Study:
@@ -169,14 +179,14 @@ class _RowCopier:
         count = 0
         raters = f"SELECT DISTINCT rater FROM assignment WHERE {_OF} AND n > ? ORDER BY rater"
         total = self.db.execute(f"SELECT count(*) FROM assignment WHERE {_OF} AND n > ?", (*self._earlier_key, since))
-        with counted_at_the_end(self.db) if total.fetchone()[0] > MANY else nullcontext():
+        with deferred_counting(self.db) if total.fetchone()[0] > DEFERRED_COUNTING_FROM else nullcontext():
             for (rater,) in self.db.execute(raters, (*self._earlier_key, since)).fetchall():
                 carried_assignments = [
                     replace(assignment, version=self.study.version)
                     for assignment in self._earlier_assignments(rater, since)
                 ]
                 count += insert_assignments(
-                    self.db, self.study, list(placed(self.db, self.study, rater, carried_assignments))
+                    self.db, self.study, list(new_assignments(self.db, self.study, rater, carried_assignments))
                 )
         return count
 

@@ -15,7 +15,7 @@ from lab.core.adjudication import Move, Settlement
 from lab.core.codec import convert, decode, encode
 from lab.core.label import Act, Label
 from lab.core.study import VERSION, Study, Unit
-from lab.core.text_redaction import MASK, LongTextRedaction, TextRedaction, uncovered
+from lab.core.text_redaction import MASK, LongTextRedaction, TextRedaction, texts_covered_in
 from store.erasure import Eraser
 from store.studies import key_of
 
@@ -32,7 +32,7 @@ class StudiesCovered(NamedTuple):
     acts: int = 0
 
 
-def cover_studies(
+def redact_studies(
     eraser: Eraser, cloak: TextRedaction, ids: Mapping[str, str], local: Mapping[str, Iterable[str]]
 ) -> StudiesCovered:
     """Redact the words of `cloak` in all studies, and replace run ids by new ones (`ids`).
@@ -172,7 +172,7 @@ def _names_in(unit: Unit) -> Iterator[str]:
         yield from (unit.task.id, *(node.id for node in unit.task.tdg.walk()))
 
 
-class Uncovered:
+class RedactedContent:
     """Redacted content, recovered by comparing redacted runs with copies that still have it.
 
     `parts` are redacted everywhere: pieces of texts, and whole texts long enough not to match by coincidence. `local`
@@ -183,17 +183,17 @@ class Uncovered:
         self.parts: set[str] = set()
         self.local: dict[str, set[str]] = {}
 
-    def take(self, runs: Iterable[str], rows_before: Iterable[str], rows_after: Iterable[str]) -> None:
+    def add_differences(self, runs: Iterable[str], rows_before: Iterable[str], rows_after: Iterable[str]) -> None:
         """Add the differences between a run's JSON rows before and after redaction. `runs` are its ids."""
         for before, after in zip(rows_before, rows_after, strict=False):
-            parts, wholes = uncovered(msgspec.json.decode(before), msgspec.json.decode(after))
+            parts, wholes = texts_covered_in(msgspec.json.decode(before), msgspec.json.decode(after))
             self.parts |= {word for word in parts | {text for text in wholes if len(text) >= _LONG} if _is_word(word)}
             for run in runs:
                 self.local.setdefault(run, set()).update(filter(_is_word, parts | wholes))
 
-    def cover(self, eraser: Eraser, ids: Mapping[str, str]) -> StudiesCovered:
+    def redact(self, eraser: Eraser, ids: Mapping[str, str]) -> StudiesCovered:
         """Redact the collected content in all studies. `ids` maps old run ids to new ones."""
-        return cover_studies(eraser, TextRedaction(sorted(self.parts), ids), ids, self.local)
+        return redact_studies(eraser, TextRedaction(sorted(self.parts), ids), ids, self.local)
 
 
 def _is_word(text: str) -> bool:

@@ -12,28 +12,28 @@ from lab.core.errors import LabError
 from lab.core.label import Withdrawal
 from lab.core.study import VERSION
 
-HINT = "`hitlab withdraw` erased what was theirs; another person goes on under another code."
+WITHDRAWN_HINT = "`hitlab withdraw` erased what was theirs; another person goes on under another code."
 
 
-def signature(code: str) -> str:
+def actor_prefix(code: str) -> str:
     """Return the beginning of a person's `Actor` in JSON, by which rows that they signed are found."""
     # msgspec writes fields in the order of `Actor`, without spaces.
     return f'{{"kind":"human","id":{msgspec.json.encode(storable(code)).decode()}'
 
 
-def check_stays(db: sqlite3.Connection, code: str, what: str) -> None:
+def check_not_withdrawn(db: sqlite3.Connection, code: str, what: str) -> None:
     """Raise `LabError` if a person has withdrawn, so that nothing is stored in their name."""
     if db.execute("SELECT 1 FROM withdrawal WHERE code = ?", (storable(code),)).fetchone():
-        raise LabError(what, f"{code} has withdrawn; nothing of theirs is kept.", HINT)
+        raise LabError(what, f"{code} has withdrawn; nothing of theirs is kept.", WITHDRAWN_HINT)
 
 
-def check_without(db: sqlite3.Connection, bodies: Iterable[str], what: str) -> None:
+def check_no_withdrawn_signers(db: sqlite3.Connection, bodies: Iterable[str], what: str) -> None:
     """Raise `LabError` if rows to be inserted are signed by a person who has withdrawn."""
     withdrawn_codes = [code for (code,) in db.execute("SELECT code FROM withdrawal")]
     for body in bodies if withdrawn_codes else ():
         for code in withdrawn_codes:
-            if signature(code) in body:
-                raise LabError(what, f"{code} is in it, who has withdrawn; it is not taken in.", HINT)
+            if actor_prefix(code) in body:
+                raise LabError(what, f"{code} is in it, who has withdrawn; it is not taken in.", WITHDRAWN_HINT)
 
 
 def insert_withdrawal(db: sqlite3.Connection, row: Withdrawal) -> None:

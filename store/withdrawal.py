@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from lab.core.adjudication import Settlement, majority_of, place_answers, without
+from lab.core.adjudication import Settlement, majority_of, place_answers, without_person
 from lab.core.codec import convert, decode, encode, storable
 from lab.core.design import VERSION as DESIGN_VERSION
 from lab.core.design import Design, Revision
@@ -26,23 +26,23 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.label import STUDY_ACTS, Act, Label, Withdrawal
 from lab.core.quotations import LONG, ErasedWords
-from lab.core.rating_sheet import FieldReference, handed_in
-from lab.core.run_records import RunAct, Tombstone, tag_of
+from lab.core.rating_sheet import FieldReference, submitted_sheets
+from lab.core.run_records import RunAct, Tombstone, normalize_tag
 from lab.core.study import VERSION, Study
 from lab.core.task import Actor
 from lab.core.text_redaction import WITHDRAWN
 from store.connection import sqlite_errors
-from store.erasure import Eraser, lifted
-from store.lineage import repeats
+from store.erasure import Eraser, triggers_lifted
+from store.lineage import repetitions_of
 from store.own_texts import own_texts
 from store.pack import scratch_copy
-from store.quoted_texts import QuotedTexts, cover_quoted
+from store.quoted_texts import QuotedTexts, redact_quotations
 from store.run_rows import TOMBSTONE, tombstone_row
 from store.store import Store
-from store.studies import check_no_kit, key_of
-from store.tombstones import insert_withdrawal, signature, withdrawal_of
+from store.studies import check_not_kit, key_of
+from store.tombstones import actor_prefix, insert_withdrawal, withdrawal_of
 
-GONE = Actor("human", "withdrawn")
+WITHDRAWN_ACTOR = Actor("human", "withdrawn")
 """Signer of acts that others build on."""
 _COVER_HINT = "--cover TEXT covers words of theirs that others still quote."
 _REPLIES = """
@@ -66,18 +66,18 @@ class _TrialRollback(Exception):
     """Raised to roll back a trial withdrawal."""
 
 
-class Covers(NamedTuple):
+class RedactionChoice(NamedTuple):
     """Texts to redact even if anyone may say them: these, whoever said them, or `all` of the person's."""
 
     texts: tuple[str, ...] = ()
     all: bool = False
 
 
-NO_MORE = Covers()
+ONLY_CERTAIN = RedactionChoice()
 """Redact only what is certainly the person's."""
 
 
-def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
+def withdraw(store: Store, code: str, by: Actor, covers: RedactionChoice = ONLY_CERTAIN) -> Erased:
     """Erase a person from the file in one transaction, then wipe it.
 
     A second call only redacts what `covers` names. Raise `LabError` if nothing in the file is theirs or it is a kit,
@@ -89,10 +89,10 @@ def withdraw(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Er
     return erasure
 
 
-def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) -> Erased:
+def preview_withdrawal(store: Store, code: str, by: Actor, covers: RedactionChoice = ONLY_CERTAIN) -> Erased:
     """Return what `withdraw` would erase: do it, count, and roll back. Use a copy if the file is read-only."""
     if store.database.readonly:
-        with sqlite_errors(store.path), scratch_copy(store.database) as copy, lifted(copy) as eraser:
+        with sqlite_errors(store.path), scratch_copy(store.database) as copy, triggers_lifted(copy) as eraser:
             blobs = store.database.connection()
             return _Withdrawing(eraser, code, by, covers, blobs).all_of_it()
     erasures: list[Erased] = []
@@ -104,7 +104,7 @@ def would_erase(store: Store, code: str, by: Actor, covers: Covers = NO_MORE) ->
         return erasures[0]
 
 
-def obey(eraser: Eraser, row: Withdrawal) -> Erased:
+def apply_withdrawal(eraser: Eraser, row: Withdrawal) -> Erased:
     """Erase a person who withdrew from another file, and store their withdrawal in this one."""
     erasure = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
     insert_withdrawal(eraser.db, row)
@@ -119,7 +119,7 @@ class _Withdrawing:
         eraser: Eraser,
         code: str,
         by: Actor,
-        covers: Covers = NO_MORE,
+        covers: RedactionChoice = ONLY_CERTAIN,
         blobs: sqlite3.Connection | None = None,
     ) -> None:
         if not code.strip():  # an empty code would match every unit without an owner
@@ -130,7 +130,7 @@ class _Withdrawing:
         self.by = by
         self.covers = covers
         self.blobs = blobs
-        self.signed = signature(code)
+        self.signed = actor_prefix(code)
         self.counts: dict[str, int] = {}
         self._studies: dict[tuple[str, int], Study] = {
             (study.id, study.version): study for _, study in self._read_rows("study", Study)
@@ -148,7 +148,7 @@ class _Withdrawing:
 
     def taken_out(self, at: str) -> Erased:
         """Erase everything of theirs, if there is anything."""
-        check_no_kit(self.db)
+        check_not_kit(self.db)
         runs = self._their_runs()
         # Collect their texts first: the deletes below remove the rows that they are read from.
         quotable_words, words = self._quotable_words(), self._their_words(runs)
@@ -166,21 +166,21 @@ class _Withdrawing:
         self._redact_notes(words)
         counts["acts"] = self._erase_acts()
         # A tag may be the code itself.
-        self._delete("run_act", "tag = ?", storable(tag_of(self.code)))
+        self._delete("run_act", "tag = ?", storable(normalize_tag(self.code)))
         self._delete("tally", "rater = ?", storable(self.code))
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
         destroyed = self.eraser.erase_runs(runs)
         counts |= {"runs": len(runs), "pictures": destroyed.blobs}
         counts["designs"] = self._redact_designs(set(runs))
-        self._sign_anew()
+        self._sign_as_withdrawn()
         covers, cover_all = self.covers
-        quoted = cover_quoted(self.db, own, covers=covers, cover_all=cover_all, blobs=self.blobs)
+        quoted = redact_quotations(self.db, own, covers=covers, cover_all=cover_all, blobs=self.blobs)
         counts["quotations"] += quoted.rows
-        by = replace(self.by, name="") if self.by.id != self.code else GONE
+        by = replace(self.by, name="") if self.by.id != self.code else WITHDRAWN_ACTOR
         for run in runs:
-            self.eraser.bury(Tombstone(run, "withdrawn", by, at))
+            self.eraser.insert_tombstone(Tombstone(run, "withdrawn", by, at))
         row = Withdrawal(self.code, at, by, {name: count for name, count in counts.items() if count})
-        return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes, quoted)
+        return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.linked_files)), destroyed.bytes, quoted)
 
     def _check_anything(self, row: Withdrawal) -> None:
         """Raise `LabError` if nothing was erased and the person is in no plan by which they could still answer."""
@@ -201,7 +201,7 @@ class _Withdrawing:
         """Return the runs in which they appear, and repetitions of these."""
         sql = "SELECT DISTINCT trace FROM event WHERE instr(body, ?)"
         runs = [run for (run,) in self.db.execute(sql, (self.signed,))]
-        copies = repeats(lambda sql, *values: self.db.execute(sql, values).fetchall(), runs)
+        copies = repetitions_of(lambda sql, *values: self.db.execute(sql, values).fetchall(), runs)
         self.counts["copies"] = len(copies)
         return sorted([*runs, *copies])
 
@@ -247,8 +247,8 @@ class _Withdrawing:
             if act.rater.kind != "human":
                 continue
             if act.act in STUDY_ACTS:
-                body = encode(replace(act, rater=GONE)).decode()
-                self.db.execute("UPDATE act SET rater = ?, body = ? WHERE n = ?", (GONE.id, body, n))
+                body = encode(replace(act, rater=WITHDRAWN_ACTOR)).decode()
+                self.db.execute("UPDATE act SET rater = ?, body = ? WHERE n = ?", (WITHDRAWN_ACTOR.id, body, n))
             else:
                 self._delete("act", "n = ?", n)
             count += 1
@@ -285,7 +285,7 @@ class _Withdrawing:
             what: Settlement = convert(act.detail, Settlement, f"act {act.id}")
             study, spot = self._studies[act.study, act.version], FieldReference(what.target, what.field)
             field = study.protocol.field(what.field)
-            rest = without(what, words, free=field is not None and field.kind == "text")
+            rest = without_person(what, words, free=field is not None and field.kind == "text")
             is_counted = what.by_means == "majority" and (act.study, act.version, act.unit, spot) in their_places
             if rest is None or (is_counted and not self._is_still_majority(study, act.unit, spot, what)):
                 self.counts["settlements"] += self._delete("act", "n = ?", n)
@@ -298,7 +298,7 @@ class _Withdrawing:
         key = (*key_of(study), storable(unit))
         labels = [label for _, label in self._read_rows("label", Label, "study = ? AND version = ? AND unit = ?", *key)]
         acts = [act for _, act in self._read_rows("act", Act, "study = ? AND version = ? AND unit = ?", *key)]
-        most = majority_of(place_answers(study, spot, labels, set(handed_in(acts))))
+        most = majority_of(place_answers(study, spot, labels, set(submitted_sheets(acts))))
         return most is not None and (most.value, most.reason_missing) == (what.value, what.reason_missing)
 
     def _redact_notes(self, words: ErasedWords) -> None:
@@ -307,8 +307,8 @@ class _Withdrawing:
             for n, label in self._read_rows("label", Label, "study = ? AND version = ?", storable(study[0]), study[1]):
                 value = label.value
                 if isinstance(value, str) and self._is_text(label):
-                    value = words.unsaid(value)
-                rest = replace(label, note=words.unsaid(label.note), value=value)
+                    value = words.remove_from(value)
+                rest = replace(label, note=words.remove_from(label.note), value=value)
                 if rest != label:
                     self._rewrite("label", n, rest)
 
@@ -328,7 +328,7 @@ class _Withdrawing:
         for n, old in rows:
             new = replace(old, marks={key: WITHDRAWN if words in marks else words for key, words in old.marks.items()})
             if self._is_person(old.by):
-                new = replace(new, by=GONE, note="")
+                new = replace(new, by=WITHDRAWN_ACTOR, note="")
             elif old.note in notes:
                 new = replace(new, note="took back")
             new = replace(new, design=_without_evidence(new.design, runs))
@@ -338,19 +338,21 @@ class _Withdrawing:
                 self.db.execute("UPDATE design SET by = ?, note = ?, body = ? WHERE n = ?", values)
         return count
 
-    def _sign_anew(self) -> None:
+    def _sign_as_withdrawn(self) -> None:
         """Sign with `withdrawn` the studies they planned, and their redactions, withdrawals of others and run acts."""
         for n, study in self._read_rows("study", Study, "instr(body, ?)", self.signed):
-            self.db.execute("UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=GONE)).decode(), n))
+            self.db.execute(
+                "UPDATE study SET body = ? WHERE n = ?", (encode(replace(study, by=WITHDRAWN_ACTOR)).decode(), n)
+            )
         for _, stone in self._read_rows("tombstone", Tombstone, "instr(body, ?)", self.signed, key="trace"):
             self._delete("tombstone", "trace = ?", stone.trace)
-            self.db.execute(TOMBSTONE, tombstone_row(replace(stone, by=GONE)))
+            self.db.execute(TOMBSTONE, tombstone_row(replace(stone, by=WITHDRAWN_ACTOR)))
         for _, row in self._read_rows("withdrawal", Withdrawal, "instr(body, ?)", self.signed, key="code"):
             self._delete("withdrawal", "code = ?", storable(row.code))
-            insert_withdrawal(self.db, replace(row, by=GONE))
+            insert_withdrawal(self.db, replace(row, by=WITHDRAWN_ACTOR))
         for n, act in self._read_rows("run_act", RunAct, "instr(body, ?)", self.signed):
-            body = encode(replace(act, by=GONE)).decode()
-            self.db.execute("UPDATE run_act SET by = ?, body = ? WHERE n = ?", (GONE.id, body, n))
+            body = encode(replace(act, by=WITHDRAWN_ACTOR)).decode()
+            self.db.execute("UPDATE run_act SET by = ?, body = ? WHERE n = ?", (WITHDRAWN_ACTOR.id, body, n))
 
     # -- helpers -----------------------------------------------------------------------------------------------
 
@@ -394,10 +396,12 @@ class _UnitFields(msgspec.Struct, frozen=True):
 def _replace_code(document: Any, code: str) -> Any:
     """Return an act's detail with every occurrence of the code replaced by `withdrawn`."""
     if isinstance(document, dict):
-        return {GONE.id if key == code else key: _replace_code(value, code) for key, value in document.items()}
+        return {
+            WITHDRAWN_ACTOR.id if key == code else key: _replace_code(value, code) for key, value in document.items()
+        }
     if isinstance(document, list | tuple):
         return [_replace_code(value, code) for value in document]
-    return GONE.id if document == code else document
+    return WITHDRAWN_ACTOR.id if document == code else document
 
 
 def _decode_revision(body: str) -> Revision:

@@ -8,14 +8,14 @@ from typing import Any
 from annotators.protocol import load_protocol
 from annotators.protocols import HERE
 from annotators.study_data import StudyData
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.protocol import Protocol
 from lab.core.rating_sheet import answer_to
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.studies import label, study
 
@@ -81,6 +81,6 @@ class Answered:
                 if rater.kind == "human":
                     self.hands_in(rater, unit)
 
-    def studied(self, how: How = How()) -> StudyData:  # noqa: B008  # frozen
+    def studied(self, how: IntervalTerms = IntervalTerms()) -> StudyData:  # noqa: B008  # frozen
         """As agreement reads it."""
-        return gathered(self.store, self.study, how)
+        return load_study_data(self.store, self.study, how)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from lab.core.playbook import Move, Playbook
 from lab.core.protocol import Show
-from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.run_records import Blob, Imported, Verdict, number_events
 from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
 from lab.core.task import (
     Actor,
@@ -126,7 +126,7 @@ def planted(trace: str = RUN, mark: str = "Q", *, proactive: bool = False) -> Pl
     events[0] = _with_playbooks(events[0], word)
     word.words[str(SCORE)] = Word("ended.score", frozenset({"outcome"}))
     verdict = Verdict(word.never("verdict.name"), word.never("verdict.value"), word.never("verdict.reason"))
-    return Planted(Imported(numbered(events), blobs, [verdict]), word.words)
+    return Planted(Imported(number_events(events), blobs, [verdict]), word.words)
 
 
 def _started(trace: str, word: _Planting, *, proactive: bool) -> Started:

@@ -6,7 +6,7 @@ import io
 from functools import cache
 
 from lab.core.proofreading import Act, Field, Review
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.step import Action, Decision, Observation, Proposed
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import AnyEvent, DeviceInfo, Ended, Started, Step
@@ -98,7 +98,7 @@ def demonstration(
     ]  # fmt: skip
     end: list[AnyEvent] = [Ended(status="completed", final=seen[3])] if ended else []
     blobs = {blob.sha256: blob for blob in (*shots, state)}
-    return Imported(numbered([first, *steps, *end]), blobs, [])
+    return Imported(number_events([first, *steps, *end]), blobs, [])
 
 
 _made = 0

@@ -77,7 +77,7 @@ def judged(store: Store, study: Study, server: ModelServer, *of: Any, **terms: A
     """A whole job on this server, as `begun` takes it."""
     job, llm = begun(store, study, server.base, *of, **terms)
     job.sign()
-    return job.go(llm)
+    return job.run(llm)
 
 
 def check_nothing_hidden(server: ModelServer, *shown: str) -> None:

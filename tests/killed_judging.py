@@ -16,7 +16,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.core.study import Given, Study
+from lab.core.study import Study, UnitText
 from store.store import Store
 from tests.endpoint import ModelServer, Reply, Request, serving
 from tests.forked import forked
@@ -49,7 +49,7 @@ def judged_with_kills(db: Path, dice: random.Random, kills: int, sheets: int) ->
     with Store.open(db) as store:
         store.runs.add(lunch(WHOLE, AGENT))
         units = [
-            unit(f"u{n}", runs=(WHOLE,), given=(Given("Sheet", text=f"This is sheet {n}."),)) for n in range(sheets)
+            unit(f"u{n}", runs=(WHOLE,), given=(UnitText("Sheet", text=f"This is sheet {n}."),)) for n in range(sheets)
         ]
         study = frozen(store, units, RUN_UNIT)
     good = sheet_brain(says)

@@ -8,16 +8,16 @@ from typing import Any
 from annotators.protocols import protocol
 from annotators.study_data import StudyData
 from lab.core.adjudication import Settlement
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.report import Cell, Number, Section, Table
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import AnyEvent, Ended, Source, Started, Step
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.studies import frozen, label
 
@@ -33,7 +33,7 @@ class Rated:
     ) -> None:
         self.store = store
         self.units = {unit.id: unit for unit in units}
-        store.runs.add_all([run for run in runs if not store.runs.holds(run.id)])
+        store.runs.add_all([run for run in runs if not store.runs.has_run(run.id)])
         self.study: Study = frozen(store, units, protocol(of), **{"id": of, "raters": ("R1", "R2", "R3"), **plan})
 
     def say(self, unit: str, rater: str, answers: Mapping[Any, Any], run: int = 1, **changes: Any) -> None:
@@ -65,9 +65,9 @@ class Rated:
             self.store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", by), "locked", now()))
         self.store.adjudications.settle(self.study, self.units[unit], what, Actor("human", by))
 
-    def studied(self, *beside: str, how: How | None = None) -> StudyData:
+    def studied(self, *beside: str, how: IntervalTerms | None = None) -> StudyData:
         """The study as reports read it."""
-        return gathered(self.store, self.study, how or How(), beside)
+        return load_study_data(self.store, self.study, how or IntervalTerms(), beside)
 
 
 def run(
@@ -91,7 +91,7 @@ def run(
     ]
     if status != "open":
         events.append(Ended(status=status, score=score))  # type: ignore[arg-type]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def table(sections: Sequence[Section], id: str) -> Table:

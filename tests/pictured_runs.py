@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Started, Step
@@ -55,4 +55,4 @@ def _run(id: str, seen: list[Observation]) -> Imported:
         for number, one in enumerate(seen)
     ]
     events.append(Ended(status="completed", score=1.0, final=seen[0]))
-    return Imported(numbered(events), blobs, [])
+    return Imported(number_events(events), blobs, [])

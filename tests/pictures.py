@@ -23,16 +23,16 @@ from PIL import Image
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from lab.core.demonstration import to_demonstrate
+from lab.core.demonstration import demonstration_task
 from lab.core.run_records import Imported, RelatedRun
 from lab.core.settings import Settings
 from lab.core.step import Action, Proposed
 from lab.core.trace import AnyEvent, Asked, Started, Step
-from lab.runs.fork import ForkChange, forked
+from lab.runs.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, brief_of
 from screens.adjudicate.adjudicate import AdjudicateScreen
-from screens.adjudicate.settlement_pane import SettlePane
+from screens.adjudicate.settlement_pane import SettlementPane
 from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
@@ -40,8 +40,8 @@ from screens.live.live import LiveScreen
 from screens.live.result import ReadFirstCard
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
-from screens.record.intent import Asking
-from screens.record.next_act import NextAct
+from screens.record.intent import DemonstrationRequest
+from screens.record.next_act import ActionDesk
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
 from screens.replay.phone_pane import StillPhone
@@ -136,7 +136,7 @@ async def _words(store: Store, run: str, *, read: bool) -> str:
                 events.append(structs.replace(event, before=structs.replace(event.before, tree=None)))
             case _:
                 events.append(event)
-    if not store.runs.holds(id):
+    if not store.runs.has_run(id):
         store.runs.add(Imported(events, {}, []))
 
     async def drive(pilot: Pilot[None]) -> None:
@@ -220,7 +220,7 @@ def _branched(store: Store, name: str) -> str:
         (None, 9, ForkChange(log="clean")),
     ):
         parent = run or store.runs.family(first)[-1].id
-        session = forked(store, parent, at, change._replace(user="script"), person="D1")
+        session = fork_run(store, parent, at, change._replace(user="script"), person="D1")
         session.start()
         session.join()
     return first
@@ -237,7 +237,7 @@ async def _agreed(pilot: Pilot[None]) -> None:
     await _until(pilot, lambda: isinstance(pilot.app.screen, AgreementScreen))
     screen = pilot.app.screen
     assert isinstance(screen, AgreementScreen)
-    await _until(pilot, lambda: not screen.counting and screen.beneath.grid.filled)
+    await _until(pilot, lambda: not screen.counting and screen.beneath.grid.has_cells)
     await pilot.press("d", "down", "down", "tab", "tab", "right", "shift+tab", "shift+tab")
     await _still(pilot)
 
@@ -249,7 +249,7 @@ async def _settling(pilot: Pilot[None]) -> None:
     assert isinstance(screen, AdjudicateScreen)
     await _until(pilot, lambda: bool(screen.disputes.rows))
     await pilot.press("enter")
-    await _until(pilot, lambda: screen.shown == "case" and screen.query_one(SettlePane).voices.has_focus)
+    await _until(pilot, lambda: screen.shown == "case" and screen.query_one(SettlementPane).answers.has_focus)
     await pilot.press("down", "m")
     await _still(pilot)
 
@@ -316,8 +316,10 @@ async def _gated(pilot: Pilot[None]) -> None:
     await _settled(pilot)
 
 
-def _asking(intent: str) -> Asking:
-    return Asking(Spec(to_demonstrate(None, intent, "office"), agent=PERSON, person="A07"), intent, "office")
+def _asking(intent: str) -> DemonstrationRequest:
+    return DemonstrationRequest(
+        Spec(demonstration_task(None, intent, "office"), agent=PERSON, person="A07"), intent, "office"
+    )
 
 
 async def _recorded(pilot: Pilot[None]) -> None:
@@ -345,7 +347,7 @@ def _mine(pilot: Pilot[None], steps: int) -> bool:
     screen = pilot.app.screen
     if not isinstance(screen, RecordScreen):
         return False
-    return any(desk.ready for desk in screen.query(NextAct)) and screen.query_one(StepList).count == steps
+    return any(desk.ready for desk in screen.query(ActionDesk)) and screen.query_one(StepList).count == steps
 
 
 async def _drafted(pilot: Pilot[None]) -> None:
@@ -353,7 +355,7 @@ async def _drafted(pilot: Pilot[None]) -> None:
     await _until(pilot, lambda: isinstance(pilot.app.screen, AuthorScreen))
     screen = pilot.app.screen
     assert isinstance(screen, AuthorScreen)
-    await _until(pilot, lambda: screen.apps.here != "" or screen.footage.step is not None)
+    await _until(pilot, lambda: screen.apps.current_app != "" or screen.footage.step is not None)
     await pilot.press("enter", *("right",) * 6, "down", "down", "e", "right", "down", "e", "up", "enter")
     await _settled(pilot)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
@@ -45,7 +45,7 @@ def replied(
         Step(index=1, proposed=Proposed(text, by=by), decision=Decision("approve", by, text)),
         Ended(status="completed"),
     ]  # fmt: skip
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def hitlab(db: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Hitlab:

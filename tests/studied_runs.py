@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Started, Step
@@ -42,7 +42,7 @@ def run(
         events.append(Step(index=at, before=seen, proposed=Proposed(Action("click", (9 * at, 20)))))
     if status != "open":
         events.append(Ended(status=status, score=score))  # type: ignore[arg-type]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 RUNS = [

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import lab.cli.main as command_line
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started, Step
@@ -162,7 +162,7 @@ def house(tmp_path: Path) -> House:
     with Store.open(db) as store:
         started = Started(trace="walk", task=Task("walk", "general", instruction="Walk"), agent=Actor("script", "a"))
         wait = Step(index=0, proposed=Proposed(Action("wait")), before=Observation())
-        store.runs.add(Imported(numbered([started, wait, Ended(status="completed")]), {}, []))
+        store.runs.add(Imported(number_events([started, wait, Ended(status="completed")]), {}, []))
     env = {name: value for name, value in os.environ.items() if not name.startswith(("HITLAB_", "XDG_"))}
     env |= {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path / "home"), "HITLAB_DB": str(db)}
     return House(tmp_path, env)

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from PIL import Image
 
 from lab.core.codec import encode
-from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label
-from lab.core.run_records import Blob, Imported, Tombstone, numbered
+from lab.core.run_records import Blob, Imported, Tombstone, number_events
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.step import Action, Observation, Proposed
-from lab.core.study import Given, Study
+from lab.core.study import Study, UnitText
 from lab.core.task import Actor, InformationUnit, Task
 from lab.core.trace import AnyEvent, Ended, Source, Started, Step
 from lab.runs.run_acts import TagChange, archive_runs, tag_runs
@@ -93,7 +93,7 @@ def small(id: str, by: Actor, pictures: list[Blob], *, said: str, source: Source
         Step(index=i, proposed=Proposed(Action("wait"), thought=said), before=Observation(blob.sha256, (24, 24)))
         for i, blob in enumerate(pictures)
     ]
-    events = numbered([first, *steps, Ended(status="completed")])
+    events = number_events([first, *steps, Ended(status="completed")])
     return Imported(events, {blob.sha256: blob for blob in pictures}, [])
 
 
@@ -109,7 +109,7 @@ def fill(store: Store, folder: Path) -> Filled:
     model = Actor("model", "m")
     store.runs.add(small("run-own", P07, [own, shared], said="zothought"))
     store.runs.add(small("run-copy", model, [own], said="zocopied", source=Source(REVIEWED, "run-own")))
-    store.runs.add_each(
+    store.runs.add_independently(
         [small("run-linked", P07, [linked._replace(path=str(folder / "linked.png"))], said="zolinkedrun")], link=True
     )
     store.runs.add(small("run-other", model, [shared], said="kethought"))
@@ -124,7 +124,7 @@ def fill(store: Store, folder: Path) -> Filled:
     _design(store)
     _study(store)
     with store.erasure.erasing() as eraser:
-        eraser.bury(Tombstone("run-before", "redacted", P07, now(), "run-other"))
+        eraser.insert_tombstone(Tombstone("run-before", "redacted", P07, now(), "run-other"))
     runs = [*(f"run-{name}" for name in PLACES), "run-own", "run-copy", "run-linked"]
     gone += [*THEIRS, "zothought", "zocopied", "zolinkedrun"]
     return Filled(gone, [own.data], OTHERS, sorted(runs), folder / "linked.png")
@@ -139,15 +139,15 @@ def shadow(run: str, text: str, *, why: str = "") -> ShadowAnswer:
 def _proofread(store: Store) -> None:
     """A demonstration of another that they and R2 proofread, and they cleared."""
     store.runs.add(demonstration("run-demo"))
-    demo = store.reviews.proof("run-demo")
+    demo = store.reviews.proof_of("run-demo")
     rows = [
         row(CODE, "reject", 0, "step", note="zoreview", trace="run-demo", new="reject"),
         row("R2", "reject", 0, "step", note="kereview", trace="run-demo", new="reject"),
     ]
     for one in rows:
         store.reviews.append(demo, [one])
-    store.reviews.clear("run-demo", P07)
-    store.reviews.clear("run-demo", R2)
+    store.reviews.record_clearance("run-demo", P07)
+    store.reviews.record_clearance("run-demo", R2)
 
 
 def _design(store: Store) -> None:
@@ -155,11 +155,11 @@ def _design(store: Store) -> None:
     draft = Design(units=(InformationUnit("n", "The number", "kedraft"),), evidence={"units/n": ("run-user@1",)})
     mine = first_draft(subject_of(Task("own", "general", "", "Mine")), P07, draft, "zodraft of mine")
     store.designs.append(mine)
-    store.designs.append(following(mine, "draft", D01, note="took back: zodraft of mine"))
+    store.designs.append(next_revision(mine, "draft", D01, note="took back: zodraft of mine"))
     first = first_draft(subject_of(Task("other", "general", "", "Theirs")), D01, draft)
-    handed = following(first, "submit", D01)
-    objected = following(handed, "object", P07, marks={"units/n": "zoobjection"}, note="zonoteof mine")
-    for one in (first, handed, objected, following(objected, "draft", D01, design=draft)):
+    handed = next_revision(first, "submit", D01)
+    objected = next_revision(handed, "object", P07, marks={"units/n": "zoobjection"}, note="zonoteof mine")
+    for one in (first, handed, objected, next_revision(objected, "draft", D01, design=draft)):
         store.designs.append(one)
 
 
@@ -168,7 +168,7 @@ def _study(store: Store) -> None:
     units = [
         unit("theirs", runs=("run-user",)),
         unit("other", runs=("run-other",)),
-        unit("quoting", runs=(), given=(Given("One", GUESS), Given("Two", "kenote alone"))),
+        unit("quoting", runs=(), given=(UnitText("One", GUESS), UnitText("Two", "kenote alone"))),
         unit("named", runs=(), hidden={"A": CODE, "B": "m"}),
         unit("owned", runs=(), owner=CODE),
     ]

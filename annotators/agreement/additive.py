@@ -11,7 +11,7 @@ import numpy.typing as npt
 from annotators.agreement.ratings import Floats
 from lab.core.agreement import IntervalBy
 
-NOTHING = 1e-12
+EPSILON = 1e-12
 """Differences of shares below this count as zero, because sums of thirds are not exact."""
 
 
@@ -25,24 +25,24 @@ AT_MOST = "it is the largest it can be"
 class AdditiveStatistic(NamedTuple):
     """A statistic as sums that add over traces, with the function that computes its value from them.
 
-    `sums` is (traces x p). `of` maps summed rows (..., p) to values (...), nan if undefined. `why` returns the reason
-    for an undefined value, from the total sums. `most` is the largest possible value (1 for every kappa, alpha and
-    share): intervals are computed on the log of the distance from it, or in the value's own unit if it is None. `least`
-    is the smallest possible value, at which intervals are clipped. `places` is the number of items that count. `share`
-    holds two weight vectors (p) of the sums if the statistic is a ratio of counts: hits and total. `by_f` returns the F
-    interval from the total sums and a level, or the reason if there is none. It holds if no trace has more than one
-    item, and then the first column of the sums counts items.
+    `sums` is (traces x p). `evaluate` maps summed rows (..., p) to values (...), nan if undefined. `explain` returns
+    the reason for an undefined value, from the total sums. `most` is the largest possible value (1 for every kappa,
+    alpha and share): intervals are computed on the log of the distance from it, or in the value's own unit if it is
+    None. `least` is the smallest possible value, at which intervals are clipped. `places` is the number of items that
+    count. `share` holds two weight vectors (p) of the sums if the statistic is a ratio of counts: hits and total.
+    `f_interval` returns the F interval from the total sums and a level, or the reason if there is none. It holds if no
+    trace has more than one item, and then the first column of the sums counts items.
     """
 
     name: str
     sums: Floats
-    of: Callable[[Floats], Floats]
-    why: Callable[[Floats], str]
+    evaluate: Callable[[Floats], Floats]
+    explain: Callable[[Floats], str]
     most: float | None = 1.0
     least: float | None = None
     places: int = 0
     share: tuple[Floats, Floats] | None = None
-    by_f: Callable[[Floats, float], tuple[float, float] | str] | None = None
+    f_interval: Callable[[Floats, float], tuple[float, float] | str] | None = None
 
 
 class Estimate(NamedTuple):
@@ -61,7 +61,7 @@ class Estimate(NamedTuple):
     interval: IntervalBy = ""
 
 
-def over_traces(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> Floats:
+def totals_by_trace(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> Floats:
     """Sum rows (places x p) by the trace of each place, in the order of places: (traces x p)."""
     out = np.zeros((traces, columns.shape[1]))
     # `bincount` adds one by one in the order of places, so that equal data always give equal sums.
@@ -91,5 +91,5 @@ def undefined(
 
 def value_of(one: AdditiveStatistic) -> float | None:
     """Return the value over all traces; None if undefined."""
-    value = float(one.of(one.sums.sum(axis=0)))
+    value = float(one.evaluate(one.sums.sum(axis=0)))
     return value if np.isfinite(value) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotators.agreement.answers import answers_of, sheets_of, units_laid
+from annotators.agreement.answers import answers_of, places_of_units, sheets_of
 from annotators.agreement.derivations import NAMES, Name
 from annotators.agreement.estimates import EstimateMaker
 from annotators.agreement.fields import (
@@ -15,20 +15,25 @@ from annotators.agreement.fields import (
     ratings_of,
     scores_of,
 )
-from annotators.agreement.item_parts import RatingsPart, derives, parts_of
+from annotators.agreement.item_parts import RatingsPart, has_derivation, parts_of
 from annotators.agreement.judges import agreements_of_judges
 from annotators.agreement.option_sets import agreements_of_sets
-from annotators.agreement.pairs import by_pairs, confusion, disagreeing
+from annotators.agreement.pairs import agreements_by_pair, confusion, disputed_places
 from annotators.agreement.planning import runs_wanted
 from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.agreement.similarity import coded
-from annotators.agreement.statistics_by_kind import of_categories, of_numbers, of_others, why_not
+from annotators.agreement.similarity import answer_codes
+from annotators.agreement.statistics_by_kind import (
+    category_statistics,
+    number_statistics,
+    other_statistics,
+    why_not_comparable,
+)
 from annotators.agreement.test_retest import agreements_again
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 
-__all__ = ["agreements", "by_pairs", "confusion", "disagreeing", "runs_wanted"]
+__all__ = ["agreements", "agreements_by_pair", "confusion", "disputed_places", "runs_wanted"]
 
 WHOLE_SHEET = "worked out of each sheet"
 """Part name of a number derived from a whole sheet, if a field has the same name."""
@@ -54,7 +59,7 @@ def _derived_names(study_data: StudyData) -> tuple[Name, ...]:
     For tdg nodes there are none unless a field asks whether nodes were completed.
     """
     protocol = study_data.study.protocol
-    if protocol.targets == "tdg nodes" and not any(derives(study_data, field) for field in protocol.fields):
+    if protocol.targets == "tdg nodes" and not any(has_derivation(study_data, field) for field in protocol.fields):
         return ()
     return NAMES.get(protocol.targets, ())
 
@@ -77,16 +82,16 @@ def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement
 def _agreements_of_categories(study_data: StudyData, field: Field, part: RatingsPart) -> list[Agreement]:
     ratings = ratings_of(study_data, field.id, kind=part.kind, derived=part.derived)
     maker = EstimateMaker(study_data, field.id, ratings, part.name)
-    if why := why_not(study_data, ratings.codes >= 0, ratings.raters):
+    if why := why_not_comparable(study_data, ratings.codes >= 0, ratings.raters):
         return [maker.undefined(why)]
-    return maker.all(of_categories(study_data, field, ratings, of_each(study_data, ratings)))
+    return maker.numbers(category_statistics(study_data, field, ratings, raters_per_unit(study_data, ratings)))
 
 
 def _agreements_of_numbers(study_data: StudyData, these: NumericRatings, part: str = "") -> list[Agreement]:
     maker = EstimateMaker(study_data, these.field, these, part)
-    if why := why_not(study_data, ~np.isnan(these.values), these.raters, these.reasons):
+    if why := why_not_comparable(study_data, ~np.isnan(these.values), these.raters, these.reasons):
         return [maker.undefined(why)]
-    return maker.all(of_numbers(study_data, these, of_each(study_data, these)))
+    return maker.numbers(number_statistics(study_data, these, raters_per_unit(study_data, these)))
 
 
 def _agreements_of_others(study_data: StudyData, field: Field) -> list[Agreement]:
@@ -94,21 +99,21 @@ def _agreements_of_others(study_data: StudyData, field: Field) -> list[Agreement
     if field.kind == "step":
         these = numbers_of(study_data, field.id)
     else:
-        values = coded(study_data, field, answers.value)
-        missing = missing_of(study_data, answers.laid, study_data.people, answers.why, answers.reasons)
-        these = numbers_at(study_data, field.id, values, answers.laid, study_data.people, missing, people=True)
+        values = answer_codes(study_data, field, answers.value)
+        missing = missing_of(study_data, answers.places, study_data.people, answers.why, answers.reasons)
+        these = numbers_at(study_data, field.id, values, answers.places, study_data.people, missing, people=True)
     maker = EstimateMaker(study_data, field.id, these)
-    if why := why_not(study_data, ~np.isnan(these.values), these.raters):
+    if why := why_not_comparable(study_data, ~np.isnan(these.values), these.raters):
         return [maker.undefined(why)]
-    return maker.all(of_others(study_data, field, these))
+    return maker.numbers(other_statistics(study_data, field, these))
 
 
-def of_each(study_data: StudyData, of: Ratings | NumericRatings) -> int | None:
+def raters_per_unit(study_data: StudyData, of: Ratings | NumericRatings) -> int | None:
     """Return the number of these raters that each shared unit was dealt to; None if it differs between units.
 
     Calibration units do not count because they may go to everyone. Units of one rater do not count either.
     """
     rater_numbers = {study_data.columns.raters[at].id: at for at in study_data.people}
     expected, _ = sheets_of(study_data, [rater_numbers[name] for name in of.raters], 1)
-    counts = set(expected[units_laid(study_data).unit].sum(axis=1).tolist()) - {0, 1}
+    counts = set(expected[places_of_units(study_data).unit].sum(axis=1).tolist()) - {0, 1}
     return counts.pop() if len(counts) == 1 else None

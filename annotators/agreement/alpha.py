@@ -10,11 +10,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import NOTHING, AdditiveStatistic, over_traces, ratio, undefined
-from annotators.agreement.counts import ONE_CATEGORY, answers, counts, summed, too_few
-from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.additive import EPSILON, AdditiveStatistic, ratio, totals_by_trace, undefined
+from annotators.agreement.counts import ONE_CATEGORY, answer_counts, category_counts, sum_by_trace, why_not_comparable
+from annotators.agreement.numeric_range import NO_SPREAD, centre_values, why_numbers_not_comparable
 from annotators.agreement.ratings import Floats, NumericRatings, Ratings
-from annotators.agreement.weights import form
+from annotators.agreement.weights import bilinear_form
 
 Codes = npt.NDArray[np.int64]
 
@@ -28,22 +28,22 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> AdditiveStat
     The ordinal distance is that of the categories' mid-ranks among all answers, so it changes with each resample.
     """
     name = f"krippendorff_alpha_{level}"
-    if why := too_few(ratings):
+    if why := why_not_comparable(ratings):
         return undefined(name, len(ratings.traces), why)
-    tally = counts(ratings)
-    pairable = answers(tally) >= 2
+    tally = category_counts(ratings)
+    pairable = answer_counts(tally) >= 2
     # An item that a single rater answered has nothing to agree with, so it does not count in the margin either.
     tally = np.where(pairable[:, None], tally, 0.0)
-    divisor = np.maximum(answers(tally) - 1, 1)
+    divisor = np.maximum(answer_counts(tally) - 1, 1)
     if level == "ordinal":
         return _ordinal(name, ratings, tally, divisor, int(pairable.sum()))
     distances = _distances(ratings, level)
     disagreement = np.einsum("ij,ij->i", tally @ distances, tally) / divisor
-    sums = summed(ratings, np.column_stack((disagreement, tally)))
+    sums = sum_by_trace(ratings, np.column_stack((disagreement, tally)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]
-        return _alpha(sums[..., 0], form(margin, distances, margin), margin.sum(axis=-1))
+        return _alpha(sums[..., 0], bilinear_form(margin, distances, margin), margin.sum(axis=-1))
 
     return AdditiveStatistic(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(pairable.sum()))
 
@@ -55,7 +55,7 @@ def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
     answers.
     """
     chance = ratio(expected, answers * (answers - 1))
-    return np.where(chance > NOTHING, 1 - ratio(ratio(observed, answers), chance, NOTHING), np.nan)
+    return np.where(chance > EPSILON, 1 - ratio(ratio(observed, answers), chance, EPSILON), np.nan)
 
 
 def _distances(ratings: Ratings, level: str) -> Floats:
@@ -67,10 +67,10 @@ def _distances(ratings: Ratings, level: str) -> Floats:
         raise ValueError(f"no level {level!r}")
     if ratings.scores is None:
         raise ValueError(f"{ratings.field}: its categories are no numbers")
-    return squared(np.asarray(ratings.scores, dtype=np.float64), level)
+    return squared_distances(np.asarray(ratings.scores, dtype=np.float64), level)
 
 
-def squared(scores: Floats, level: str) -> Floats:
+def squared_distances(scores: Floats, level: str) -> Floats:
     """Return squared distances of numbers: differences, for `ratio` divided by sums."""
     differences = scores[:, None] - scores[None, :]
     if level == "interval":
@@ -87,7 +87,7 @@ def _ordinal(name: str, ratings: Ratings, tally: Floats, least: Floats, places: 
     one, other = np.triu_indices(q, 1)
     # Unequal pairs are stored in both directions, hence the factor 2. Equal ones have no distance.
     coincidences = 2 * tally[:, one] * tally[:, other] / least[:, None]
-    sums = summed(ratings, np.concatenate((tally, coincidences), axis=1))
+    sums = sum_by_trace(ratings, np.concatenate((tally, coincidences), axis=1))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., :q]
@@ -104,7 +104,7 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     """Return Krippendorff's alpha of numbers that are not declared categories."""
     name = f"krippendorff_alpha_{level}"
     traces = len(numbers.traces)
-    if why := too_few_numbers(numbers):
+    if why := why_numbers_not_comparable(numbers):
         return undefined(name, traces, why)
     is_given = np.isfinite(numbers.values)
     pairable = is_given.sum(axis=1) >= 2
@@ -112,18 +112,18 @@ def alpha_numbers(numbers: NumericRatings, level: Literal["interval", "ratio"] =
     if level == "ratio":
         return _ratio(name, values, trace, traces)
     # Squares of uncentred numbers would lose their digits in the subtraction below.
-    values = centred(values)
+    values = centre_values(values)
     answers = is_given.sum(axis=1)
     # Sums of x and x squared give all pairwise squared differences: alpha needs no table of distinct numbers.
     x, xx = np.where(is_given, values, 0.0).sum(axis=1), np.where(is_given, values * values, 0.0).sum(axis=1)
     disagreement = 2 * (answers * xx - x * x) / (answers - 1)
-    sums = over_traces(np.column_stack((disagreement, answers, x, xx)), trace, traces)
+    sums = totals_by_trace(np.column_stack((disagreement, answers, x, xx)), trace, traces)
 
     def of(sums: Floats) -> Floats:
         observed, answers, x, xx = np.moveaxis(sums, -1, 0)
         expected = 2 * (answers * xx - x * x)
         alpha = 1 - (answers - 1) * ratio(observed, expected, 0.0)
-        return np.where(expected > NOTHING * answers * xx, alpha, np.nan)
+        return np.where(expected > EPSILON * answers * xx, alpha, np.nan)
 
     return AdditiveStatistic(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(pairable.sum()))
 
@@ -134,7 +134,7 @@ def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int)
     codes = np.where(np.isfinite(values), np.searchsorted(values_used, np.nan_to_num(values)), -1)
     if not _has_room(len(values_used), traces):
         return undefined(name, traces, "too many different numbers")
-    return _by_distance(name, codes, squared(values_used, "ratio"), trace, traces, NO_SPREAD)
+    return _by_distance(name, codes, squared_distances(values_used, "ratio"), trace, traces, NO_SPREAD)
 
 
 def alpha_by_distance(name: str, codes: Codes, apart: Floats, numbers: NumericRatings) -> AdditiveStatistic:
@@ -144,7 +144,7 @@ def alpha_by_distance(name: str, codes: Codes, apart: Floats, numbers: NumericRa
     and traces are those of `numbers`.
     """
     traces = len(numbers.traces)
-    if why := too_few_numbers(numbers):
+    if why := why_numbers_not_comparable(numbers):
         return undefined(name, traces, why, least=-1.0)
     if not _has_room(len(apart), traces):
         return undefined(name, traces, "too many different answers", least=-1.0)
@@ -175,10 +175,10 @@ def _by_distance(
             has_both = (codes[:, one] >= 0) & (codes[:, other] >= 0)
             disagreement[has_both] += 2 * apart[codes[has_both, one], codes[has_both, other]]
     disagreement = disagreement / (answers - 1)
-    sums = np.concatenate((over_traces(disagreement[:, None], trace, traces), tally), axis=1)
+    sums = np.concatenate((totals_by_trace(disagreement[:, None], trace, traces), tally), axis=1)
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 1:]
-        return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
+        return _alpha(sums[..., 0], bilinear_form(margin, apart, margin), margin.sum(axis=-1))
 
     return AdditiveStatistic(name, sums, of, lambda sums: why, places=len(codes))

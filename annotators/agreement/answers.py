@@ -42,14 +42,14 @@ class FieldAnswers(NamedTuple):
     indexes `reasons` if a due answer is missing, else -1. `gave` marks reasons that the rater gave.
     """
 
-    laid: FieldPlaces
+    places: FieldPlaces
     value: Ints
     why: Ints
     reasons: tuple[str, ...]
     step: Ints
 
     @property
-    def gave(self) -> Mask:
+    def has_reason(self) -> Mask:
         others = [self.reasons.index(name) for name in (NOT_HANDED_IN, NOT_RATED, UNANSWERED)]
         return (self.why >= 0) & ~np.isin(self.why, others)
 
@@ -65,13 +65,13 @@ def field_named(study_data: StudyData, name: str) -> Field:
 def places_of(study_data: StudyData, field: Field) -> FieldPlaces:
     """Return a field's items, cached in the study's data."""
     per_target = field.per == "target" and study_data.study.protocol.targets != "unit"
-    places: FieldPlaces = study_data.once(("laid", field.id), lambda: _field_places(study_data, field, per_target))
+    places: FieldPlaces = study_data.cached(("laid", field.id), lambda: _field_places(study_data, field, per_target))
     return places
 
 
-def units_laid(study_data: StudyData) -> FieldPlaces:
+def places_of_units(study_data: StudyData) -> FieldPlaces:
     """Return the units themselves as items, cached in the study's data."""
-    places: FieldPlaces = study_data.once(("laid",), lambda: _field_places(study_data, None, False))
+    places: FieldPlaces = study_data.cached(("laid",), lambda: _field_places(study_data, None, False))
     return places
 
 
@@ -100,7 +100,7 @@ def _field_places(study_data: StudyData, field: Field | None, per_target: bool) 
 def answers_of(study_data: StudyData, field: Field, raters: Sequence[int], run: int) -> FieldAnswers:
     """Return these raters' answers to a field in their first rating (`run` 1) or a later one, cached."""
     key = ("said", field.id, tuple(raters), run)
-    answers: FieldAnswers = study_data.once(key, lambda: _field_answers(study_data, field, raters, run))
+    answers: FieldAnswers = study_data.cached(key, lambda: _field_answers(study_data, field, raters, run))
     return answers
 
 
@@ -176,7 +176,7 @@ def _asked_mask(study_data: StudyData, field: Field, raters: Sequence[int], run:
     asking = field_named(study_data, name)
     value, _, _ = _label_arrays(study_data, asking, raters, run)
     # The appended False belongs to index -1 (no answer) as well as to a flag that was not raised.
-    opens = np.array([*map(field.asked_where, columns.values), False], dtype=np.bool_)
+    opens = np.array([*map(field.is_asked_for, columns.values), False], dtype=np.bool_)
     whole = places_of(study_data, asking)
     same = _place_indices(whole, field_places.unit, field_places.target, len(columns.targets))
     if not (same >= 0).all():  # it is asked of the unit as a whole
@@ -203,6 +203,6 @@ def sheets_of(study_data: StudyData, raters: Sequence[int], run: int) -> tuple[M
     return expected | handed, handed
 
 
-def ruled(unit: Unit, field: str) -> dict[str, object]:
+def rule_answers(unit: Unit, field: str) -> dict[str, object]:
     """Return a rule's answers for a unit and field, by target."""
     return {one.target: one.value for one in unit.mechanical if one.field == field}

@@ -14,15 +14,15 @@ import numpy as np
 
 from annotators.agreement import coefficients
 from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.counts import NO_ANSWERS, over
+from annotators.agreement.counts import NO_ANSWERS, select_places
 from annotators.agreement.icc import icc, icc_interval
 from annotators.agreement.intervals import estimate
-from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.judge_accuracy import Judged, judge_statistic
 from annotators.agreement.linearised import cohen_error, fleiss_error, fleiss_z, gwet_error
-from annotators.agreement.numbers import mae, mse, pearson, spearman, within
+from annotators.agreement.numbers import mae, mse, pearson, share_within, spearman
 from annotators.agreement.ratings import Floats, NumericRatings, RatedItem, Ratings
 from annotators.agreement.weights import linear, quadratic
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.codec import read_file
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
@@ -87,7 +87,7 @@ class Case(NamedTuple):
         return MalformedCase(f"no statistic {self.statistic!r} is known")
 
 
-def computed(path: Path) -> CaseFile:
+def compute_cases(path: Path) -> CaseFile:
     """Compute every case in the file's order. Raise `LabError`, with file and case, if one is malformed."""
     try:
         data = read_file(path, f"cases {path}")
@@ -106,7 +106,7 @@ def computed(path: Path) -> CaseFile:
 
 def _compute_case(path: Path, at: int, raw: Any) -> CaseResult:
     try:
-        case = read(raw)
+        case = parse_case(raw)
         value, why = value_of_case(case)
     except MalformedCase as error:
         name = raw.get("id") if isinstance(raw, dict) else None
@@ -118,7 +118,7 @@ def _compute_case(path: Path, at: int, raw: Any) -> CaseResult:
 # -- what a case gives: a table, counts or answers -----------------------------------------------------------------
 
 
-def read(raw: Any) -> Case:
+def parse_case(raw: Any) -> Case:
     """Parse one entry of `cases`. Raise `MalformedCase` if it is invalid."""
     if not isinstance(raw, dict):
         raise MalformedCase("it is no object")
@@ -318,9 +318,9 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
     one = _statistic_of(case, name["base"], name["weights"] or "", rest)
     # A table counts each cell `times` over; other inputs have one row per place.
     total = case.times @ one.sums if case.table is not None else one.sums.sum(axis=0)
-    itself = float(one.of(total)) if total.any() or case.table is None else float("nan")
+    itself = float(one.evaluate(total)) if total.any() or case.table is None else float("nan")
     if not np.isfinite(itself):
-        return None, one.why(total) if case.table is None or total.any() else NO_ANSWERS
+        return None, one.explain(total) if case.table is None or total.any() else NO_ANSWERS
     value: float | str | None = itself
     if name["of"] == "z" and name["base"] == "fleiss_kappa":
         value = fleiss_z(_repeated_places(case))
@@ -342,7 +342,7 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
     try:
         for what in _JUDGE_STATISTICS:
             if what == base:
-                return judged(_truth_and_judge(case), what, _positive(case, rest))
+                return judge_statistic(_truth_and_judge(case), what, _positive(case, rest))
         ratings = _truth_and_judge(case) if "llm vs" in rest else case.ratings
         if base in _WEIGHTED:
             return _WEIGHTED[base](ratings, _weights(case, weights, rest))
@@ -360,7 +360,7 @@ def _statistic_of(case: Case, base: str, weights: str, rest: str) -> AdditiveSta
         if base.startswith("krippendorff_alpha_"):
             return coefficients.krippendorff_alpha(ratings, base.removeprefix("krippendorff_alpha_"))
         if base == "share" and (band := re.search(r"within \+-\s*(\d*\.?\d+)", rest)):
-            return within(case.numbers, float(band[1]))
+            return share_within(case.numbers, float(band[1]))
     except ValueError as error:
         raise MalformedCase(str(error).removeprefix("case: ")) from None
     raise case.unknown
@@ -398,7 +398,7 @@ def _weights(case: Case, name: str, rest: str) -> Floats | None:
 def _standard_error(case: Case, one: AdditiveStatistic, base: str, rest: str) -> float | None:
     """Return a standard error: by the jackknife over traces if the name says so, else in closed form."""
     if "jackknife" in rest:
-        return estimate(one, How()).standard_error
+        return estimate(one, IntervalTerms()).standard_error
     if base == "cohen_kappa":
         return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
     if base not in _ERRORS:
@@ -424,7 +424,7 @@ def _repeated_places(case: Case) -> Ratings:
         raise MalformedCase("its table holds no whole numbers")
     if times.sum() > _MOST_PLACES:
         raise MalformedCase(f"its table counts {times.sum():,} items; {_MOST_PLACES:,} are the most")
-    return over(case.ratings, np.repeat(np.arange(len(times)), times))
+    return select_places(case.ratings, np.repeat(np.arange(len(times)), times))
 
 
 def _interval_end(case: Case, one: AdditiveStatistic, base: str, end: str, level: float) -> float | str | None:
@@ -435,5 +435,5 @@ def _interval_end(case: Case, one: AdditiveStatistic, base: str, end: str, level
     if base == "icc_a1":
         both = icc_interval(case.numbers, "A,1", level)
         return both if isinstance(both, str) else both[end == "high"]
-    interval = estimate(one, How(level=level))
+    interval = estimate(one, IntervalTerms(level=level))
     return interval.no_interval or (interval.low if end == "low" else interval.high)

@@ -12,22 +12,22 @@ from itertools import combinations
 
 import numpy as np
 
-from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, AdditiveStatistic, ratio, undefined
+from annotators.agreement.additive import EPSILON, FIRST_OF_SECOND, AdditiveStatistic, ratio, undefined
 from annotators.agreement.alpha import krippendorff_alpha
 from annotators.agreement.counts import (
     NO_PAIR,
     ONE_CATEGORY,
-    agreeing,
-    answers,
-    both,
-    counts,
-    over,
+    answer_counts,
+    category_counts,
+    pairwise_agreement,
+    rated_by_all,
     rated_twice,
-    summed,
-    too_few,
+    select_places,
+    sum_by_trace,
+    why_not_comparable,
 )
 from annotators.agreement.ratings import Floats, Ratings
-from annotators.agreement.weights import form, identity, linear, quadratic
+from annotators.agreement.weights import bilinear_form, identity, linear, quadratic
 
 __all__ = [
     "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "krippendorff_alpha", "light_kappa",
@@ -40,12 +40,12 @@ MOST_PAIRED = 20
 
 def percent(ratings: Ratings) -> AdditiveStatistic:
     """Return the mean pairwise agreement over items that at least two raters rated."""
-    return _share_statistic("percent", ratings, agreeing(counts(ratings)))
+    return _share_statistic("percent", ratings, pairwise_agreement(category_counts(ratings)))
 
 
 def percent_exact(ratings: Ratings) -> AdditiveStatistic:
     """Return the share of items (two raters or more) on which all raters agree."""
-    tally = counts(ratings)
+    tally = category_counts(ratings)
     return _share_statistic("percent_exact", ratings, _unanimity(tally))
 
 
@@ -54,13 +54,13 @@ def _unanimity(tally: Floats) -> Floats:
     most = np.zeros(len(tally))
     for column in tally.T:
         np.maximum(most, column, out=most)
-    return np.asarray(most == answers(tally), dtype=np.float64)
+    return np.asarray(most == answer_counts(tally), dtype=np.float64)
 
 
 def _share_statistic(name: str, ratings: Ratings, agreement: Floats) -> AdditiveStatistic:
     pairable = rated_twice(ratings)
-    sums = summed(ratings, np.column_stack((agreement * pairable, pairable)))
-    why = too_few(ratings)
+    sums = sum_by_trace(ratings, np.column_stack((agreement * pairable, pairable)))
+    why = why_not_comparable(ratings)
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
         places=int(pairable.sum()), share=FIRST_OF_SECOND,
@@ -69,7 +69,7 @@ def _share_statistic(name: str, ratings: Ratings, agreement: Floats) -> Additive
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
     """Return agreement beyond chance as a share of what is possible beyond chance, nan if chance leaves no room."""
-    return ratio(observed - expected, 1 - expected, NOTHING)
+    return ratio(observed - expected, 1 - expected, EPSILON)
 
 
 def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
@@ -84,12 +84,12 @@ def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStat
     w = identity(q) if weights is None else weights
     one, other = pair.codes[:, 0], pair.codes[:, 1]
     indicator = np.eye(q)
-    sums = summed(pair, np.column_stack((w[one, other], np.ones(len(one)), indicator[one], indicator[other])))
+    sums = sum_by_trace(pair, np.column_stack((w[one, other], np.ones(len(one)), indicator[one], indicator[other])))
 
     def of(sums: Floats) -> Floats:
         places = sums[..., 1]
         # One matrix of margins per rater: expected agreement is the weighted product of both, over n squared.
-        expected = ratio(form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
+        expected = ratio(bilinear_form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
         return _beyond_chance(ratio(sums[..., 0], places), expected)
 
     return AdditiveStatistic("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
@@ -108,14 +108,14 @@ def _shared_places(ratings: Ratings) -> Ratings | str:
     """Return the items that both raters rated, or the reason if there are none."""
     if len(ratings.raters) > 2:
         raise ValueError(f"{ratings.field}: two raters are compared, not {len(ratings.raters)}")
-    return too_few(ratings) or over(ratings, both(ratings))
+    return why_not_comparable(ratings) or select_places(ratings, rated_by_all(ratings))
 
 
 def fleiss_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
     """Return Fleiss' kappa, with missing answers as in Gwet's generalisation."""
     q = len(ratings.categories)
     w = identity(q) if weights is None else weights
-    return _by_margin("fleiss_kappa", ratings, weights, lambda share: form(share, w, share))
+    return _by_margin("fleiss_kappa", ratings, weights, lambda share: bilinear_form(share, w, share))
 
 
 def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatistic:
@@ -132,7 +132,7 @@ def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> AdditiveStatisti
     q = len(ratings.categories)
     all_weights = float(q if weights is None else weights.sum())
     if q < 2:
-        return undefined("gwet_ac", len(ratings.traces), too_few(ratings) or ONE_CATEGORY, least=-1.0)
+        return undefined("gwet_ac", len(ratings.traces), why_not_comparable(ratings) or ONE_CATEGORY, least=-1.0)
     times = all_weights / (q * (q - 1))
     return _by_margin("gwet_ac", ratings, weights, lambda share: times * (share * (1 - share)).sum(axis=-1))
 
@@ -145,13 +145,13 @@ def _by_margin(
     Sums: agreement, number of items that two raters rated, then for each category the summed share of raters who chose
     it.
     """
-    why = too_few(ratings)
-    tally = counts(ratings)
-    raters = answers(tally)
+    why = why_not_comparable(ratings)
+    tally = category_counts(ratings)
+    raters = answer_counts(tally)
     pairable = raters >= 2
     # Each item contributes shares of its raters, so that items with more raters do not weigh more.
     shares = tally / np.maximum(raters, 1)[:, None]
-    sums = summed(ratings, np.column_stack((agreeing(tally, weights), pairable, shares)))
+    sums = sum_by_trace(ratings, np.column_stack((pairwise_agreement(tally, weights), pairable, shares)))
 
     def of(sums: Floats) -> Floats:
         margin = sums[..., 2:]
@@ -167,15 +167,17 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
     A rater without answers does not count. Sums: agreement, number of items that two raters rated, then each rater's
     count of each category.
     """
-    why = too_few(ratings)
+    why = why_not_comparable(ratings)
     q, r = len(ratings.categories), len(ratings.raters)
     w = identity(q) if weights is None else weights
-    tally = counts(ratings)
-    pairable = answers(tally) >= 2
+    tally = category_counts(ratings)
+    pairable = answer_counts(tally) >= 2
     rater_margins = (
-        np.stack([summed(ratings, _marginals(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
+        np.stack([sum_by_trace(ratings, _marginals(ratings, at)) for at in range(r)], axis=1)
+        if r
+        else np.zeros((1, 0, q))
     )
-    first = summed(ratings, np.column_stack((agreeing(tally, weights), pairable)))
+    first = sum_by_trace(ratings, np.column_stack((pairwise_agreement(tally, weights), pairable)))
     sums = np.concatenate((first, rater_margins.reshape(len(ratings.traces), r * q)), axis=1)
 
     def of(sums: Floats) -> Floats:
@@ -186,7 +188,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> AdditiveSta
         active_raters = (totals[..., 0] > 0).sum(axis=-1)
         share_sums = shares.sum(axis=-2)
         # Sum over all ordered pairs of different raters = (sum of raters) squared minus each rater with themselves.
-        expected_pairs = form(share_sums, w, share_sums) - form(shares, w, shares).sum(axis=-1)
+        expected_pairs = bilinear_form(share_sums, w, share_sums) - bilinear_form(shares, w, shares).sum(axis=-1)
         return _beyond_chance(
             ratio(sums[..., 0], sums[..., 1]), ratio(expected_pairs, active_raters * (active_raters - 1.0))
         )
@@ -207,7 +209,7 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
 
     Pairs that share no item are left out. If a pair that shares items has no kappa, the mean is undefined too.
     """
-    why = too_few(ratings)
+    why = why_not_comparable(ratings)
     if not why and len(ratings.raters) > MOST_PAIRED:
         why = f"more than {MOST_PAIRED} raters"
     if why:
@@ -222,7 +224,9 @@ def light_kappa(ratings: Ratings) -> AdditiveStatistic:
     width = pairs[0].sums.shape[1]
 
     def each(sums: Floats) -> Floats:
-        return np.stack([pair.of(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1)
+        return np.stack(
+            [pair.evaluate(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1
+        )
 
     # A pair's second column counts its shared items.
     def of(sums: Floats) -> Floats:

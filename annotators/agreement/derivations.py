@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.answers import FieldAnswers, Ints, ruled
+from annotators.agreement.answers import FieldAnswers, Ints, rule_answers
 from annotators.derived import (
     COMPLETED,
     NOT_COMPLETED,
@@ -16,9 +16,9 @@ from annotators.derived import (
     decisions_derived,
     graph_of,
     irr_derived,
+    is_success,
     path_of,
     rubric_score,
-    succeeded,
 )
 from annotators.study_data import StudyData
 from lab.core.codec import encode
@@ -48,11 +48,11 @@ class Nodes(NamedTuple):
     steps: Mapping[str, int]
 
 
-def after(
+def derived_codes(
     study_data: StudyData, field: Field, raters: tuple[int, ...], run: int, codes: Codes, answers: FieldAnswers
 ) -> tuple[Codes, Ints, tuple[str, ...]]:
     """Return node answers after derivation, with reasons: `not_applicable` on paths that were not taken."""
-    derivation: tuple[Codes, Ints, tuple[str, ...]] = study_data.once(
+    derivation: tuple[Codes, Ints, tuple[str, ...]] = study_data.cached(
         ("after", field.id, raters, run), lambda: _derive_codes(study_data, field, codes, answers)
     )
     return derivation
@@ -77,10 +77,10 @@ def _derive_codes(
                 continue
             derivation = derive.sheet(unit, answers, codes, first, last, column)
             for at in range(first, last):
-                if codes[at, column] < 0 or answers.laid.places[at].target not in node_ids:
+                if codes[at, column] < 0 or answers.places.places[at].target not in node_ids:
                     continue
                 # A derived word that is not a category is a reason for having no answer, such as `not_applicable`.
-                word = derivation.after[answers.laid.places[at].target]
+                word = derivation.after[answers.places.places[at].target]
                 codes[at, column] = category_codes.get(word, -1)
                 if codes[at, column] < 0:
                     why[at, column] = names.index(word)
@@ -90,7 +90,7 @@ def _derive_codes(
 def _rows_of_units(answers: FieldAnswers) -> dict[int, tuple[int, int]]:
     """Return the range of rows (first, end) of each unit among a field's places."""
     rows: dict[int, tuple[int, int]] = {}
-    for at, unit in enumerate(answers.laid.unit.tolist()):
+    for at, unit in enumerate(answers.places.unit.tolist()):
         rows[unit] = (rows.get(unit, (at, at))[0], at + 1)
     return rows
 
@@ -117,16 +117,16 @@ class _Deriving:
         """Return the derivation of one rater's answers on one unit."""
         before: dict[str, str] = {}
         steps: dict[str, int] = {}
-        gave = answers.gave[first:last, column]
+        gave = answers.has_reason[first:last, column]
         for at in range(first, last):
-            target = answers.laid.places[at].target
+            target = answers.places.places[at].target
             if codes[at, column] >= 0:
                 before[target] = self.names[codes[at, column]]
                 steps[target] = int(answers.step[at, column])
             elif gave[at - first]:
                 before[target] = answers.reasons[answers.why[at, column]]
         # A rule's answers come last, because they apply whatever the rater said.
-        for target, value in ruled(self.units[self.columns.units[unit]], self.field.id).items():
+        for target, value in rule_answers(self.units[self.columns.units[unit]], self.field.id).items():
             before[target] = str(value)
         return self.path(unit, before, steps)
 
@@ -156,7 +156,7 @@ def _known_steps(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[st
 # -- sheets anew -----------------------------------------------------------------------------------------------
 
 
-def sheets(study_data: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
+def sheets_from_labels(study_data: StudyData, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
     """Yield (unit, rater, sheet) for these raters from their current labels, without pilots.
 
     Unit and rater are indices.
@@ -193,7 +193,7 @@ def values_of(
 ) -> dict[tuple[int, int], float | None]:
     """Return the value derived from each sheet, by unit and rater (indices); None if a sheet gives none."""
     find = _VALUE_FUNCTIONS[name]
-    return {(at, rater): find(study_data, sheet) for at, rater, sheet in sheets(study_data, raters, run)}
+    return {(at, rater): find(study_data, sheet) for at, rater, sheet in sheets_from_labels(study_data, raters, run)}
 
 
 def _path(study_data: StudyData, sheet: Sheet) -> TdgDerived:
@@ -204,11 +204,11 @@ def _path(study_data: StudyData, sheet: Sheet) -> TdgDerived:
         if spot.field == field:
             before[spot.target] = label.reason_missing or str(label.value)
             steps[spot.target] = (whole_number((label.evidence or "").rpartition("@")[2]) or 0) - 1
-    before |= {target: str(value) for target, value in ruled(sheet.unit, field).items()}
-    derive: _Deriving = study_data.once(
+    before |= {target: str(value) for target, value in rule_answers(sheet.unit, field).items()}
+    derive: _Deriving = study_data.cached(
         ("deriving", field), lambda: _Deriving(study_data, sheet.protocol.field(field) or sheet.protocol.fields[0])
     )
-    at: dict[str, int] = study_data.once(
+    at: dict[str, int] = study_data.cached(
         "unit numbers", lambda: {id: i for i, id in enumerate(study_data.columns.units)}
     )
     return derive.path(at[sheet.unit.id], before, {id: step for id, step in steps.items() if id in before})
@@ -226,7 +226,7 @@ def _ppr(study_data: StudyData, sheet: Sheet) -> float | None:
 
 def _irr(study_data: StudyData, sheet: Sheet) -> float | None:
     case = study_data.case(sheet.unit.runs[0]) if sheet.unit.runs else None
-    return irr_derived(sheet.unit, sheet, succeeded(case.score) if case is not None else None).value
+    return irr_derived(sheet.unit, sheet, is_success(case.score) if case is not None else None).value
 
 
 def _score(study_data: StudyData, sheet: Sheet) -> float | None:

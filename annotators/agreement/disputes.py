@@ -17,7 +17,7 @@ class DisputedAnswer(NamedTuple):
     """One rater's answer: `step` (from 0) is their evidence, `missing` is True for a reason in place of an answer."""
 
     rater: str
-    says: str
+    text: str
     step: int | None = None
     missing: bool = False
 
@@ -29,7 +29,7 @@ class Dispute(NamedTuple):
     target: str
     about: str
     run: str
-    said: tuple[DisputedAnswer, ...]
+    answers: tuple[DisputedAnswer, ...]
 
 
 def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
@@ -42,11 +42,11 @@ def disputes(study_data: StudyData, field: str, places: Iterable[tuple[str, str]
         yield Dispute(unit, target, _item_name(one, target), one.runs[0] if one.runs else "", answer)
 
 
-def between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
+def disputes_between(dispute_list: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
     """Return the disputes in which both of two raters gave an answer and the answers differ."""
     pair_disputes = []
     for dispute in dispute_list:
-        words = {texts.rater: texts.says for texts in dispute.said if not texts.missing}
+        words = {texts.rater: texts.text for texts in dispute.answers if not texts.missing}
         if one in words and other in words and words[one] != words[other]:
             pair_disputes.append(dispute)
     return pair_disputes
@@ -64,7 +64,7 @@ class _AnswerReader:
         self.columns = study_data.columns
         self.raters = (*study_data.people, *study_data.judges)
         self.answers = answers_of(study_data, field_named(study_data, field), self.raters, 1)
-        self.rows = {place: row for row, place in enumerate(self.answers.laid.places)}
+        self.rows = {place: row for row, place in enumerate(self.answers.places.places)}
 
     def at(self, place: RatedItem) -> tuple[DisputedAnswer, ...]:
         """Return the answers at a place without those that were not asked or not handed in."""
@@ -82,7 +82,7 @@ class _AnswerReader:
         if value < 0:
             return (
                 DisputedAnswer(rater, answers.reasons[why].replace("_", " "), None, True)
-                if answers.gave[row, at]
+                if answers.has_reason[row, at]
                 else None
             )
         # The number behind the last value is a flag that was not raised.
@@ -94,8 +94,8 @@ def _most_first(answers: Sequence[tuple[int, DisputedAnswer]]) -> tuple[Disputed
     """Sort answers by frequency, equal answers beside one another."""
     counts: dict[tuple[str, bool], int] = {}
     for _, one in answers:
-        counts[one.says, one.missing] = counts.get((one.says, one.missing), 0) + 1
-    ordered = sorted(answers, key=lambda it: (-counts[it[1].says, it[1].missing], it[1].says, it[0]))
+        counts[one.text, one.missing] = counts.get((one.text, one.missing), 0) + 1
+    ordered = sorted(answers, key=lambda it: (-counts[it[1].text, it[1].missing], it[1].text, it[0]))
     return tuple(one for _, one in ordered)
 
 

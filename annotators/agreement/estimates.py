@@ -11,7 +11,7 @@ from annotators.agreement.additive import AdditiveStatistic, Estimate
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 
 Statistic = tuple[str, Callable[[], AdditiveStatistic]]
 """A statistic's name and its constructor."""
@@ -42,7 +42,7 @@ def needs_all(statistic: str) -> bool:
     return statistic.startswith(("icc(A", "icc(C"))
 
 
-def counted(of: Ratings | NumericRatings, statistic: str = "") -> SampleCounts:
+def sample_counts(of: Ratings | NumericRatings, statistic: str = "") -> SampleCounts:
     """Return the n of a statistic over items that two of these raters answered (a two-way ICC: all of them).
 
     The missing share is of all due answers, or of all items if two columns are compared.
@@ -80,15 +80,15 @@ class EstimateMaker:
         self._raters = raters
         self._counts_by_kind: dict[bool, SampleCounts] = {}
 
-    def all(self, statistics: Iterable[Statistic]) -> list[Agreement]:
+    def numbers(self, statistics: Iterable[Statistic]) -> list[Agreement]:
         """Return one number for each statistic."""
-        return [self.of(name, make()) for name, make in statistics]
+        return [self.number(name, make()) for name, make in statistics]
 
-    def of(self, name: str, one: AdditiveStatistic) -> Agreement:
+    def number(self, name: str, one: AdditiveStatistic) -> Agreement:
         """Return a statistic with its interval."""
         return self._agreement(name, estimate(one, self.study_data.how))
 
-    def apart(self, name: str, one: AdditiveStatistic, other: AdditiveStatistic) -> Agreement:
+    def difference(self, name: str, one: AdditiveStatistic, other: AdditiveStatistic) -> Agreement:
         """Return one statistic minus another over the same traces, with its interval."""
         return self._agreement(name, difference(one, other, self.study_data.how))
 
@@ -110,7 +110,7 @@ class EstimateMaker:
             return self._answers
         kind = needs_all(statistic)
         if kind not in self._counts_by_kind:
-            n = counted(self._answers, statistic)
+            n = sample_counts(self._answers, statistic)
             self._counts_by_kind[kind] = n if self._raters is None else n._replace(raters=self._raters)
         return self._counts_by_kind[kind]
 
@@ -118,13 +118,14 @@ class EstimateMaker:
         n = self._sample_counts(name)
         # A copy for each number, because `reasons` is mutable and shared.
         n = n._replace(reasons=dict(n.reasons))
-        return with_interval(
+        return as_agreement(
             estimate, self.study_data.how, self.field, name, part=self.part, between=self.between,
-            planned=planned(self.study_data, name, self.between), clusters=clusters_of(self.study_data), **n._asdict(),
+            planned=is_registered(self.study_data, name, self.between), clusters=clusters_of(self.study_data),
+            **n._asdict(),
         )  # fmt: skip
 
 
-def with_interval(result: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
+def as_agreement(result: Estimate, how: IntervalTerms, field: str, statistic: str, **of: Any) -> Agreement:
     """Return an estimate as a number. `of` holds its n and its raters."""
     has_interval, method = result.low is not None, result.interval or how.interval
     is_bootstrap = has_interval and method == "bootstrap"
@@ -142,7 +143,7 @@ _OF_TEXTS = ("pair of instruction sets", "pair of texts")
 
 def clusters_of(study_data: StudyData) -> str:
     """Return the kind of this study's clusters for intervals: run, task, user or item."""
-    clusters: str = study_data.once("clusters", lambda: _clusters_of(study_data))
+    clusters: str = study_data.cached("clusters", lambda: _clusters_of(study_data))
     return clusters
 
 
@@ -156,7 +157,7 @@ def _clusters_of(study_data: StudyData) -> str:
     return "run" if not study_data.units or any(unit.runs for unit in study_data.units) else "item"
 
 
-def planned(study_data: StudyData, name: str, between: str) -> bool:
+def is_registered(study_data: StudyData, name: str, between: str) -> bool:
     """Return True if a statistic is among those registered when the study was frozen."""
     plan_statistics = study_data.study.statistics
     if between == AGAIN and "intra-rater" in plan_statistics:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import NOTHING, AdditiveStatistic, over_traces, ratio, value_of
+from annotators.agreement.additive import EPSILON, AdditiveStatistic, ratio, totals_by_trace, value_of
 from annotators.agreement.answers import FieldAnswers, answers_of
 from annotators.agreement.estimates import EstimateMaker, SampleCounts
 from annotators.agreement.numbers import mean
@@ -71,18 +71,21 @@ def _agreements_of_field(study_data: StudyData, field: Field) -> list[Agreement]
         return [maker.undefined(TWO_RUNS)]
     if not len(pairs.place):
         return [maker.undefined(NO_PAIR)]
-    numbers = [maker.of(name, within(pairs, name, band)) for name, band in BANDS]
+    numbers = [maker.number(name, within(pairs, name, band)) for name, band in BANDS]
     distance = median_distance(pairs)
     # The delete-one jackknife is inconsistent for a median.
     if study_data.how.interval == "bootstrap":
-        numbers.append(maker.of("median distance", distance))
+        numbers.append(maker.number("median distance", distance))
     else:
         numbers.append(maker.without_interval("median distance", value_of(distance), NO_MEDIAN))
     alpha, places = alpha_within_runs(pairs)
     own = EstimateMaker(study_data, field.id, _sample_counts(pairs, places), EVIDENCE)
-    numbers.append(own.of("alpha within runs", alpha))
+    numbers.append(own.number("alpha within runs", alpha))
     kappa, places = brennan_prediger(study_data, pairs)
-    return [*numbers, EstimateMaker(study_data, field.id, _sample_counts(pairs, places), EVIDENCE).of(BRENNAN, kappa)]
+    return [
+        *numbers,
+        EstimateMaker(study_data, field.id, _sample_counts(pairs, places), EVIDENCE).number(BRENNAN, kappa),
+    ]
 
 
 def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
@@ -105,7 +108,7 @@ def step_pairs(study_data: StudyData, field: Field) -> StepPairs:
 
 def _sample_counts(pairs: StepPairs, place: Ints) -> SampleCounts:
     """Return the n of numbers over these places. Missing are the steps of pairs with the same answer."""
-    field_places = pairs.answers.laid
+    field_places = pairs.answers.places
     places = np.unique(place)
     every = len(pairs.place) + pairs.lacking
     reasons = {NO_STEP: pairs.lacking} if pairs.lacking else {}
@@ -125,7 +128,7 @@ def _sum_by_index(at: npt.NDArray[np.signedinteger[Any]], weights: Floats, count
 
 def within(pairs: StepPairs, name: str, band: int) -> AdditiveStatistic:
     """Return the mean over places of the share of pairs that are at most `band` steps apart."""
-    field_places = pairs.answers.laid
+    field_places = pairs.answers.places
     near = _sum_by_index(pairs.place, (pairs.apart <= band).astype(np.float64), len(field_places.places))
     of = _sum_by_index(pairs.place, np.ones(len(pairs.place)), len(field_places.places))
     return mean(ratio(near, of), field_places.trace, len(field_places.traces), name, 1.0)
@@ -136,7 +139,7 @@ def median_distance(pairs: StepPairs) -> AdditiveStatistic:
 
     The median of an even number is the mean of both middle values. Sums: the weight of each distance, by trace.
     """
-    field_places = pairs.answers.laid
+    field_places = pairs.answers.places
     distances, which = np.unique(pairs.apart, return_inverse=True)
     weight = 1 / np.bincount(pairs.place, minlength=len(field_places.places))[pairs.place]
     sums = np.zeros((len(field_places.traces), len(distances)))
@@ -164,7 +167,7 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     As in Krippendorff, the observed part is the squared distance of all pairs of answers of an item over its answers
     minus one. The expected part is the same for all pairs of answers of a run. Sums: both, by trace.
     """
-    field_places = pairs.answers.laid
+    field_places = pairs.answers.places
     place, steps = _groups(pairs)
     unit = field_places.unit[place].astype(np.int64)
     has_two = np.bincount(unit, minlength=int(unit.max(initial=0)) + 1)[unit] > 1
@@ -174,10 +177,10 @@ def alpha_within_runs(pairs: StepPairs) -> tuple[AdditiveStatistic, Ints]:
     traces = np.zeros(len(units), dtype=np.int32)
     traces[at.reshape(-1)] = field_places.trace[place]
     within = _sum_by_index(at.reshape(-1), _squared(steps), len(units))
-    sums = over_traces(np.column_stack((within, _squared(of_unit))), traces, len(field_places.traces))
+    sums = totals_by_trace(np.column_stack((within, _squared(of_unit))), traces, len(field_places.traces))
 
     def of(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1], NOTHING)
+        return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
 
     why = ONE_STEP if len(place) else ONE_ITEM
     places = len(np.unique(place))
@@ -192,7 +195,7 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
     positions out of K is (K^2 - 1) / 6. Sums: the mean squared distance of each place's pairs, and its expectation, by
     trace.
     """
-    field_places, units = pairs.answers.laid, {unit.id: unit for unit in study_data.units}
+    field_places, units = pairs.answers.places, {unit.id: unit for unit in study_data.units}
     chance = np.full(len(field_places.places), np.nan)
     for place in np.unique(pairs.place).tolist():
         runs = units[field_places.places[place].unit].runs
@@ -203,12 +206,12 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
         _sum_by_index(pairs.place, (pairs.apart * pairs.apart).astype(np.float64), len(field_places.places)), of
     )
     is_finite = ~np.isnan(chance) & ~np.isnan(squared_distance)
-    sums = over_traces(
+    sums = totals_by_trace(
         np.column_stack((squared_distance, chance))[is_finite], field_places.trace[is_finite], len(field_places.traces)
     )
 
     def value(sums: Floats) -> Floats:
-        return 1 - ratio(sums[..., 0], sums[..., 1], NOTHING)
+        return 1 - ratio(sums[..., 0], sums[..., 1], EPSILON)
 
     name = "brennan_prediger_of_steps"
     return AdditiveStatistic(name, sums, value, lambda sums: NO_RUN, places=int(is_finite.sum())), np.flatnonzero(
@@ -218,7 +221,7 @@ def brennan_prediger(study_data: StudyData, pairs: StepPairs) -> tuple[AdditiveS
 
 def _steps_of(study_data: StudyData, run: str) -> int | None:
     """Return a run's number of steps, cached; None if the run is not in the file."""
-    steps: int | None = study_data.once(("steps", run), lambda: study_data.further.steps(run))
+    steps: int | None = study_data.cached(("steps", run), lambda: study_data.further.steps(run))
     return steps
 
 

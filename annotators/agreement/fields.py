@@ -18,10 +18,10 @@ from annotators.agreement.answers import (
     answers_of,
     field_named,
     places_of,
+    places_of_units,
     sheets_of,
-    units_laid,
 )
-from annotators.agreement.derivations import NOTHING_FOLLOWS, Name, after, values_of
+from annotators.agreement.derivations import NOTHING_FOLLOWS, Name, derived_codes, values_of
 from annotators.agreement.ratings import (
     NO_MAJORITY,
     Floats,
@@ -61,7 +61,7 @@ def ratings_of(
     """
     who = tuple(study_data.people if raters is None else raters)
     key = ("ratings", field, who, raters is None, kind, derived == "after", run)
-    ratings: Ratings = study_data.once(
+    ratings: Ratings = study_data.cached(
         key, lambda: _ratings(study_data, field_named(study_data, field), who, kind, derived, run, raters is None)
     )
     return ratings._replace(derived=derived)
@@ -74,17 +74,19 @@ def _ratings(
     codes, why = codes_of(study_data, field, answers), answers.why
     names = answers.reasons
     if derived == "after":
-        codes, why, names = after(study_data, field, raters, run, codes, answers)
-    of_kind = _of_kind(answers.laid, kind)
+        codes, why, names = derived_codes(study_data, field, raters, run, codes, answers)
+    of_kind = _of_kind(answers.places, kind)
     has_answer = (codes >= 0).any(axis=1) & of_kind
-    missing = missing_of(study_data, answers.laid, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names)
+    missing = missing_of(
+        study_data, answers.places, raters, np.where(of_kind[:, None], why, -1).astype(np.int32), names
+    )
     # People who answered nothing would make every coefficient one of more raters.
     column: Mask = np.asarray((codes >= 0).any(axis=0)) if people else np.ones(len(raters), dtype=np.bool_)
-    trace, traces = _clusters(answers.laid, has_answer)
+    trace, traces = _clusters(answers.places, has_answer)
     return Ratings(
         field.id, categories_of(study_data, field), codes[has_answer][:, column],
         tuple(study_data.columns.raters[one].id for one, here in zip(raters, column, strict=True) if here),
-        trace, traces, _select_places(answers.laid.places, has_answer), scores_of(field), missing,
+        trace, traces, _select_places(answers.places.places, has_answer), scores_of(field), missing,
     )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def numbers_of(
     """Return raters' numbers in an interval or step field, or in an ordinal one whose options are numbers."""
     who = tuple(study_data.people if raters is None else raters)
     key = ("numbers", field, who, raters is None, run)
-    numbers: NumericRatings = study_data.once(
+    numbers: NumericRatings = study_data.cached(
         key, lambda: _numbers(study_data, field_named(study_data, field), who, run, raters is None)
     )
     return numbers
@@ -110,8 +112,8 @@ def _numbers(study_data: StudyData, field: Field, raters: tuple[int, ...], run: 
     else:
         # The two appended values belong to a flag that was not raised and to index -1, no answer.
         values = np.array([*map(_as_float, study_data.columns.values), np.nan, np.nan])[answers.value]
-    missing = missing_of(study_data, answers.laid, raters, answers.why, answers.reasons)
-    return numbers_at(study_data, field.id, values, answers.laid, raters, missing, people=people)
+    missing = missing_of(study_data, answers.places, raters, answers.why, answers.reasons)
+    return numbers_at(study_data, field.id, values, answers.places, raters, missing, people=people)
 
 
 def numbers_at(
@@ -149,14 +151,16 @@ def derived_numbers(
     """Return the value derived from each rater's sheet: `apr`, `ppr`, `irr`, a score, or right `decisions`."""
     who = tuple(study_data.people if raters is None else raters)
     key = ("derived", name, who, raters is None, run)
-    ratings: NumericRatings = study_data.once(key, lambda: _derived_ratings(study_data, name, who, run, raters is None))
+    ratings: NumericRatings = study_data.cached(
+        key, lambda: _derived_ratings(study_data, name, who, run, raters is None)
+    )
     return ratings
 
 
 def _derived_ratings(
     study_data: StudyData, name: Name, raters: tuple[int, ...], run: int, people: bool
 ) -> NumericRatings:
-    unit_places = units_laid(study_data)
+    unit_places = places_of_units(study_data)
     at = {unit: i for i, unit in enumerate(unit_places.unit.tolist())}
     column = {rater: i for i, rater in enumerate(raters)}
     values = np.full((len(unit_places.places), len(raters)), np.nan)
@@ -187,7 +191,7 @@ def categories_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
         return FLAG
     if field.options:
         return tuple(option.id for option in field.options if not option.by_rule)
-    categories: tuple[str, ...] = study_data.once(
+    categories: tuple[str, ...] = study_data.cached(
         ("categories", field.id),
         lambda: tuple(dict.fromkeys(way for unit in study_data.units for one in unit.targets for way in one.options)),
     )
@@ -260,16 +264,16 @@ def truth_of(study_data: StudyData, ratings: Ratings) -> Ratings:
         whose = list(study_data.people)
     field = field_named(study_data, ratings.field)
     answers = answers_of(study_data, field, tuple(whose), 1)
-    codes, gave = codes_of(study_data, field, answers), answers.gave
+    codes, gave = codes_of(study_data, field, answers), answers.has_reason
     is_passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
-        codes, why, names = after(study_data, field, tuple(whose), 1, codes, answers)
+        codes, why, names = derived_codes(study_data, field, tuple(whose), 1, codes, answers)
         # What derivation removed counts as a reason: it is one of the voices that an answer must outweigh.
         gave = gave | ((why >= 0) & (answers.value >= 0))
         if "not_applicable" in names:
             beside_path = (why == names.index("not_applicable")).sum(axis=1)
             is_passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
-    at = _places_in(study_data, field, answers.laid, ratings.places)
+    at = _places_in(study_data, field, answers.places, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
     _apply_settlements(study_data, field, ratings, most, is_passed[at])
     lacking = MissingAnswers.one_each(
@@ -309,7 +313,7 @@ def _places_in(study_data: StudyData, field: Field, field_places: FieldPlaces, p
     """Return the index of each place among a field's places."""
     if places is field_places.places:
         return np.arange(len(places), dtype=np.int32)
-    place_numbers: dict[RatedItem, int] = study_data.once(
+    place_numbers: dict[RatedItem, int] = study_data.cached(
         ("at", field.id), lambda: {place: i for i, place in enumerate(field_places.places)}
     )
     return np.fromiter((place_numbers[place] for place in places), dtype=np.int32, count=len(places))
@@ -318,7 +322,7 @@ def _places_in(study_data: StudyData, field: Field, field_places: FieldPlaces, p
 # -- beside one another ----------------------------------------------------------------------------------------
 
 
-def beside(one: Ratings, other: Ratings) -> Ratings:
+def join_columns(one: Ratings, other: Ratings) -> Ratings:
     """Return the columns of both over the places of the first, with the missing answers of both."""
     if one.categories != other.categories:
         raise ValueError(f"{one.field} and {other.field} have different answers")
@@ -334,7 +338,7 @@ def beside(one: Ratings, other: Ratings) -> Ratings:
     )  # fmt: skip
 
 
-def numbers_beside(one: NumericRatings, other: NumericRatings) -> NumericRatings:
+def join_numeric_columns(one: NumericRatings, other: NumericRatings) -> NumericRatings:
     """Return the columns of both over the places of the first, with the missing answers of both."""
     rows, other_rows = _common_rows(one, other)
     values = np.full((len(one.places), other.values.shape[1]), np.nan)
@@ -353,19 +357,19 @@ def _common_rows(one: Ratings | NumericRatings, other: Ratings | NumericRatings)
     return rows, at[rows]
 
 
-def against(truth: Ratings, answers: Ratings) -> Ratings:
+def truth_and_rater(truth: Ratings, answers: Ratings) -> Ratings:
     """Return truth and one rater's answers as two columns over the truth's places, both only if both exist.
 
     Missing answers are counted by item, also for items without a truth: the reason is the truth's, else the answer's.
     """
-    two = beside(truth, answers)
+    two = join_columns(truth, answers)
     both: Mask = np.asarray(two.there.all(axis=1))
-    return two._replace(codes=masked(two.codes, both), missing=_why_not_both(truth, answers, both))
+    return two._replace(codes=mask_rows(two.codes, both), missing=_why_not_both(truth, answers, both))
 
 
-def numbers_against(truth: NumericRatings, answers: NumericRatings) -> NumericRatings:
+def numeric_truth_and_rater(truth: NumericRatings, answers: NumericRatings) -> NumericRatings:
     """Return a true number and one rater's as two columns over the truth's places, both only if both exist."""
-    two = numbers_beside(truth, answers)
+    two = join_numeric_columns(truth, answers)
     both: Mask = np.asarray(two.there.all(axis=1))
     values = np.where(both[:, None], two.values, np.nan)
     return two._replace(values=values, missing=_why_not_both(truth, answers, both))
@@ -379,12 +383,12 @@ def _why_not_both(truth: Ratings | NumericRatings, answers: Ratings | NumericRat
     return MissingAnswers.one_each(rows, by_item=True)
 
 
-def masked(codes: Codes, rows: Mask) -> Codes:
+def mask_rows(codes: Codes, rows: Mask) -> Codes:
     """Return codes with all other rows set to missing."""
     return np.where(rows[:, None], codes, np.int16(-1))
 
 
-def stacked(study_data: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
+def stack_columns(study_data: StudyData, parts: Sequence[tuple[str, Ratings]]) -> Ratings:
     """Return the first column of each part, under these names, over the union of their places in the study's order."""
     order = {
         place: at for at, place in enumerate(places_of(study_data, field_named(study_data, parts[0][1].field)).places)

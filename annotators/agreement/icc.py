@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from annotators.agreement.additive import AT_MOST, NOTHING, AdditiveStatistic, over_traces, ratio, undefined
+from annotators.agreement.additive import AT_MOST, EPSILON, AdditiveStatistic, ratio, totals_by_trace, undefined
 from annotators.agreement.distributions import f_quantile
-from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.numeric_range import NO_SPREAD, centre_values, why_numbers_not_comparable
 from annotators.agreement.ratings import Floats, NumericRatings
 
 Icc = Literal["1", "A,1", "C,1", "1,k", "A,k", "C,k"]
@@ -28,7 +28,7 @@ def icc(numbers: NumericRatings, form: Icc) -> AdditiveStatistic:
     The one-way forms do not compare raters across items, so they include every item that at least two raters rated.
     """
     name = f"icc_{form}"
-    if why := too_few_numbers(numbers):
+    if why := why_numbers_not_comparable(numbers):
         return undefined(name, len(numbers.traces), why)
     return _one_way(name, numbers, form) if form.startswith("1") else _two_way(name, numbers, form)
 
@@ -45,11 +45,11 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     """
     is_given = np.isfinite(numbers.values)
     pairable = is_given.sum(axis=1) >= 2
-    values = np.where(is_given, centred(numbers.values), 0.0)[pairable]
+    values = np.where(is_given, centre_values(numbers.values), 0.0)[pairable]
     answers = is_given[pairable].sum(axis=1).astype(np.float64)
     place = values.sum(axis=1)
     columns = (np.ones(len(place)), answers, answers**2, place, (values**2).sum(axis=1), place**2 / answers)
-    sums = over_traces(np.column_stack(columns), numbers.trace[pairable], len(numbers.traces))
+    sums = totals_by_trace(np.column_stack(columns), numbers.trace[pairable], len(numbers.traces))
 
     def parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         places, answers, squares, x, xx, between = np.moveaxis(sums, -1, 0)
@@ -61,7 +61,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     def of(sums: Floats) -> Floats:
         among, within, each, spread = parts(sums)
         below = among + (each - 1) * within if form == "1" else among
-        return np.where(spread > NOTHING * sums[..., 4], ratio(among - within, below, NOTHING * sums[..., 4]), np.nan)
+        return np.where(spread > EPSILON * sums[..., 4], ratio(among - within, below, EPSILON * sums[..., 4]), np.nan)
 
     def by_f(sums: Floats, level: float) -> tuple[float, float] | str:
         if sums[0] < 2:
@@ -76,7 +76,7 @@ def _one_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO,
         least=_least(form),
         places=int(pairable.sum()),
-        by_f=by_f,
+        f_interval=by_f,
     )
 
 
@@ -84,9 +84,9 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
     """Return a two-way ICC. Sums: items, x^2, (sum of an item)^2, and x of each rater."""
     complete = np.isfinite(numbers.values).all(axis=1)
     # Centring does not change any mean square, and keeps the squares exact.
-    values = centred(numbers.values[complete])
+    values = centre_values(numbers.values[complete])
     columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
-    sums = over_traces(columns, numbers.trace[complete], len(numbers.traces))
+    sums = totals_by_trace(columns, numbers.trace[complete], len(numbers.traces))
 
     def of(sums: Floats) -> Floats:
         rows, raters, residual, spread = _squares(sums)
@@ -97,7 +97,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
             "A,k": rows + ratio(raters - residual, places),
             "C,k": rows,
         }[form]
-        return np.where(spread, ratio(rows - residual, below, NOTHING * sums[..., 1]), np.nan)
+        return np.where(spread, ratio(rows - residual, below, EPSILON * sums[..., 1]), np.nan)
 
     return AdditiveStatistic(
         name,
@@ -106,7 +106,7 @@ def _two_way(name: str, numbers: NumericRatings, form: Icc) -> AdditiveStatistic
         lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL,
         least=_least(form),
         places=int(complete.sum()),
-        by_f=lambda sums, level: _two_way_by_f(sums, form, level),
+        f_interval=lambda sums, level: _two_way_by_f(sums, form, level),
     )
 
 
@@ -123,16 +123,16 @@ def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         np.asarray(of_raters / (k - 1)),
         # Rounding can make the residual slightly negative if raters agree fully.
         ratio(np.maximum(residual, 0.0), (places - 1) * (k - 1)),
-        np.asarray(xx - mean > NOTHING * xx),
+        np.asarray(xx - mean > EPSILON * xx),
     )
 
 
 def icc_interval(numbers: NumericRatings, form: Icc, level: float = 0.95) -> tuple[float, float] | str:
     """Return McGraw and Wong's F interval, which holds for independent items, or the reason if there is none."""
     one = icc(numbers, form)
-    if one.by_f is None:
-        return one.why(one.sums.sum(axis=0))
-    return one.by_f(one.sums.sum(axis=0), level)
+    if one.f_interval is None:
+        return one.explain(one.sums.sum(axis=0))
+    return one.f_interval(one.sums.sum(axis=0), level)
 
 
 def _by_one_ratio(
@@ -141,7 +141,7 @@ def _by_one_ratio(
     """Return the interval of a correlation that depends on one F ratio with these degrees of freedom (Table 7)."""
     if among <= 0 or above < 1 or below < 1:
         return NO_FREEDOM
-    if within <= NOTHING * among:
+    if within <= EPSILON * among:
         return AT_MOST
     tail = (1 + level) / 2
     low = among / within / f_quantile(tail, above, below)
@@ -162,7 +162,7 @@ def _two_way_by_f(sums: Floats, form: Icc, level: float) -> tuple[float, float] 
     if isinstance(ends, str) or form == "A,1":
         return ends
     # Spearman and Brown's formula turns the bounds of one rating into those of the mean of k, as in Table 7.
-    low, high = (k * end / (1 + (k - 1) * end) if 1 + (k - 1) * end > NOTHING else -inf for end in ends)
+    low, high = (k * end / (1 + (k - 1) * end) if 1 + (k - 1) * end > EPSILON else -inf for end in ends)
     return low, high
 
 
@@ -171,16 +171,16 @@ def _absolute_by_f(
 ) -> tuple[float, float] | str:
     """Return the interval of ICC(A,1), with Satterthwaite's degrees of freedom."""
     below = rows + (k - 1) * rest + k * (raters - rest) / n
-    if below <= NOTHING * (rows + raters + rest):
+    if below <= EPSILON * (rows + raters + rest):
         return NO_FREEDOM
     value = (rows - rest) / below
-    if value >= 1 - NOTHING:
+    if value >= 1 - EPSILON:
         return AT_MOST
     of_raters = k * value / (n * (1 - value)) * raters
     of_rest = (1 + k * value * (n - 1) / (n * (1 - value))) * rest
     squared_parts = of_raters**2 / (k - 1) + of_rest**2 / ((n - 1) * (k - 1))
     squared_total = (of_raters + of_rest) ** 2
-    if squared_total <= NOTHING * squared_parts:
+    if squared_total <= EPSILON * squared_parts:
         return NO_FREEDOM
     # Satterthwaite: the freedom of a sum of mean squares, which is not a whole number.
     tail, freedom = (1 + level) / 2, squared_total / squared_parts

@@ -12,7 +12,7 @@ import numpy as np
 from annotators.agreement.additive import AT_MOST, AdditiveStatistic, Estimate, value_of
 from annotators.agreement.distributions import binomial_two_sided, t_quantile, wilson
 from annotators.agreement.ratings import Floats
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 
 __all__ = [
     "binomial_two_sided", "difference", "estimate", "estimate_share", "estimates", "minus", "t_quantile", "wilson",
@@ -38,7 +38,7 @@ _CELLS = 8_000_000
 """Maximum size of a table of resamples by traces, in cells: 64 MB."""
 
 
-def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> Estimate:
+def estimate(one: AdditiveStatistic, how: IntervalTerms, values: Floats | None = None) -> Estimate:
     """Return a coefficient with its interval over traces, or the reason why either is undefined.
 
     The interval of a share is Wilson's if no trace has more than one counted item. Then items are independent, and the
@@ -47,15 +47,15 @@ def estimate(one: AdditiveStatistic, how: How, values: Floats | None = None) -> 
     """
     value = value_of(one)
     if value is None:
-        return Estimate(None, one.why(one.sums.sum(axis=0)))
+        return Estimate(None, one.explain(one.sums.sum(axis=0)))
     sums = _nonzero_traces(one.sums)
-    without = _leave_one_out(one.of, sums)
+    without = _leave_one_out(one.evaluate, sums)
     error = _jackknife_error(without)
     if how.interval == "jackknife-t" and (hits_and_n := _independent_counts(one, sums)) is not None:
         low, high = wilson(*hits_and_n, how.level)
         return Estimate(value, "", low, high, "", error, "wilson")
-    if how.interval == "jackknife-t" and one.by_f is not None and _are_independent(sums):
-        ends = one.by_f(sums.sum(axis=0), how.level)
+    if how.interval == "jackknife-t" and one.f_interval is not None and _are_independent(sums):
+        ends = one.f_interval(sums.sum(axis=0), how.level)
         if isinstance(ends, str) or _is_too_wide(one, *ends):
             return Estimate(value, no_interval=ends if isinstance(ends, str) else TOO_WIDE, standard_error=error)
         return Estimate(value, "", float(ends[0]), float(ends[1]), "", error, "f")
@@ -84,7 +84,7 @@ def _is_too_wide(one: AdditiveStatistic, low: float, high: float) -> bool:
     return one.most == 1 and high - low > _WIDEST  # a mean may have another bound, and a scale that is wider
 
 
-def estimate_share(one: AdditiveStatistic, how: How) -> Estimate:
+def estimate_share(one: AdditiveStatistic, how: IntervalTerms) -> Estimate:
     """Return a share of answers with its interval, also if it is 0 or 1, where the jackknife has no spread.
 
     In that case it is Wilson's interval with one observation per trace, because one cause may explain all answers of a
@@ -130,7 +130,7 @@ def _jackknife_error(without: Floats) -> float | None:
     return sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
 
 
-def _why_no_interval(value: float, most: float | None, traces: int, without: Floats, how: How) -> str:
+def _why_no_interval(value: float, most: float | None, traces: int, without: Floats, how: IntervalTerms) -> str:
     """Return why there is no interval; empty if there is one."""
     if traces < LEAST_TRACES:
         return FEW_TRACES
@@ -181,7 +181,7 @@ def _unskew_quantile(t: float, skew: float) -> float:
 
 
 def _bca_interval(
-    one: AdditiveStatistic, sums: Floats, value: float, without: Floats, how: How, values: Floats | None
+    one: AdditiveStatistic, sums: Floats, value: float, without: Floats, how: IntervalTerms, values: Floats | None
 ) -> tuple[float, float, str]:
     """Return Efron's BCa interval: quantiles of the resamples, corrected for bias and for acceleration.
 
@@ -208,7 +208,7 @@ def _bca_share(bias: float, changes: float, share: float) -> float:
     return NormalDist().cdf(bias + z / shrinkage) if shrinkage > 0 else float(z > 0)
 
 
-def estimates(ones: Sequence[AdditiveStatistic], how: How) -> list[Estimate]:
+def estimates(ones: Sequence[AdditiveStatistic], how: IntervalTerms) -> list[Estimate]:
     """Return many coefficients with their intervals, equal to single calls.
 
     Those over the same number of traces share resamples.
@@ -227,12 +227,12 @@ def estimates(ones: Sequence[AdditiveStatistic], how: How) -> list[Estimate]:
     return [estimate(one, how, values.get(at)) for at, one in enumerate(ones)]
 
 
-def resampled(one: AdditiveStatistic, sums: Floats, how: How) -> Floats:
+def resampled(one: AdditiveStatistic, sums: Floats, how: IntervalTerms) -> Floats:
     """Return the value of each resample (resamples), which `draws` determines."""
     return _resampled([one], [sums], how)[0]
 
 
-def _resampled(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: How) -> list[Floats]:
+def _resampled(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: IntervalTerms) -> list[Floats]:
     """Return the resampled values of each statistic (resamples).
 
     All must have the same number of traces and share draws.
@@ -244,7 +244,7 @@ def _resampled(ones: Sequence[AdditiveStatistic], sums: Sequence[Floats], how: H
     for start in range(0, how.resamples, step):
         draw_counts = draws(bits, min(step, how.resamples - start), traces)
         for one, rows, parts in zip(ones, sums, values, strict=True):
-            parts.append(one.of(draw_counts @ rows))
+            parts.append(one.evaluate(draw_counts @ rows))
     return [np.concatenate(parts) for parts in values]
 
 
@@ -258,7 +258,7 @@ def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:
     return np.bincount(picks + rows, minlength=resamples * traces).reshape(resamples, traces).astype(np.float64)
 
 
-def difference(one: AdditiveStatistic, other: AdditiveStatistic, how: How) -> Estimate:
+def difference(one: AdditiveStatistic, other: AdditiveStatistic, how: IntervalTerms) -> Estimate:
     """Return `one` minus `other` with its interval. Both must be over the same traces in the same order."""
     return estimate(minus(one, other), how)
 
@@ -274,12 +274,12 @@ def minus(one: AdditiveStatistic, other: AdditiveStatistic) -> AdditiveStatistic
 
     def why(sums: Floats) -> str:
         parts = (one, sums[..., :width]), (other, sums[..., width:])
-        return next((each.why(part) for each, part in parts if not np.isfinite(each.of(part)).all()), "")
+        return next((each.explain(part) for each, part in parts if not np.isfinite(each.evaluate(part)).all()), "")
 
     return AdditiveStatistic(
         f"{one.name} - {other.name}",
         np.concatenate((one.sums, other.sums), axis=1),
-        lambda sums: one.of(sums[..., :width]) - other.of(sums[..., width:]),
+        lambda sums: one.evaluate(sums[..., :width]) - other.evaluate(sums[..., width:]),
         why,
         None,
     )

@@ -24,7 +24,7 @@ def parts_of(study_data: StudyData, field: Field) -> list[RatingsPart]:
     A graph's nodes have each of them before and after derivation.
     """
     kinds = ["", *kinds_of(study_data, field)]
-    if not derives(study_data, field):
+    if not has_derivation(study_data, field):
         return [RatingsPart(kind, kind) for kind in kinds]
     both: tuple[Derived, ...] = ("before", "after")
     return [RatingsPart(", ".join(filter(None, (kind, derived))), kind, derived) for kind in kinds for derived in both]
@@ -34,13 +34,13 @@ def kinds_of(study_data: StudyData, field: Field) -> tuple[str, ...]:
     """Return the kinds of targets in order of appearance; empty if there is only one kind."""
     if field.per != "target" or study_data.study.protocol.targets == "unit":
         return ()
-    kinds: tuple[str, ...] = study_data.once(
+    kinds: tuple[str, ...] = study_data.cached(
         "kinds", lambda: tuple(dict.fromkeys(one.kind for unit in study_data.units for one in unit.targets))
     )
     return kinds if len(kinds) > 1 else ()
 
 
-def derives(study_data: StudyData, field: Field) -> bool:
+def has_derivation(study_data: StudyData, field: Field) -> bool:
     """Return True if paths are derived from a field's answers."""
     option_ids = {option.id for option in field.options}
     of_nodes = study_data.study.protocol.targets == "tdg nodes" and field.per == "target"

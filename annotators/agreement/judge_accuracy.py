@@ -8,7 +8,7 @@ import numpy as np
 
 from annotators.agreement.additive import AdditiveStatistic, ratio, undefined
 from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.counts import both, over, summed, too_few
+from annotators.agreement.counts import rated_by_all, select_places, sum_by_trace, why_not_comparable
 from annotators.agreement.ratings import Floats, Ratings
 
 Judged = Literal["accuracy", "precision", "recall", "specificity", "f1", "kappa"]
@@ -18,7 +18,7 @@ NAMED: tuple[tuple[Judged, str], ...] = (
 """Reported measures of a judge, and the names of the statistics."""
 
 
-def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None = None) -> AdditiveStatistic:
+def judge_statistic(ratings: Ratings, what: Judged, positive: str, weights: Floats | None = None) -> AdditiveStatistic:
     """Return a judge's measure from two columns, truth and judge in this order, over places that have both.
 
     `positive` is the category for precision, recall (the true positive rate), specificity (the true negative rate) and
@@ -29,9 +29,9 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
         raise ValueError(f"{ratings.field}: truth and one judge are compared, not {len(ratings.raters)}")
     if what == "kappa":
         return cohen_kappa(ratings)
-    if why := too_few(ratings):
+    if why := why_not_comparable(ratings):
         return undefined(what, len(ratings.traces), why, least=0.0)
-    pair = over(ratings, both(ratings))
+    pair = select_places(ratings, rated_by_all(ratings))
     truth, judge = pair.codes[:, 0], pair.codes[:, 1]
     # An index beyond the last category matches nothing.
     positive_code = ratings.categories.index(positive) if positive in ratings.categories else len(ratings.categories)
@@ -39,7 +39,7 @@ def judged(ratings: Ratings, what: Judged, positive: str, weights: Floats | None
     columns = np.column_stack(
         (np.ones(len(truth)), truth == judge, is_positive & is_predicted, is_positive, is_predicted)
     ).astype(np.float64)
-    sums = summed(pair, columns if weights is None else columns * weights[both(ratings), None])
+    sums = sum_by_trace(pair, columns if weights is None else columns * weights[rated_by_all(ratings), None])
     above, below, why_undefined = {
         "accuracy": ((0, 1, 0, 0, 0), (1, 0, 0, 0, 0), "no answers"),
         "precision": ((0, 0, 1, 0, 0), (0, 0, 0, 0, 1), f"the judge never said {positive}"),

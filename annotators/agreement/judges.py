@@ -8,9 +8,17 @@ import numpy as np
 
 from annotators.agreement import coefficients, numbers
 from annotators.agreement.estimates import AGAINST, MEAN, MINUS, MOST, EstimateMaker
-from annotators.agreement.fields import against, masked, numbers_against, numbers_of, ratings_of, scores_of, truth_of
+from annotators.agreement.fields import (
+    mask_rows,
+    numbers_of,
+    numeric_truth_and_rater,
+    ratings_of,
+    scores_of,
+    truth_and_rater,
+    truth_of,
+)
 from annotators.agreement.item_parts import RatingsPart, parts_of
-from annotators.agreement.judge_accuracy import NAMED, Judged, judged
+from annotators.agreement.judge_accuracy import NAMED, Judged, judge_statistic
 from annotators.agreement.option_sets import judge_of_sets
 from annotators.agreement.ratings import MissingAnswers, NumericRatings, Ratings
 from annotators.agreement.statistics_by_kind import weighted
@@ -44,7 +52,7 @@ def _against_most(study_data: StudyData, field: Field, part: RatingsPart) -> lis
         ratings = ratings_of(study_data, field.id, [judge], kind=part.kind, derived=part.derived)
         if not len(ratings.places):
             continue  # it never answers this
-        two = against(truth, ratings)
+        two = truth_and_rater(truth, ratings)
         name = study_data.columns.raters[judge].id
         pairs[name] = two
         numbers += _accuracy_numbers(
@@ -63,9 +71,9 @@ def _accuracy_numbers(maker: EstimateMaker, field: Field, two: Ratings) -> list[
         positives = [""] if what in ("accuracy", "kappa") else _positives(two.categories)
         for positive in positives:
             label = f"{name} of {positive}" if positive and len(two.categories) > 2 else name
-            numbers.append(maker.of(label, judged(two, what, positive or two.categories[0])))
-    numbers.append(maker.of("ac1", coefficients.gwet_ac(two)))
-    return numbers + (maker.all(weighted(two)) if field.kind == "ordinal" else [])
+            numbers.append(maker.number(label, judge_statistic(two, what, positive or two.categories[0])))
+    numbers.append(maker.number("ac1", coefficients.gwet_ac(two)))
+    return numbers + (maker.numbers(weighted(two)) if field.kind == "ordinal" else [])
 
 
 def _positives(categories: tuple[str, ...]) -> list[str]:
@@ -84,7 +92,7 @@ def _judge_differences(
     # The first union fixes the order of the items. The last operand lets the reasons of the first judge win.
     lacking = a.missing.by_place() | b.missing.by_place() | a.missing.by_place()
     missing = MissingAnswers.one_each(lacking.items(), by_item=True)
-    a, b = (two._replace(codes=masked(two.codes, rows), missing=missing) for two in (a, b))
+    a, b = (two._replace(codes=mask_rows(two.codes, rows), missing=missing) for two in (a, b))
     maker = EstimateMaker(study_data, field.id, a, part.name, f"{one}{MINUS}{other}")
     if not maker.places:
         return [maker.undefined("no item was judged by both")]
@@ -92,10 +100,13 @@ def _judge_differences(
     statistics: list[tuple[Judged, str]] = [("accuracy", "accuracy"), ("kappa", "cohen kappa")]
     if len(a.categories) == 2:
         statistics.append(("f1", "f1"))
-    numbers = [maker.apart(name, judged(a, what, first), judged(b, what, first)) for what, name in statistics]
+    numbers = [
+        maker.difference(name, judge_statistic(a, what, first), judge_statistic(b, what, first))
+        for what, name in statistics
+    ]
     if field.kind == "ordinal":
         pairs_of = zip(weighted(a), weighted(b), strict=True)
-        numbers += [maker.apart(name, one(), other()) for (name, one), (_, other) in pairs_of]
+        numbers += [maker.difference(name, one(), other()) for (name, one), (_, other) in pairs_of]
     return numbers
 
 
@@ -103,11 +114,11 @@ def _against_mean(study_data: StudyData, field: Field, judge: int) -> list[Agree
     people, judge_values = numbers_of(study_data, field.id), numbers_of(study_data, field.id, [judge])
     if not len(judge_values.places) or not len(people.places):
         return []
-    two = numbers_against(mean_of(people), judge_values)
+    two = numeric_truth_and_rater(mean_of(people), judge_values)
     maker = EstimateMaker(study_data, field.id, two, between=f"{judge_values.raters[0]}{AGAINST}{MEAN}")
     if not maker.places:
         return [maker.undefined("no item has both people's answers and the judge's")]
-    return maker.all(
+    return maker.numbers(
         [
             ("mae", lambda: numbers.mae(two)),
             ("mse", lambda: numbers.mse(two)),

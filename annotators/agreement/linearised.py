@@ -11,14 +11,14 @@ import numpy as np
 
 from annotators.agreement.additive import value_of
 from annotators.agreement.coefficients import fleiss_kappa, gwet_ac
-from annotators.agreement.counts import agreeing, counts
+from annotators.agreement.counts import category_counts, pairwise_agreement
 from annotators.agreement.ratings import Floats, Ratings
 
 
 def fleiss_z(ratings: Ratings) -> float | None:
     """Return Fleiss' kappa over its standard error under chance; None if places differ in their number of answers."""
     kappa = value_of(fleiss_kappa(ratings))
-    tally = counts(ratings)
+    tally = category_counts(ratings)
     raters = tally.sum(axis=1)
     if kappa is None or not (raters == raters[0]).all():
         return None
@@ -56,7 +56,7 @@ def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
 
 def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
     """Return each category's mean share over places that anyone rated, and the shares at each such place."""
-    tally = counts(ratings)
+    tally = category_counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]
     shares = tally / tally.sum(axis=1, keepdims=True)
     return shares.mean(axis=0), shares
@@ -66,13 +66,13 @@ def _linearised_error(
     ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats
 ) -> float | None:
     """Return a linearised standard error. `each` is the chance agreement at each place by itself."""
-    tally = counts(ratings)
+    tally = category_counts(ratings)
     tally = tally[tally.sum(axis=1) > 0]
     n = len(tally)
     if value is None or n < 2:
         return None
     pairable = tally.sum(axis=1) >= 2
-    place = n / pairable.sum() * (agreeing(tally, weights) - chance * pairable) / (1 - chance)
+    place = n / pairable.sum() * (pairwise_agreement(tally, weights) - chance * pairable) / (1 - chance)
     place = place - 2 * (1 - value) * (each - chance) / (1 - chance)
     return sqrt(float(((place - value) ** 2).sum()) / (n * (n - 1)))
 

@@ -10,16 +10,25 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, AdditiveStatistic, over_traces, ratio, undefined
+from annotators.agreement.additive import EPSILON, FIRST_OF_SECOND, AdditiveStatistic, ratio, totals_by_trace, undefined
 from annotators.agreement.alpha import alpha_numbers
 from annotators.agreement.counts import NO_ANSWERS
 from annotators.agreement.icc import Icc, icc, icc_interval
-from annotators.agreement.numeric_range import NO_SPREAD, centred, too_few_numbers
-from annotators.agreement.ranks import joint, spearman_of
+from annotators.agreement.numeric_range import NO_SPREAD, centre_values, why_numbers_not_comparable
+from annotators.agreement.ranks import joint_sums, spearman_of
 from annotators.agreement.ratings import Floats, NumericRatings
 
 __all__ = [
-    "Icc", "alpha_numbers", "icc", "icc_interval", "mae", "mean", "mse", "pearson", "spearman", "within",
+    "Icc",
+    "alpha_numbers",
+    "icc",
+    "icc_interval",
+    "mae",
+    "mean",
+    "mse",
+    "pearson",
+    "share_within",
+    "spearman",
 ]  # fmt: skip
 
 _SLACK = 1e-9
@@ -37,17 +46,17 @@ def _paired_columns(numbers: NumericRatings) -> tuple[Floats, Floats, npt.NDArra
 def pearson(numbers: NumericRatings) -> AdditiveStatistic:
     """Return Pearson's correlation of two columns, over places that have both."""
     traces = len(numbers.traces)
-    if why := too_few_numbers(numbers):
+    if why := why_numbers_not_comparable(numbers):
         return undefined("pearson", traces, why, least=-1.0)
     x, y, trace = _paired_columns(numbers)
-    x, y = centred(x), centred(y)
-    sums = over_traces(np.column_stack((np.ones(len(x)), x, y, x * x, y * y, x * y)), trace, traces)
+    x, y = centre_values(x), centre_values(y)
+    sums = totals_by_trace(np.column_stack((np.ones(len(x)), x, y, x * x, y * y, x * y)), trace, traces)
 
     def of(sums: Floats) -> Floats:
         n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
         # A spread below rounding error counts as none.
         of_x, of_y = xx - ratio(x * x, n), yy - ratio(y * y, n)
-        spread = (of_x > NOTHING * xx) & (of_y > NOTHING * yy)
+        spread = (of_x > EPSILON * xx) & (of_y > EPSILON * yy)
         coefficient = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
         return np.clip(coefficient, -1.0, 1.0)
 
@@ -60,10 +69,10 @@ def spearman(numbers: NumericRatings) -> AdditiveStatistic:
     Mid-ranks are computed anew in each resample, from the frequency of each pair of values.
     """
     traces = len(numbers.traces)
-    if why := too_few_numbers(numbers):
+    if why := why_numbers_not_comparable(numbers):
         return undefined("spearman", traces, why, least=-1.0)
     x, y, trace = _paired_columns(numbers)
-    sums, one, other, column = joint(x, y, trace, traces)
+    sums, one, other, column = joint_sums(x, y, trace, traces)
 
     def of(sums: Floats) -> Floats:
         return spearman_of(sums, one, other, column)
@@ -81,7 +90,7 @@ def mae(numbers: NumericRatings) -> AdditiveStatistic:
     return _error_statistic("mae", numbers, np.abs, None)
 
 
-def within(numbers: NumericRatings, band: float = 0.05) -> AdditiveStatistic:
+def share_within(numbers: NumericRatings, band: float = 0.05) -> AdditiveStatistic:
     """Return the share of differences within +- `band` (inclusive, 1e-9 slack), over places that have both."""
     return _error_statistic(
         f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0
@@ -92,7 +101,7 @@ def _error_statistic(
     name: str, numbers: NumericRatings, of: Callable[[Floats], Floats], most: float | None
 ) -> AdditiveStatistic:
     traces = len(numbers.traces)
-    if why := too_few_numbers(numbers):
+    if why := why_numbers_not_comparable(numbers):
         return undefined(name, traces, why, most, least=0.0)
     x, y, trace = _paired_columns(numbers)
     return _mean_statistic(name, of(x - y), trace, traces, most, 0.0)
@@ -114,7 +123,7 @@ def mean(
 def _mean_statistic(
     name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int, most: float | None, least: float | None
 ) -> AdditiveStatistic:
-    sums = over_traces(np.column_stack((values, np.ones(len(values)))), trace, traces)
+    sums = totals_by_trace(np.column_stack((values, np.ones(len(values)))), trace, traces)
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: NO_ANSWERS, most, least, len(values),
         FIRST_OF_SECOND if most == 1 else None,

@@ -10,13 +10,13 @@ from annotators.agreement.ratings import Floats, NumericRatings
 NO_SPREAD = "no spread"
 
 
-def centred(values: Floats) -> Floats:
+def centre_values(values: Floats) -> Floats:
     """Return values minus their median, so that squares stay exact and equal values become exactly zero."""
     given_values = values[np.isfinite(values)]
     return values - np.median(given_values) if given_values.size else values
 
 
-def too_few_numbers(numbers: NumericRatings) -> str:
+def why_numbers_not_comparable(numbers: NumericRatings) -> str:
     """Return why no two raters can be compared; empty if they can."""
     is_given = np.isfinite(numbers.values)
     has_answers = is_given.any(axis=0)

@@ -18,9 +18,9 @@ from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.alpha import alpha_by_distance
 from annotators.agreement.answers import answers_of, field_named
 from annotators.agreement.estimates import AGAIN, AGAINST, MOST, RUNS, EstimateMaker, Statistic
-from annotators.agreement.fields import FLAG, TRUTH, clusters_at, missing_of, numbers_against, numbers_at
+from annotators.agreement.fields import FLAG, TRUTH, clusters_at, missing_of, numbers_at, numeric_truth_and_rater
 from annotators.agreement.item_parts import kinds_of
-from annotators.agreement.judge_accuracy import NAMED, judged
+from annotators.agreement.judge_accuracy import NAMED, judge_statistic
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import (
     NO_MAJORITY,
@@ -30,8 +30,8 @@ from annotators.agreement.ratings import (
     Ratings,
     missing_of_all,
 )
-from annotators.agreement.similarity import near
-from annotators.agreement.statistics_by_kind import why_not
+from annotators.agreement.similarity import pairwise_share_within
+from annotators.agreement.statistics_by_kind import why_not_comparable
 from annotators.study_data import StudyData
 from lab.core.adjudication import set_of_most
 from lab.core.agreement import Agreement
@@ -86,7 +86,7 @@ def sets_of(
     """
     who = tuple(study_data.people if raters is None else raters)
     key = ("sets", field, who, raters is None, kind, run)
-    sets: SetRatings = study_data.once(
+    sets: SetRatings = study_data.cached(
         key, lambda: _read_sets(study_data, field_named(study_data, field), who, kind, run, raters is None)
     )
     return sets
@@ -101,10 +101,10 @@ def _read_sets(
     values = np.array([*number, np.nan, np.nan])[answers.value]
     why = answers.why
     if kind:
-        of_kind = np.fromiter((one == kind for one in answers.laid.kinds), dtype=np.bool_)[:, None]
+        of_kind = np.fromiter((one == kind for one in answers.places.kinds), dtype=np.bool_)[:, None]
         values, why = np.where(of_kind, values, np.nan), np.where(of_kind, why, -1).astype(np.int32)
-    missing = missing_of(study_data, answers.laid, raters, why, answers.reasons)
-    numbers = numbers_at(study_data, field.id, values, answers.laid, raters, missing, people=people)
+    missing = missing_of(study_data, answers.places, raters, why, answers.reasons)
+    numbers = numbers_at(study_data, field.id, values, answers.places, raters, missing, people=people)
     return SetRatings(options, sets, numbers)
 
 
@@ -176,7 +176,7 @@ def _used_sets(these: SetRatings) -> tuple[Masks, npt.NDArray[np.int64]]:
 def same_set(these: SetRatings) -> AdditiveStatistic:
     """Return the share of pairs of raters with equal sets, over places that two rated."""
     # Equal sets have equal numbers, so a band of 0 compares sets.
-    return near(these.numbers, "percent", 0.0)
+    return pairwise_share_within(these.numbers, "percent", 0.0)
 
 
 def same_set_of_all(these: SetRatings) -> AdditiveStatistic:
@@ -197,15 +197,15 @@ def agreements_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
     for kind in ("", *kinds_of(study_data, field)):
         these = sets_of(study_data, field.id, kind=kind)
         maker = EstimateMaker(study_data, field.id, these.numbers, kind)
-        if why := why_not(study_data, these.numbers.there, these.numbers.raters):
+        if why := why_not_comparable(study_data, these.numbers.there, these.numbers.raters):
             numbers.append(maker.undefined(why))
         else:
-            numbers += maker.all(_set_statistics(these))
+            numbers += maker.numbers(_set_statistics(these))
     these = sets_of(study_data, field.id)
-    if not why_not(study_data, these.numbers.there, these.numbers.raters):
+    if not why_not_comparable(study_data, these.numbers.there, these.numbers.raters):
         for id in these.options:
             ratings = these.option(id)
-            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).all(_option_statistics(ratings))
+            numbers += EstimateMaker(study_data, field.id, ratings, part_of(id)).numbers(_option_statistics(ratings))
     return numbers
 
 
@@ -245,7 +245,7 @@ def pairs_of_sets(study_data: StudyData, field: Field) -> list[Agreement]:
         two = these._replace(numbers=these.numbers.by(pair))
         share, masi, jaccard = _set_statistics(two)
         maker = EstimateMaker(study_data, field.id, two.numbers, between=" and ".join(two.numbers.raters))
-        numbers += maker.all([masi, share, jaccard])
+        numbers += maker.numbers([masi, share, jaccard])
     return numbers
 
 
@@ -268,7 +268,7 @@ def sets_again(study_data: StudyData, field: Field) -> list[Agreement]:
     numbers = NumericRatings(field.id, values, ("first", "again"), trace, traces, places, missing)
     two = parts[0]._replace(numbers=numbers)
     raters = sum(bool(one.numbers.there.all(axis=1).any()) for one in parts)
-    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).all(_set_statistics(two))
+    return EstimateMaker(study_data, field.id, numbers, between=AGAIN, raters=raters).numbers(_set_statistics(two))
 
 
 def sets_of_runs(study_data: StudyData, field: Field, judge: int, runs: Sequence[int]) -> SetRatings | None:
@@ -294,7 +294,7 @@ def sets_of_judge_again(study_data: StudyData, field: Field, judge: int, runs: S
         return []
     between = study_data.columns.raters[judge].id + RUNS
     maker = EstimateMaker(study_data, field.id, these.numbers, between=between, raters=1)
-    return [maker.of("percent", same_set(these)), maker.of("percent exact", same_set_of_all(these))]
+    return [maker.number("percent", same_set(these)), maker.number("percent exact", same_set_of_all(these))]
 
 
 def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agreement]:
@@ -311,12 +311,12 @@ def judge_of_sets(study_data: StudyData, field: Field, judge: int) -> list[Agree
     if not maker.places:
         return [maker.undefined("no item has both an answer of most people and the judge's")]
     share, *alphas = _set_statistics(two)
-    numbers = maker.all([("accuracy", share[1]), *alphas])
+    numbers = maker.numbers([("accuracy", share[1]), *alphas])
     for id in two.options:
         ratings = two.option(id)
         own = EstimateMaker(study_data, field.id, ratings, part_of(id), between)
-        numbers += [own.of(name, judged(ratings, what, "yes")) for what, name in NAMED]
-        numbers.append(own.of("ac1", coefficients.gwet_ac(ratings)))
+        numbers += [own.number(name, judge_statistic(ratings, what, "yes")) for what, name in NAMED]
+        numbers.append(own.number("ac1", coefficients.gwet_ac(ratings)))
     return numbers
 
 
@@ -327,7 +327,7 @@ def truth_of_sets(study_data: StudyData, field: Field) -> SetRatings:
     """
     people = sets_of(study_data, field.id)
     answers = answers_of(study_data, field, tuple(study_data.people), 1)
-    gave = dict(zip(answers.laid.places, answers.gave.sum(axis=1).tolist(), strict=True))
+    gave = dict(zip(answers.places.places, answers.has_reason.sum(axis=1).tolist(), strict=True))
     set_numbers = {tuple(np.array(people.options)[row]): at for at, row in enumerate(people.sets)}
     values = np.full((len(people.numbers.places), 1), np.nan)
     for at, place in enumerate(people.numbers.places):
@@ -362,7 +362,7 @@ def _two_columns(one: SetRatings, other: SetRatings) -> SetRatings:
 
     Both number their sets alike, so the longer list contains the shorter one.
     """
-    numbers = numbers_against(one.numbers, other.numbers)
+    numbers = numeric_truth_and_rater(one.numbers, other.numbers)
     # The truth may add sets that no rater chose, at the end of the same list.
     longer = one if len(one.sets) >= len(other.sets) else other
     return SetRatings(one.options, longer.sets, numbers)

@@ -13,8 +13,8 @@ from annotators.agreement.derivations import NAMES
 from annotators.agreement.estimates import EstimateMaker
 from annotators.agreement.fields import (
     TRUTH,
-    beside,
     derived_numbers,
+    join_columns,
     missing_of,
     numbers_at,
     numbers_of,
@@ -23,8 +23,8 @@ from annotators.agreement.fields import (
 )
 from annotators.agreement.option_sets import pairs_of_sets
 from annotators.agreement.ratings import Floats, NumericRatings, Ratings
-from annotators.agreement.similarity import apart, coded
-from annotators.agreement.statistics_by_kind import of_others, weighted
+from annotators.agreement.similarity import answer_codes, pairwise_mae
+from annotators.agreement.statistics_by_kind import other_statistics, weighted
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.errors import LabError
@@ -34,7 +34,7 @@ from lab.core.report import Grid
 CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
-def by_pairs(study_data: StudyData, field: str) -> list[Agreement]:
+def agreements_by_pair(study_data: StudyData, field: str) -> list[Agreement]:
     """Return the chance-corrected statistic, percent and AC1 of a field (numbers: ICC and error) for each two people.
 
     `field` may also be a derived name (`apr`). Raise `LabError` if it is neither.
@@ -73,19 +73,19 @@ def _numbers_by_pairs(study_data: StudyData, these: NumericRatings, question: Fi
 
 def _pair_agreements(study_data: StudyData, field: Field, two: Ratings) -> list[Agreement]:
     maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
-    kappa = maker.of("cohen kappa", coefficients.cohen_kappa(two))
-    others = [maker.of("percent", coefficients.percent(two)), maker.of("ac1", coefficients.gwet_ac(two))]
+    kappa = maker.number("cohen kappa", coefficients.cohen_kappa(two))
+    others = [maker.number("percent", coefficients.percent(two)), maker.number("ac1", coefficients.gwet_ac(two))]
     if field.kind != "ordinal":
         return [kappa, *others]
-    first, *more = maker.all(weighted(two))  # the chart draws the first number
+    first, *more = maker.numbers(weighted(two))  # the chart draws the first number
     return [first, kappa, *others, *more]
 
 
 def _numbers_of_two(study_data: StudyData, field: Field, two: NumericRatings) -> list[Agreement]:
     maker = EstimateMaker(study_data, field.id, two, between=" and ".join(two.raters))
     if field.kind != "interval":
-        return maker.all(of_others(study_data, field, two))
-    return [maker.of("icc(A,1)", numbers.icc(two, "A,1")), maker.of("mae", apart(two))]
+        return maker.numbers(other_statistics(study_data, field, two))
+    return [maker.number("icc(A,1)", numbers.icc(two, "A,1")), maker.number("mae", pairwise_mae(two))]
 
 
 def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
@@ -93,9 +93,9 @@ def numbers_like(study_data: StudyData, field: Field) -> NumericRatings:
     if field.kind in ("interval", "step"):
         return numbers_of(study_data, field.id)
     answers = answers_of(study_data, field, study_data.people, 1)
-    values = coded(study_data, field, answers.value)
-    missing = missing_of(study_data, answers.laid, study_data.people, answers.why, answers.reasons)
-    return numbers_at(study_data, field.id, values, answers.laid, study_data.people, missing, people=True)
+    values = answer_codes(study_data, field, answers.value)
+    missing = missing_of(study_data, answers.places, study_data.people, answers.why, answers.reasons)
+    return numbers_at(study_data, field.id, values, answers.places, study_data.people, missing, people=True)
 
 
 # -- which answers came together -------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _two_columns(study_data: StudyData, field: str, one: str, other: str) -> Rat
     if {one, other} <= people - others and {one, other} <= set(ratings.raters):
         columns = [ratings.raters.index(name) for name in (one, other)]
         return ratings._replace(codes=ratings.codes[:, columns], raters=(one, other))
-    return beside(_rater_column(study_data, field, one), _rater_column(study_data, field, other))
+    return join_columns(_rater_column(study_data, field, one), _rater_column(study_data, field, other))
 
 
 def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
@@ -163,7 +163,7 @@ def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Gr
 # -- where they differ -----------------------------------------------------------------------------------------
 
 
-def disagreeing(
+def disputed_places(
     study_data: StudyData, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
     """Return places (unit, target) of a field on which raters differ, those with the most even split first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import NOTHING, ratio
+from annotators.agreement.additive import EPSILON, ratio
 from annotators.agreement.ratings import Floats
 
 Ints = npt.NDArray[np.int32]
@@ -17,7 +17,7 @@ _PAIRED = 20_000_000
 """Maximum size of a table of traces by pairs if there are more pairs than traces, in cells: 160 MB."""
 
 
-def joint(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Floats, Floats, Ints]:
+def joint_sums(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Floats, Floats, Ints]:
     """Return sums that suffice to compute ranks, values x and y, and the column with the frequency of each pair.
 
     The sums are the frequencies of distinct pairs (traces x pairs) if that table fits into 160 MB or pairs are fewer
@@ -47,7 +47,7 @@ def _rank_correlations(weights: Floats, x: Floats, y: Floats) -> Floats:
     one, other = _mid_ranks(weights, x) - (n + 1) / 2, _mid_ranks(weights, y) - (n + 1) / 2
     xx, yy = (weights * one * one).sum(axis=1), (weights * other * other).sum(axis=1)
     below = np.sqrt(xx * yy)
-    return ratio((weights * one * other).sum(axis=1), np.where(below > NOTHING * n[:, 0] ** 3, below, 0.0))
+    return ratio((weights * one * other).sum(axis=1), np.where(below > EPSILON * n[:, 0] ** 3, below, 0.0))
 
 
 def _mid_ranks(weights: Floats, values: Floats) -> Floats:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio
-from annotators.agreement.answers import Ints, answers_of, places_at, places_of, units_laid
+from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace
+from annotators.agreement.answers import Ints, answers_of, places_at, places_of, places_of_units
 from annotators.agreement.fields import Codes, categories_of, codes_of
 from annotators.agreement.ratings import Floats
 from annotators.study_data import StudyData
@@ -27,21 +27,21 @@ class RaterSequence(NamedTuple):
 
     field: Ints
     code: Codes
-    rest: Codes
+    majority: Codes
     unit: Ints
     trace: Ints
     traces: int
 
-    def some(self, mask: npt.NDArray[np.bool_]) -> RaterSequence:
+    def select(self, mask: npt.NDArray[np.bool_]) -> RaterSequence:
         """Return only the masked rows."""
         return RaterSequence(
-            self.field[mask], self.code[mask], self.rest[mask], self.unit[mask], self.trace[mask], self.traces
+            self.field[mask], self.code[mask], self.majority[mask], self.unit[mask], self.trace[mask], self.traces
         )  # fmt: skip
 
     @property
     def compared(self) -> RaterSequence:
         """The answers for which the others have a majority."""
-        return self.some(self.rest >= 0)
+        return self.select(self.majority >= 0)
 
 
 def chosen_fields(study_data: StudyData) -> tuple[Field, ...]:
@@ -55,7 +55,7 @@ def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
     if not parts:
         none = np.zeros(0, dtype=np.int32)
         return RaterSequence(
-            none, none.astype(np.int16), none.astype(np.int16), none, none, len(units_laid(study_data).traces)
+            none, none.astype(np.int16), none.astype(np.int16), none, none, len(places_of_units(study_data).traces)
         )
     rows = np.concatenate([rows for rows, _ in parts])
     # By time, and by row within one instant.
@@ -64,10 +64,10 @@ def sequence_of(study_data: StudyData, rater: int) -> RaterSequence:
     return RaterSequence(
         np.concatenate([own.field for own in owns])[order],
         np.concatenate([own.code for own in owns])[order],
-        np.concatenate([own.rest for own in owns])[order],
+        np.concatenate([own.majority for own in owns])[order],
         np.concatenate([own.unit for own in owns])[order],
         np.concatenate([own.trace for own in owns])[order],
-        len(units_laid(study_data).traces),
+        len(places_of_units(study_data).traces),
     )
 
 
@@ -84,7 +84,7 @@ def _field_sequence(
     has_code = place >= 0
     has_code[has_code] = codes[place[has_code]] >= 0
     rows, place = rows[has_code], place[has_code]
-    rest = rest_of(study_data, field, rater)[place]
+    rest = majority_of_others(study_data, field, rater)[place]
     own = RaterSequence(
         np.full(len(rows), at, dtype=np.int32), codes[place], rest, columns.unit[rows], field_places.trace[place],
         len(field_places.traces),
@@ -92,7 +92,7 @@ def _field_sequence(
     return rows, own
 
 
-def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
+def majority_of_others(study_data: StudyData, field: Field, rater: int) -> Codes:
     """Return the answer of more than half of the people other than this one at each place of a field, else -1.
 
     Reasons for having no answer are votes too, as in the truth against which judges are measured.
@@ -104,7 +104,7 @@ def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
         # The rater's own vote is taken out of the cached counts.
         mine = _codes(study_data, field, study_data.people)[:, at]
         counts = counts - (mine[:, None] == np.arange(counts.shape[1]))
-        voices = voices - ((mine >= 0) | answers.gave[:, at])
+        voices = voices - ((mine >= 0) | answers.has_reason[:, at])
     if not counts.size:
         return np.full(len(counts), -1, dtype=np.int16)
     best = counts.argmax(axis=1)
@@ -114,7 +114,7 @@ def rest_of(study_data: StudyData, field: Field, rater: int) -> Codes:
 
 def _codes(study_data: StudyData, field: Field, raters: tuple[int, ...]) -> Codes:
     """Return these raters' first ratings as codes (places x raters), cached."""
-    codes: Codes = study_data.once(
+    codes: Codes = study_data.cached(
         ("codes", field.id, raters), lambda: codes_of(study_data, field, answers_of(study_data, field, raters, 1))
     )
     return codes
@@ -128,15 +128,15 @@ def _votes(study_data: StudyData, field: Field) -> tuple[npt.NDArray[np.int32], 
         codes = _codes(study_data, field, study_data.people)
         counts_by_code = [(codes == at).sum(axis=1) for at in range(len(categories_of(study_data, field)))]
         counts = np.stack(counts_by_code, axis=1) if counts_by_code else np.zeros((len(codes), 0))
-        return counts.astype(np.int32), ((codes >= 0) | answers.gave).sum(axis=1).astype(np.int32)
+        return counts.astype(np.int32), ((codes >= 0) | answers.has_reason).sum(axis=1).astype(np.int32)
 
-    votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = study_data.once(("votes", field.id), counted)
+    votes: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] = study_data.cached(("votes", field.id), counted)
     return votes
 
 
 def share(name: str, same: npt.NDArray[np.bool_], trace: Ints, traces: int, why: str) -> AdditiveStatistic:
     """Return the share of rows that are `same`. `why` is the reason if there are no rows."""
-    sums = over_traces(np.column_stack((same, np.ones(len(same)))).astype(np.float64), trace, max(1, traces))
+    sums = totals_by_trace(np.column_stack((same, np.ones(len(same)))).astype(np.float64), trace, max(1, traces))
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0, places=len(same)
     )
@@ -159,7 +159,7 @@ def pairs_before(own: RaterSequence, fields: int) -> tuple[npt.NDArray[np.intp],
     return np.concatenate(later or none), np.concatenate(before or none)
 
 
-def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveStatistic:
+def repetition_beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveStatistic:
     """Return how much more often an answer equals the one before than the rater's own margins predict, as a share.
 
     Sums, for each field: equal pairs, pairs, and the frequency of each category later and before.
@@ -171,7 +171,7 @@ def beyond_chance(own: RaterSequence, fields: int, categories: int) -> AdditiveS
         mine = own.field[later] == field
         one, other = own.code[later[mine]], own.code[before[mine]]
         table = np.column_stack((one == other, np.ones(len(one)), weights[one], weights[other])).astype(np.float64)
-        parts.append(over_traces(table, own.trace[later[mine]], max(1, own.traces)))
+        parts.append(totals_by_trace(table, own.trace[later[mine]], max(1, own.traces)))
     sums = np.concatenate(parts, axis=1) if parts else np.zeros((1, 0))
 
     def of(sums: Floats) -> Floats:

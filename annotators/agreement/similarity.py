@@ -25,22 +25,22 @@ _BOX_TESTS: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
 )  # fmt: skip
 
 
-def apart(numbers: NumericRatings, name: str = "mae") -> AdditiveStatistic:
+def pairwise_mae(numbers: NumericRatings, name: str = "mae") -> AdditiveStatistic:
     """Return the mean absolute difference of pairs of raters."""
     return pairwise(numbers, name, lambda one, other: np.abs(one - other), None)
 
 
-def near(numbers: NumericRatings, name: str, band: float) -> AdditiveStatistic:
+def pairwise_share_within(numbers: NumericRatings, name: str, band: float) -> AdditiveStatistic:
     """Return the share of pairs of raters whose numbers are within +- `band` (inclusive)."""
     return pairwise(numbers, name, lambda one, other: (np.abs(one - other) <= band + 1e-9).astype(np.float64), 1.0)
 
 
 def same_text(numbers: NumericRatings) -> AdditiveStatistic:
-    """Return the share of pairs of raters with equal texts. `numbers` come from `coded`."""
+    """Return the share of pairs of raters with equal texts. `numbers` come from `answer_codes`."""
     return pairwise(numbers, "same text", lambda one, other: (one == other).astype(np.float64), 1.0)
 
 
-def boxes(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Callable[[], AdditiveStatistic]]]:
+def box_statistics(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Callable[[], AdditiveStatistic]]]:
     """Return the shares of pairs of raters whose boxes are equal, and whose boxes contain each other's centre."""
     values = study_data.columns.values
 
@@ -64,7 +64,7 @@ def boxes(study_data: StudyData, numbers: NumericRatings) -> list[tuple[str, Cal
     return [(name, share(name, which)) for name, which in _BOX_TESTS]
 
 
-def coded(study_data: StudyData, field: Field, value: npt.NDArray[np.int32]) -> Floats:
+def answer_codes(study_data: StudyData, field: Field, value: npt.NDArray[np.int32]) -> Floats:
     """Return answers as numbers that are equal if the answers are. Texts ignore case and white space."""
     codes: dict[bytes, int] = {}
     if field.kind == "text":

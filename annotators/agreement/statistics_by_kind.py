@@ -7,16 +7,16 @@ from collections.abc import Collection
 import numpy as np
 
 from annotators.agreement import coefficients, numbers
-from annotators.agreement.answers import sheets_of, units_laid
+from annotators.agreement.answers import places_of_units, sheets_of
 from annotators.agreement.derivations import NOTHING_FOLLOWS
 from annotators.agreement.estimates import Statistic
 from annotators.agreement.ratings import NumericRatings, Ratings
-from annotators.agreement.similarity import apart, boxes, near, same_text
+from annotators.agreement.similarity import box_statistics, pairwise_mae, pairwise_share_within, same_text
 from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
 
-def of_categories(study_data: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
+def category_statistics(study_data: StudyData, field: Field, ratings: Ratings, of_each: int | None) -> list[Statistic]:
     """Return the statistics of nominal, ordinal and flag fields.
 
     `of_each` is the number of raters per unit, None if it differs.
@@ -50,7 +50,7 @@ def weighted(ratings: Ratings) -> list[Statistic]:
     ]
 
 
-def of_numbers(study_data: StudyData, these: NumericRatings, of_each: int | None) -> list[Statistic]:
+def number_statistics(study_data: StudyData, these: NumericRatings, of_each: int | None) -> list[Statistic]:
     """Return the statistics of intervals, of ordinal options that are numbers, and of derived values."""
     statistics: list[Statistic] = []
     if len(these.raters) == of_each:
@@ -61,23 +61,23 @@ def of_numbers(study_data: StudyData, these: NumericRatings, of_each: int | None
     statistics.append(("alpha interval", lambda: numbers.alpha_numbers(these)))
     if "alpha ratio" in study_data.study.statistics:
         statistics.append(("alpha ratio", lambda: numbers.alpha_numbers(these, "ratio")))
-    statistics.append(("mae", lambda: apart(these)))
+    statistics.append(("mae", lambda: pairwise_mae(these)))
     return statistics
 
 
-def of_others(study_data: StudyData, field: Field, these: NumericRatings) -> list[Statistic]:
+def other_statistics(study_data: StudyData, field: Field, these: NumericRatings) -> list[Statistic]:
     """Return the statistics of steps, boxes and texts."""
     if field.kind == "step":
         return [
-            ("same step", lambda: near(these, "same step", 0.0)),
-            ("within one step", lambda: near(these, "within one step", 1.0)),
+            ("same step", lambda: pairwise_share_within(these, "same step", 0.0)),
+            ("within one step", lambda: pairwise_share_within(these, "within one step", 1.0)),
         ]
     if field.kind == "box":
-        return boxes(study_data, these)
+        return box_statistics(study_data, these)
     return [("same text", lambda: same_text(these))]
 
 
-def why_not(
+def why_not_comparable(
     study_data: StudyData,
     there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
     names: tuple[str, ...],
@@ -90,7 +90,7 @@ def why_not(
     has_answers = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
     if not has_answers.any() and NOTHING_FOLLOWS in reasons:
         return "nothing follows from what is handed in"
-    if not has_answers.any() and sheets_of(study_data, study_data.people, 1)[1][units_laid(study_data).unit].any():
+    if not has_answers.any() and sheets_of(study_data, study_data.people, 1)[1][places_of_units(study_data).unit].any():
         return "nobody has answered it"
     if not has_answers.any():
         return "nobody's answers are handed in yet"

@@ -9,18 +9,18 @@ import numpy as np
 from annotators.agreement import coefficients, numbers
 from annotators.agreement.estimates import AGAIN, RUNS, EstimateMaker, Statistic
 from annotators.agreement.fields import (
-    against,
     clusters_at,
-    numbers_against,
     numbers_of,
+    numeric_truth_and_rater,
     ratings_of,
     scores_of,
-    stacked,
+    stack_columns,
+    truth_and_rater,
 )
-from annotators.agreement.item_parts import RatingsPart, derives, parts_of
+from annotators.agreement.item_parts import RatingsPart, has_derivation, parts_of
 from annotators.agreement.option_sets import sets_again, sets_of_judge_again
 from annotators.agreement.ratings import Ints, NumericRatings, RatedItem, Ratings, missing_of_all
-from annotators.agreement.similarity import apart
+from annotators.agreement.similarity import pairwise_mae
 from annotators.agreement.statistics_by_kind import weighted
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
@@ -29,7 +29,7 @@ from lab.core.protocol import Field
 CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
-def runs_there(study_data: StudyData, raters: Sequence[int]) -> list[int]:
+def rating_numbers(study_data: StudyData, raters: Sequence[int]) -> list[int]:
     """Return the numbers of the ratings that these raters made, from 1."""
     columns = study_data.columns
     return [int(run) for run in np.unique(columns.run[np.isin(columns.rater, list(raters))])]
@@ -38,10 +38,10 @@ def runs_there(study_data: StudyData, raters: Sequence[int]) -> list[int]:
 def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
     """Return a field's agreement of first and repeated ratings; empty if nothing was rated twice."""
     numbers: list[Agreement] = []
-    if len(runs_there(study_data, study_data.people)) > 1:
+    if len(rating_numbers(study_data, study_data.people)) > 1:
         numbers += _agreements_of_people(study_data, field)
     for judge in study_data.judges:
-        if len(runs_there(study_data, [judge])) > 1:
+        if len(rating_numbers(study_data, [judge])) > 1:
             numbers += _agreements_of_judge(study_data, field, judge)
     return numbers
 
@@ -49,15 +49,17 @@ def agreements_again(study_data: StudyData, field: Field) -> list[Agreement]:
 def _agreements_of_people(study_data: StudyData, field: Field) -> list[Agreement]:
     agreements: list[Agreement] = sets_again(study_data, field) if field.kind == "many" else []
     if field.kind in CATEGORICAL:
-        two, raters = repeated(study_data, field.id)
+        two, raters = repeated_ratings(study_data, field.id)
         if len(two.places):
             maker = EstimateMaker(study_data, field.id, two, between=AGAIN, raters=raters)
-            agreements += maker.all(_pair_statistics(field, two))
+            agreements += maker.numbers(_pair_statistics(field, two))
     if field.kind == "interval" or scores_of(field):
         these, raters = numbers_repeated(study_data, field.id)
         if len(these.places):
             maker = EstimateMaker(study_data, field.id, these, between=AGAIN, raters=raters)
-            agreements += maker.all([("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: apart(these))])
+            agreements += maker.numbers(
+                [("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: pairwise_mae(these))]
+            )
     return agreements
 
 
@@ -70,13 +72,13 @@ def _pair_statistics(field: Field, two: Ratings) -> list[Statistic]:
     return statistics + (weighted(two) if field.kind == "ordinal" else [])
 
 
-def repeated(study_data: StudyData, field: str) -> tuple[Ratings, int]:
+def repeated_ratings(study_data: StudyData, field: str) -> tuple[Ratings, int]:
     """Return two columns, `first` and `again`, and the number of people who rated something twice.
 
     They cover every place that a person was to rate twice, separately for each person. Third ratings do not count.
     """
     parts = [
-        against(ratings_of(study_data, field, [rater], run=2), ratings_of(study_data, field, [rater], run=1))
+        truth_and_rater(ratings_of(study_data, field, [rater], run=2), ratings_of(study_data, field, [rater], run=1))
         for rater in study_data.people
     ]
     # `against` puts the second rating first, because the truth's place is its first column.
@@ -89,9 +91,11 @@ def repeated(study_data: StudyData, field: str) -> tuple[Ratings, int]:
 
 
 def numbers_repeated(study_data: StudyData, field: str) -> tuple[NumericRatings, int]:
-    """Return the same as `repeated` for numbers."""
+    """Return the same as `repeated_ratings` for numbers."""
     parts = [
-        numbers_against(numbers_of(study_data, field, [rater], run=2), numbers_of(study_data, field, [rater], run=1))
+        numeric_truth_and_rater(
+            numbers_of(study_data, field, [rater], run=2), numbers_of(study_data, field, [rater], run=1)
+        )
         for rater in study_data.people
     ]
     values = np.concatenate([one.values[:, ::-1] for one in parts]) if parts else np.zeros((0, 2))
@@ -116,8 +120,8 @@ def _raters(parts: Sequence[Ratings] | Sequence[NumericRatings]) -> int:
 
 def runs_of(study_data: StudyData, field: str, judge: int, part: RatingsPart = RatingsPart()) -> Ratings:  # noqa: B008  # frozen
     """Return a judge's runs as columns `run 1`, `run 2`, ..., over the places that any of them rated."""
-    runs = runs_there(study_data, [judge]) or [1]
-    return stacked(
+    runs = rating_numbers(study_data, [judge]) or [1]
+    return stack_columns(
         study_data,
         [
             (f"run {run}", ratings_of(study_data, field, [judge], kind=part.kind, derived=part.derived, run=run))
@@ -130,31 +134,31 @@ def _agreements_of_judge(study_data: StudyData, field: Field, judge: int) -> lis
     between = study_data.columns.raters[judge].id + RUNS
     if field.kind in CATEGORICAL:
         numbers: list[Agreement] = []
-        for part in parts_of(study_data, field) if derives(study_data, field) else [RatingsPart()]:
+        for part in parts_of(study_data, field) if has_derivation(study_data, field) else [RatingsPart()]:
             runs = runs_of(study_data, field.id, judge, part)
             if len(runs.places):
                 maker = EstimateMaker(study_data, field.id, runs, part.name, between, raters=1)
-                numbers.append(maker.of("percent", coefficients.percent(runs)))
-                numbers.append(maker.of("percent exact", coefficients.percent_exact(runs)))
+                numbers.append(maker.number("percent", coefficients.percent(runs)))
+                numbers.append(maker.number("percent exact", coefficients.percent_exact(runs)))
         return numbers
     if field.kind == "many":
-        return sets_of_judge_again(study_data, field, judge, runs_there(study_data, [judge]))
+        return sets_of_judge_again(study_data, field, judge, rating_numbers(study_data, [judge]))
     if field.kind != "interval":
         return []
     these = numbers_by_run(study_data, field.id, judge)
     if not len(these.places):
         return []
-    return [EstimateMaker(study_data, field.id, these, between=between, raters=1).of("mae", apart(these))]
+    return [EstimateMaker(study_data, field.id, these, between=between, raters=1).number("mae", pairwise_mae(these))]
 
 
 def numbers_by_run(study_data: StudyData, field: str, judge: int) -> NumericRatings:
     """Return a judge's numeric runs as columns, over the places that any of them rated."""
-    parts = [numbers_of(study_data, field, [judge], run=run) for run in runs_there(study_data, [judge])]
+    parts = [numbers_of(study_data, field, [judge], run=run) for run in rating_numbers(study_data, [judge])]
     places = tuple(dict.fromkeys(place for one in parts for place in one.places))
     at = {place: row for row, place in enumerate(places)}
     values = np.full((len(places), len(parts)), np.nan)
     for column, one in enumerate(parts):
         values[[at[place] for place in one.places], column] = one.values[:, 0]
     missing = missing_of_all([one.missing for one in parts])
-    names = tuple(f"run {run}" for run in runs_there(study_data, [judge]))
+    names = tuple(f"run {run}" for run in rating_numbers(study_data, [judge]))
     return NumericRatings(field, values, names, *clusters_at(study_data, places), places, missing)

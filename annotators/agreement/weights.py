@@ -28,6 +28,6 @@ def _distances(q: int) -> Floats:
     return np.abs(at[:, None] - at[None, :]) / max(q - 1, 1)
 
 
-def form(one: Floats, weights: Floats, other: Floats) -> Floats:
+def bilinear_form(one: Floats, weights: Floats, other: Floats) -> Floats:
     """Return the bilinear form of (..., q) with (..., q), over their leading axes."""
     return np.asarray(((one @ weights) * other).sum(axis=-1))

@@ -12,7 +12,7 @@ from annotators.papers.memgui.judge import MemguiJudge
 from annotators.papers.pspa.judge import PspaJudge
 from lab.core.errors import LabError
 from lab.core.protocol import Protocol
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 
 
 def methods() -> dict[str, JudgeMethod]:
@@ -37,7 +37,7 @@ def method_of(protocol: Protocol, name: str = "") -> JudgeMethod:
     """Return the named method, or that of the protocol. Raise `LabError` if there is none of that name."""
     methods_by_name = methods()
     if name and name not in methods_by_name:
-        raise LabError("judge", f"--method {none_of(name, methods_by_name)}", code=2)
+        raise LabError("judge", f"--method {unknown_name(name, methods_by_name)}", code=2)
     return methods_by_name[name or _BY_PROTOCOL.get(protocol.id, SheetJudge.name)]
 
 
@@ -45,4 +45,6 @@ def check_stages(method: JudgeMethod, stages: Iterable[str]) -> None:
     """Raise `LabError` if a stage with another model is not one of the method's stages."""
     unknown = [stage for stage in stages if stage not in method.stages]
     if unknown:
-        raise LabError("judge", f"--stage-model, method {method.name}: {none_of(unknown[0], method.stages)}", code=2)
+        raise LabError(
+            "judge", f"--stage-model, method {method.name}: {unknown_name(unknown[0], method.stages)}", code=2
+        )

@@ -64,7 +64,7 @@ class JudgeExample:
     answers: tuple[tuple[str, str, Any], ...]
     """Triples (target, field, value). The target is empty for the unit as a whole."""
 
-    def may_stand_beside(self, unit: Unit) -> bool:
+    def is_independent_of(self, unit: Unit) -> bool:
         """Return True if the example reveals nothing about a unit: another id, other runs and another cluster."""
         own = self.view.unit
         return own.id != unit.id and own.clustered != unit.clustered and not set(own.runs) & set(unit.runs)
@@ -102,11 +102,11 @@ class JudgeQuestion(NamedTuple):
     read: Callable[[str], Any]
     schema: Mapping[str, Any] | None = None
     """JSON Schema of the answer, for models that support one."""
-    once: bool = False
+    serves_all_runs: bool = False
     """True if one answer serves all runs of the judge, for instance a description of a step."""
 
     @property
-    def asked_at(self) -> str:
+    def base_stage(self) -> str:
         """The method's own name of the stage. A repaired question belongs to the stage that it repairs."""
         return stage_name(self.stage)
 

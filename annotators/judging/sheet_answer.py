@@ -127,7 +127,7 @@ def _is_asked(place: AskedPlace, judged_places: Mapping[tuple[str, str], JudgedP
     name = place.field.show_if.partition("=")[0]
     for key in ((place.item, name), ("", name)):
         if key in judged_places:
-            return place.field.asked_where(judged_places[key].value)
+            return place.field.is_asked_for(judged_places[key].value)
     return False
 
 
@@ -222,7 +222,7 @@ def _place_name(place: AskedPlace) -> str:
     return f"field {place.field.id} of item {place.item}" if place.item else f"field {place.field.id}"
 
 
-def without_answer(view: JudgeView, why: str) -> Sequence[JudgedPlace]:
+def unanswered_places(view: JudgeView, why: str) -> Sequence[JudgedPlace]:
     """Return every required place with the reason why a model gave no usable answer."""
     note = clean(why, lines=False)[:_MOST_NOTE]
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from annotators.judging.prompt_files import filled, version_of
+from annotators.judging.prompt_files import fill_prompt, prompts_version
 from annotators.judging.question import (
     JudgedPlace,
     JudgedRun,
@@ -21,7 +21,7 @@ from lab.core.option_sets import may_be_empty
 from lab.core.plain_text import plain
 from lab.core.protocol import Field
 from lab.core.run_records import Blob
-from lab.core.study import Given, Target
+from lab.core.study import Target, UnitText
 from lab.llm.client import Message
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class SheetJudge:
 
 def sheet_version() -> str:
     """Return a hash of the prompts for a question about a whole sheet."""
-    return version_of(_PACKAGE, "sheet-system.md", "repair.md")
+    return prompts_version(_PACKAGE, "sheet-system.md", "repair.md")
 
 
 def sheet_system(view: JudgeView) -> Message:
@@ -58,7 +58,8 @@ def sheet_system(view: JudgeView) -> Message:
     protocol = view.protocol
     title = protocol.word(view.locale, "title", protocol.title)
     return Message(
-        "system", (filled(_PACKAGE, "sheet-system.md", title=title, guide=protocol.guided(view.locale).strip()),)
+        "system",
+        (fill_prompt(_PACKAGE, "sheet-system.md", title=title, guide=protocol.guideline(view.locale).strip()),),
     )
 
 
@@ -73,7 +74,7 @@ def sheet_question(view: JudgeView) -> JudgeQuestion:
 def question_for_sheet(view: JudgeView, parts: Sequence[str | Blob], stage: str) -> JudgeQuestion:
     """Return a question about a whole sheet. `parts` describe the unit and follow the examples."""
     questions_text = "What is asked\n" + "\n".join(_sheet_lines(view))
-    messages = (sheet_system(view), Message("user", joined([*example_texts(view), *parts, questions_text])))
+    messages = (sheet_system(view), Message("user", join_texts([*example_texts(view), *parts, questions_text])))
     return JudgeQuestion(stage, messages, lambda text: read_sheet(view, text), answer_schema(view))
 
 
@@ -93,14 +94,14 @@ def example_text(example: JudgeExample, number: int, right: Any = None) -> str:
     unit_texts += ["\n".join(["Items", *items])] if items else []
     rows = [{"item": item, "field": field, "value": value} for item, field, value in example.answers]
     answers = encode({"answers": rows} if right is None else right).decode()
-    return filled(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(unit_texts), answers=answers)
+    return fill_prompt(_PACKAGE, "example.md", number=str(number), unit="\n\n".join(unit_texts), answers=answers)
 
 
 def _unit_parts(view: JudgeView) -> list[str | Blob]:
     """Return a unit in words and pictures, without the questions about it."""
     parts: list[str | Blob] = [f"{title}\n{text}" for title, text in view.sections]
     parts += _given_texts(view)
-    pictured_steps = pictured(view.runs, view.pictures)
+    pictured_steps = steps_with_pictures(view.runs, view.pictures)
     for run in view.runs:
         parts += run_parts(run, pictured_steps)
     return parts
@@ -116,19 +117,19 @@ def _given_texts(view: JudgeView) -> Iterator[str]:
         yield f"{f'{side}: ' if side else ''}{plain(one.title)}\n" + "\n".join(lines)
 
 
-def _side(view: JudgeView, material: Given) -> str:
+def _side(view: JudgeView, material: UnitText) -> str:
     return {"A": "B", "B": "A"}.get(material.side, "") if view.swapped else material.side
 
 
-def pictured(runs: Sequence[JudgedRun], most: int) -> frozenset[tuple[str, int]]:
+def steps_with_pictures(runs: Sequence[JudgedRun], most: int) -> frozenset[tuple[str, int]]:
     """Return the steps (run, number) whose pictures are sent: all, or an even selection with the last.
 
     A run's last screen counts as a picture and is always sent.
     """
-    return frozenset(evenly([(run.id, step.number) for run in runs for step in run.steps], most - len(runs)))
+    return frozenset(sample_evenly([(run.id, step.number) for run in runs for step in run.steps], most - len(runs)))
 
 
-def evenly(steps: Sequence[T], most: int) -> list[T]:
+def sample_evenly(steps: Sequence[T], most: int) -> list[T]:
     """Return all of some steps, or an even selection of `most` that includes the last."""
     most = max(0, most)
     if len(steps) <= most:
@@ -193,7 +194,7 @@ def _field_lines(view: JudgeView, field: Field) -> Iterator[str]:
     need = "" if field.required else " (may be left out)"
     yield f'Field "{field.id}"{need}: {protocol.word(locale, field.id, field.ask)}'
     if field.hint and field.kind not in ("flag", "nominal", "ordinal", "many"):
-        yield f"  {protocol.hinted(locale, field)}"
+        yield f"  {protocol.hint(locale, field)}"
     if field.show_if:
         yield f"  asked only where {field.show_if}"
     match field.kind:
@@ -243,7 +244,7 @@ def target_line(target: Target) -> str:
     return f'- "{target.id}": {plain(target.says)}' + "".join(f" ({one})" for one in more)
 
 
-def joined(parts: Sequence[str | Blob]) -> tuple[str | Blob, ...]:
+def join_texts(parts: Sequence[str | Blob]) -> tuple[str | Blob, ...]:
     """Return parts with successive texts joined by an empty line."""
     return tuple(_join_texts(parts))
 

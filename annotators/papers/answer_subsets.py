@@ -19,7 +19,7 @@ def column(ratings: Ratings, at: int) -> Ratings:
     return ratings.by((at,))
 
 
-def only(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
+def select_places(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], bool]) -> Ratings:
     """Return only some places with their missing answers, and only the traces of these places."""
     rows = np.array([keeps(place) for place in ratings.places], dtype=np.bool_)
     places = tuple(place for place, keep in zip(ratings.places, rows.tolist(), strict=True) if keep)
@@ -31,12 +31,12 @@ def only(study_data: StudyData, ratings: Ratings, keeps: Callable[[RatedItem], b
 
 def of_places(study_data: StudyData, ratings: Ratings, places: Collection[RatedItem]) -> Ratings:
     """Return only the given places."""
-    return only(study_data, ratings, lambda place: place in places)
+    return select_places(study_data, ratings, lambda place: place in places)
 
 
 def of_units(study_data: StudyData, ratings: Ratings, units: Collection[str]) -> Ratings:
     """Return only the places of these units."""
-    return only(study_data, ratings, lambda place: place.unit in units)
+    return select_places(study_data, ratings, lambda place: place.unit in units)
 
 
 def kinds(study_data: StudyData) -> dict[RatedItem, str]:
@@ -44,12 +44,12 @@ def kinds(study_data: StudyData) -> dict[RatedItem, str]:
     return {RatedItem(unit.id, one.id): one.kind for unit in asked_units(study_data) for one in unit.targets}
 
 
-def by_runs(study_data: StudyData, field: str, rater: int, derived: Derived = "") -> Ratings:
+def judge_runs(study_data: StudyData, field: str, rater: int, derived: Derived = "") -> Ratings:
     """Return a judge's answers with one column per run."""
     return runs_of(study_data, field, rater, RatingsPart(derived=derived))
 
 
-def modal(ratings: Ratings, name: str = "modal") -> Ratings:
+def modal_answers(ratings: Ratings, name: str = "modal") -> Ratings:
     """Return the most frequent answer at each place, missing if two answers tie.
 
     Missing places without any answer have the first column's reasons. Ties have the reason that there is no majority.

@@ -9,13 +9,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.estimates import EstimateMaker, with_interval
+from annotators.agreement.estimates import EstimateMaker, as_agreement
 from annotators.agreement.intervals import estimate, wilson
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.papers.field_answers import how_many_answered
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.report import Bars, Number, Table
 
 FEW = 20
@@ -37,7 +37,9 @@ def coefficient(
     between: str = "people", raters: int | None = None, statistic: str = "",
 ) -> Agreement:  # fmt: skip
     """Return a coefficient with its interval and the n of its answers. `statistic` overrides its name."""
-    return EstimateMaker(study_data, of.field, of, part, between, raters).of(statistic or statistic_of(one.name), one)
+    return EstimateMaker(study_data, of.field, of, part, between, raters).number(
+        statistic or statistic_of(one.name), one
+    )
 
 
 def statistic_of(name: str) -> str:
@@ -60,7 +62,7 @@ def average(
     raters: int | None = None,
     why: str = "",
     left_out: Mapping[str, int] | None = None,
-    how: How | None = None,
+    how: IntervalTerms | None = None,
 ) -> Agreement:
     """Return the mean of values with its interval over clusters.
 
@@ -71,7 +73,7 @@ def average(
     # Sorted, so that rounding does not depend on the order of units.
     values = sorted(items)
     if not values:
-        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
+        return undefined_number(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
     clusters = tuple(sorted({one.cluster for one in values}))
     place = {cluster: i for i, cluster in enumerate(clusters)}
     trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
@@ -79,7 +81,7 @@ def average(
     one = mean(column, trace, len(clusters), statistic, most)
     how = how or study_data.how
     cell = estimate(one if least is None else one._replace(least=least), how)
-    return with_interval(
+    return as_agreement(
         cell, how, field, statistic, part=part, between=between, places=len(values),
         units=len({one.unit for one in values}), traces=len(clusters),
         raters=_raters(study_data, field, raters, {one.unit for one in values}),
@@ -102,7 +104,7 @@ def share(
         right = sum(one.value for one in items)
         # A tie counts half, for which there is no Wilson's interval.
         if {one.value for one in items} <= {0.0, 1.0}:
-            return of_all(
+            return share_of_independent(
                 study_data, int(right), len(items), field, statistic, part=part, raters=raters, between=between,
                 units={one.unit for one in items}, left_out=left_out,
             )  # fmt: skip
@@ -120,14 +122,14 @@ def share(
     )
 
 
-def of_all(
+def share_of_independent(
     study_data: StudyData, right: int, of: int, field: str, statistic: str = "share", *, part: str = "",
     raters: int | None = None, why: str = "", between: str = "people", units: Collection[str] | None = None,
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
     """Return a share of independent things with Wilson's interval. `units` are the units that they belong to."""
     if not of:
-        return lacking(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
+        return undefined_number(field, statistic, why or _EMPTY, part=part, between=between, left_out=left_out)
     low, high = wilson(right, of, study_data.how.level)
     return Agreement(
         field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
@@ -143,9 +145,9 @@ def _raters(study_data: StudyData, field: str, raters: int | None, units: Collec
     """
     if raters is not None:
         return raters
-    ids: frozenset[str] = study_data.once("unit ids", lambda: frozenset(unit.id for unit in study_data.units))
+    ids: frozenset[str] = study_data.cached("unit ids", lambda: frozenset(unit.id for unit in study_data.units))
     among = None if units is None or ids.isdisjoint(units) else frozenset(units)
-    how_many: int = study_data.once(
+    how_many: int = study_data.cached(
         ("how many answered", field, among), lambda: how_many_answered(study_data, field, among)
     )
     return how_many
@@ -157,14 +159,14 @@ def _missing_fields(places: int, left_out: Mapping[str, int] | None) -> dict[str
     return {"missing": many / (places + many), "reasons": dict(left_out or {})} if many else {}
 
 
-def difference_within(gap: Agreement, most: float | None) -> Agreement:
+def clip_difference(gap: Agreement, most: float | None) -> Agreement:
     """Return a difference of two numbers from 0 to `most` with its interval clipped accordingly."""
     if most is None or gap.low is None or gap.high is None:
         return gap
     return replace(gap, low=max(-most, gap.low), high=min(most, gap.high))
 
 
-def plain(
+def number_without_interval(
     value: float, field: str, statistic: str, no_interval: str, *, n: int = 0, part: str = "", between: str = "people",
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
@@ -175,7 +177,7 @@ def plain(
     )  # fmt: skip
 
 
-def lacking(
+def undefined_number(
     field: str, statistic: str, why: str, *, part: str = "", between: str = "people",
     left_out: Mapping[str, int] | None = None,
 ) -> Agreement:  # fmt: skip
@@ -185,7 +187,7 @@ def lacking(
 
 def count(value: int, field: str, *, part: str = "", statistic: str = "count") -> Number:
     """Return a count as a cell."""
-    return Number(plain(value, field, statistic, COUNTED, n=value, part=part), digits=0)
+    return Number(number_without_interval(value, field, statistic, COUNTED, n=value, part=part), digits=0)
 
 
 def percent(one: Agreement, digits: int = 1) -> Number:
@@ -193,7 +195,7 @@ def percent(one: Agreement, digits: int = 1) -> Number:
     return Number(one, digits, 100, " %")
 
 
-def few(traces: int, what: str = "runs") -> tuple[str, ...]:
+def few_runs_warning(traces: int, what: str = "runs") -> tuple[str, ...]:
     """Return the warning for a table of few things; empty if there are enough."""
     if traces >= FEW:
         return ()
@@ -203,7 +205,7 @@ def few(traces: int, what: str = "runs") -> tuple[str, ...]:
     return (f"n = {traces} {one}: too few to generalise from; the intervals say how little is known.",)
 
 
-def bars(table: Table, column: str) -> tuple[Bars, ...]:
+def column_bars(table: Table, column: str) -> tuple[Bars, ...]:
     """Return bars of a table's column with intervals; empty if fewer than two cells have a value."""
     at = table.columns.index(column)
     values = [
@@ -217,6 +219,6 @@ def bars(table: Table, column: str) -> tuple[Bars, ...]:
     return (Bars(f"{table.id}-bars", title, tuple(one for _, one in values), tuple(says for says, _ in values)),)
 
 
-def undefined(numbers: Sequence[Agreement]) -> bool:
+def are_all_undefined(numbers: Sequence[Agreement]) -> bool:
     """Return True if none of these numbers has a value."""
     return all(one.value is None for one in numbers)

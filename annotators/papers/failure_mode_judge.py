@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from annotators.judging.prompt_files import filled, version_of
+from annotators.judging.prompt_files import fill_prompt, prompts_version
 from annotators.judging.question import (
     JudgedPlace,
     JudgedRun,
@@ -22,7 +22,7 @@ from annotators.judging.question import (
     UnusableJudgement,
 )
 from annotators.judging.sheet_answer import step_of
-from annotators.judging.sheet_prompt import example_texts, joined, option_lines, pictured, run_parts
+from annotators.judging.sheet_prompt import example_texts, join_texts, option_lines, run_parts, steps_with_pictures
 from lab.core.errors import LabError
 from lab.core.protocol import Field
 from lab.core.run_records import Blob
@@ -55,7 +55,7 @@ class FailureModeJudge:
 
     @property
     def version(self) -> str:
-        return version_of(_PACKAGE, _PROMPT)
+        return prompts_version(_PACKAGE, _PROMPT)
 
     def judge(self, view: JudgeView) -> Judging:
         """Yield one question about all modes, then return the resulting places."""
@@ -69,11 +69,14 @@ class FailureModeJudge:
 def _question(view: JudgeView, primary: Field) -> JudgeQuestion:
     protocol = view.protocol
     title = protocol.word(view.locale, "title", protocol.title)
-    system = filled(_PACKAGE, _PROMPT, title=title, guide=protocol.guided(view.locale).strip())
+    system = fill_prompt(_PACKAGE, _PROMPT, title=title, guide=protocol.guideline(view.locale).strip())
     (run,) = view.runs
-    parts: list[str | Blob] = [*example_texts(view, _right_answer), *run_parts(run, pictured(view.runs, view.pictures))]
+    parts: list[str | Blob] = [
+        *example_texts(view, _right_answer),
+        *run_parts(run, steps_with_pictures(view.runs, view.pictures)),
+    ]
     parts.append("The reasons\n" + "\n".join(option_lines(view, primary)))
-    messages = (Message("system", (system,)), Message("user", joined(parts)))
+    messages = (Message("system", (system,)), Message("user", join_texts(parts)))
     modes = [option.id for option in primary.options if not option.by_rule]
     return JudgeQuestion("modes", messages, lambda text: _answers(text, modes, run))
 

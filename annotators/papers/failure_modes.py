@@ -12,10 +12,10 @@ from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac
 from annotators.agreement.fields import ratings_of
 from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
-from annotators.papers.cells import coefficient, count, few, of_all
-from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled
+from annotators.papers.cells import coefficient, count, few_runs_warning, share_of_independent
+from annotators.papers.field_answers import Truth, answers_in, asked_units, truths, unsettled_counts
 from annotators.study_data import StudyData
-from annotators.units.pairs import by_method
+from annotators.units.pairs import units_by_method
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Table
 
@@ -67,12 +67,14 @@ def by_agent(
     """Return each agent's failures by mode, as shares of those other than `apart`; empty if no run is in the file."""
     names = {mode: says for mode, says in modes.names.items() if mode != apart}
     rows: list[tuple[Cell, ...]] = []
-    for agent, own in by_method(cases).items():
-        counts, left_out = modes.counts(own), unsettled(study_data, PRIMARY, own)
+    for agent, own in units_by_method(cases).items():
+        counts, left_out = modes.counts(own), unsettled_counts(study_data, PRIMARY, own)
         of = [unit for unit in own if unit in modes.of and modes.of[unit].value != apart]
         n = sum(counts.values()) - counts[apart]
         shares = (
-            of_all(study_data, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left_out=left_out)
+            share_of_independent(
+                study_data, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}", units=of, left_out=left_out
+            )
             for mode in names
         )
         rows.append((agent, count(n, PRIMARY, part=agent), *(cells.percent(one) for one in shares)))
@@ -88,16 +90,19 @@ def coders(study_data: StudyData, id: str, source: str) -> Table:
     both, same, common = _count_common(study_data, ratings)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("pairs agree", cells.percent(coefficient(study_data, percent(ratings), ratings))),
-        ("all agree (Wilson)", cells.percent(of_all(study_data, same, both, PRIMARY, "all agree", raters=2))),
+        (
+            "all agree (Wilson)",
+            cells.percent(share_of_independent(study_data, same, both, PRIMARY, "all agree", raters=2)),
+        ),
         ("Alpha (nominal)", Number(coefficient(study_data, krippendorff_alpha(ratings), ratings))),
         (name, Number(coefficient(study_data, chance(ratings), ratings))),
         ("AC1", Number(coefficient(study_data, gwet_ac(ratings), ratings))),
         (
             "a primary or secondary mode in common (Wilson)",
-            cells.percent(of_all(study_data, common, both, PRIMARY, "a mode in common", raters=2)),
+            cells.percent(share_of_independent(study_data, common, both, PRIMARY, "a mode in common", raters=2)),
         ),
     )
-    notes = ("What a rule set is not in it.", *few(both))
+    notes = ("What a rule set is not in it.", *few_runs_warning(both))
     return Table(id, "Agreement of coders on the primary mode", ("", "Value"), rows, source, notes)
 
 
@@ -165,7 +170,7 @@ def _shares_of(
     """Return a row of shares. `left_out` counts the runs without a mode by reason."""
     counts = Counter(mode_by_unit.values())
     shares = (
-        of_all(
+        share_of_independent(
             study_data, counts[mode], len(mode_by_unit), PRIMARY, "share", part=f"{who}, {mode}", raters=raters,
             between=who, units=mode_by_unit, left_out=left_out, why="no run is decided",
         )

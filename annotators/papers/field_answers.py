@@ -107,7 +107,7 @@ def truths(study_data: StudyData, field: str) -> dict[tuple[str, str], Truth]:
     return by_place
 
 
-def unsettled(
+def unsettled_counts(
     study_data: StudyData,
     field: str,
     among: Collection[str] | None = None,
@@ -137,9 +137,9 @@ def run_of(unit: Unit) -> str:
     return unit.runs[0] if unit.runs else ""
 
 
-def beside(study_data: StudyData, protocol: str) -> list[StudyData]:
+def studies_beside(study_data: StudyData, protocol: str) -> list[StudyData]:
     """Return the further studies by that protocol that the report reads."""
-    return [one for one in study_data.further.beside if one.study.protocol.id == protocol]
+    return [one for one in study_data.further.other_studies if one.study.protocol.id == protocol]
 
 
 def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
@@ -149,11 +149,11 @@ def cases_of(study_data: StudyData) -> dict[str, MeasuredRun]:
         runs = [(unit.id, study_data.case(run_of(unit))) for unit in asked_units(study_data) if unit.runs]
         return {unit: case for unit, case in runs if case is not None}
 
-    cases: dict[str, MeasuredRun] = study_data.once(("cases", "by unit"), read)
+    cases: dict[str, MeasuredRun] = study_data.cached(("cases", "by unit"), read)
     return cases
 
 
-def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
+def success_by_run(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, bool | None]:
     """Map each run to True if it succeeded, None if unknown.
 
     A study of success beside this one decides, else the run's settled answer, else its score.
@@ -163,7 +163,7 @@ def outcomes(study_data: StudyData, cases: Iterable[MeasuredRun]) -> dict[str, b
         score = case.success_score
         by_unit[case.id] = None if score is None else score > DONE
     # Raters' outcomes overwrite those from scores.
-    for other in beside(study_data, "success"):
+    for other in studies_beside(study_data, "success"):
         truth_by_place = truths(other, "outcome")
         for unit in asked_units(other):
             if run_of(unit) in by_unit and (unit.id, "") in truth_by_place:

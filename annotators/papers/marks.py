@@ -34,7 +34,7 @@ def read_marks(path: Path) -> list[tuple[str, Marks]]:
     return [(where, convert(value.value, Marks, where)) for where, value in json_lines(read_file(path, what), what)]
 
 
-def marked(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) -> list[MeasuredRun]:
+def with_marks(cases: Iterable[MeasuredRun], marks: dict[str, tuple[str, Marks]]) -> list[MeasuredRun]:
     """Return runs with their marks. `marks` are by run id, each with its location.
 
     Raise `LabError` if a run's design has no such node, unit, branch or option, or the run has no such step.

@@ -39,7 +39,7 @@ class Group(msgspec.Struct, frozen=True):
     numbers: tuple[Number, ...]
 
 
-def measured(
+def measure_groups(
     cases: Sequence[MeasuredRun],
     by: Sequence[str] = (),
     papers: Iterable[str] = PAPERS,

@@ -99,7 +99,7 @@ def context_of(cases: Iterable[MeasuredRun], terms: MetricTerms = DEFAULTS) -> M
     return MetricContext(gold, terms, {})
 
 
-def of_task(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[MeasuredRun]:
+def demonstrations_of_task(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     """Return the demonstrations of a run's own task, because different sources number different tasks alike.
 
     A task is identified by its id. Across sources its instruction must also be the same, if both have one.
@@ -130,23 +130,23 @@ class LeftOutTally:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
 
-    def out(self, reason: str) -> None:
+    def add(self, reason: str) -> None:
         """Count one exclusion for this reason."""
         self._counts[reason] = self._counts.get(reason, 0) + 1
 
-    def kept(self, cases: Iterable[T], reason: Callable[[T], str]) -> list[T]:
+    def filter(self, cases: Iterable[T], reason: Callable[[T], str]) -> list[T]:
         """Return the items for which `reason` is empty, and count the others."""
         out: list[T] = []
         for case in cases:
             why = reason(case)
             if why:
-                self.out(why)
+                self.add(why)
             else:
                 out.append(case)
         return out
 
     @property
-    def told(self) -> tuple[tuple[str, int], ...]:
+    def counts(self) -> tuple[tuple[str, int], ...]:
         return tuple(self._counts.items())
 
 

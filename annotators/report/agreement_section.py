@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from annotators.agreement.agreements import agreements, by_pairs, confusion
+from annotators.agreement.agreements import agreements, agreements_by_pair, confusion
 from annotators.agreement.evidence import agreements_of_evidence
 from annotators.report.number_words import statistic_name
 from annotators.report.sample_section import share_words
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, is_share, words
+from lab.core.agreement import Agreement, interval_text, is_share
 from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Grid, Number, Picture, Section, Table
 
@@ -19,7 +19,7 @@ _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 """Parts of the names of statistics that get Landis and Koch's words."""
 _GRIDS = ("nominal", "ordinal", "flag")
 _PEOPLE = "people"
-SAYS = (
+INTERVALS_SENTENCE = (
     "Intervals are clustered: answers in one run (or whatever a unit names as its cluster) are not independent of one "
     "another. Landis and Koch's words are of both ends of an interval of the kappa or alpha that stands first."
 )
@@ -63,7 +63,7 @@ def number_of(one: Agreement, digits: int = 3) -> Number:
     return Number(one, digits)
 
 
-def corrected(one: Agreement) -> bool:
+def is_chance_corrected(one: Agreement) -> bool:
     """Return True if a number is corrected for chance."""
     return any(part in one.statistic.lower() for part in _CHANCE)
 
@@ -88,7 +88,7 @@ def number_tables(numbers: Sequence[Agreement], id: str) -> tuple[list[str], lis
             says.append(f"{title}: undefined ({reasons.pop()}).")
         else:
             tables.append(_table(f"{id}-{at}", title, some))
-    return ([SAYS, *says] if tables else says), tables
+    return ([INTERVALS_SENTENCE, *says] if tables else says), tables
 
 
 def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
@@ -107,7 +107,9 @@ def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
 
 
 def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tuple[Cell, ...]:
-    corrected_words = next((word for one in own.values() if corrected(one) and (word := words(one))), "")
+    corrected_words = next(
+        (word for one in own.values() if is_chance_corrected(one) and (word := interval_text(one))), ""
+    )
     return (
         part or "all", *(number_of(own[name]) if name in own else "" for name in statistics), corrected_words,
         _span([one.places for one in own.values()]), _span([one.traces for one in own.values()]),
@@ -141,7 +143,7 @@ def _pairs(study_data: StudyData) -> tuple[list[Table], list[Picture]]:
     if len(study_data.people) + len(study_data.judges) < 2:
         return tables, pictures
     for field in study_data.study.protocol.fields:
-        numbers = by_pairs(study_data, field.id)
+        numbers = agreements_by_pair(study_data, field.id)
         pairs = list(dict.fromkeys(one.between for one in numbers))
         if len(pairs) > 1 and any(one.value is not None for one in numbers):
             tables.append(_pair_table(field, pairs, numbers))
@@ -188,9 +190,9 @@ def _grids(study_data: StudyData, field: Field) -> list[Grid]:
         grids.append(
             replace(grid, title=f"{field.id}: what most people say, and what {name} says", down_is="most people")
         )
-    return [grid for grid in grids if telling(grid)]
+    return [grid for grid in grids if is_informative(grid)]
 
 
-def telling(grid: Grid) -> bool:
+def is_informative(grid: Grid) -> bool:
     """Return True if a grid has more than one non-zero cell."""
     return sum(1 for row in grid.counts for count in row if count) > 1

@@ -32,7 +32,7 @@ def main_units(study_data: StudyData) -> npt.NDArray[np.bool_]:
     return np.array([unit in main for unit in study_data.columns.units], dtype=np.bool_)
 
 
-def counted(study_data: StudyData) -> AnswerCounts:
+def answer_counts(study_data: StudyData) -> AnswerCounts:
     """Return the counts of answers, missing answers, reasons and sheets."""
     columns = study_data.columns
     fields = [field.id for field in study_data.study.protocol.fields]

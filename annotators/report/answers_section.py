@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from annotators.agreement.ratings import RatedItem
-from annotators.papers.cells import COUNTED, plain
+from annotators.papers.cells import COUNTED, number_without_interval
 from annotators.papers.field_answers import FieldAnswer, answers_in, asked_units, how_many_answered, run_of
 from annotators.papers.pspa.pair_table import methods_of, winner
 from annotators.papers.pspa.side_bias import sides
@@ -22,7 +22,7 @@ from annotators.report.field_values import (
     FieldValues,
     Mask,
     answer_number,
-    described,
+    descriptive_number,
     field_values,
     missing_reasons,
 )
@@ -33,7 +33,7 @@ from annotators.units.pairs import method_names, method_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Number, Picture, Section, Table
-from lab.core.rounding import count, rounded
+from lab.core.rounding import count, format_number
 from lab.core.study import Unit
 
 TITLE = "Answers"
@@ -123,7 +123,7 @@ def _most_of(study_data: StudyData, of: FieldValues) -> tuple[str, Number]:
 def _numbers(study_data: StudyData, of: FieldValues, *, agreed: bool) -> tuple[Number, ...]:
     """Return the number of each measure of a question over all items, cached."""
     key = ("answer numbers", of.field.id, agreed, study_data.how)
-    numbers: tuple[Number, ...] = study_data.once(
+    numbers: tuple[Number, ...] = study_data.cached(
         key, lambda: tuple(answer_number(study_data, of, one, agreed=agreed) for one in of.measures)
     )
     return numbers
@@ -137,7 +137,7 @@ def _overview_of_others(study_data: StudyData, field: Field) -> tuple[Cell, ...]
     return (
         field.id, f"{len(given):,}", f"{len({(one.unit, one.target) for one in given}):,}",
         f"{len({one.rater for one in given}):,}", missing_words(_reasons_of(answers), len(given)), what,
-        Number(plain(len(given), field.id, what, COUNTED, n=len(given)), digits=0),
+        Number(number_without_interval(len(given), field.id, what, COUNTED, n=len(given)), digits=0),
     )  # fmt: skip
 
 
@@ -190,8 +190,8 @@ def _distribution(study_data: StudyData, of: FieldValues) -> Table:
         for at, one in enumerate(of.measures)
     ]
     if of.mean is not None:
-        rows.append(("median", *(described(of, of.mean, "median", agreed=agreed) for agreed in bases)))
-        rows.append(("standard deviation", *(described(of, of.mean, "sd", agreed=agreed) for agreed in bases)))
+        rows.append(("median", *(descriptive_number(of, of.mean, "median", agreed=agreed) for agreed in bases)))
+        rows.append(("standard deviation", *(descriptive_number(of, of.mean, "sd", agreed=agreed) for agreed in bases)))
     rows.append(("n", *(_n_words(of, agreed=agreed) for agreed in bases)))
     rows.append(("missing", *(_missing_of(of, agreed=agreed) for agreed in bases)))
     notes = [*_notes(study_data, of), *no_interval_notes(rows)]
@@ -255,7 +255,7 @@ def _row(
             study_data, of, one, agreed=agreed, rows=rows, rater=rater, part="" if rater is not None else name,
             between=between, reasons=reasons,
         )
-        for one in of.told
+        for one in of.reported_measures
     ]  # fmt: skip
     answer_count = int(_answered_mask(of, agreed=agreed, rows=rows, rater=rater).sum())
     return name, *numbers, f"{answer_count:,}", missing_words(reasons, answer_count)
@@ -263,7 +263,7 @@ def _row(
 
 def _breakdown(of: FieldValues, id: str, by: str, head: str, rows: Sequence[tuple[Cell, ...]], n: str,
                notes: Sequence[str] = ()) -> Table:  # fmt: skip
-    columns = (head, *(one.name for one in of.told), n, "Missing")
+    columns = (head, *(one.name for one in of.reported_measures), n, "Missing")
     return Table(f"answers-{of.field.id}-{id}", f"{of.field.id}: {by}", columns, tuple(rows),
                  notes=(*notes, *no_interval_notes(rows)))  # fmt: skip
 
@@ -343,7 +343,7 @@ def _target_ways(units: Mapping[str, Unit], places: Sequence[RatedItem]) -> list
 
 def _rated_run(study_data: StudyData, unit: Unit) -> _RatedRun:
     """Return agent, kind of task and condition of a unit's run; empty if unknown."""
-    found: _RatedRun = study_data.once(("rated run", unit.id), lambda: _read_run(study_data, unit))
+    found: _RatedRun = study_data.cached(("rated run", unit.id), lambda: _read_run(study_data, unit))
     return found
 
 
@@ -482,7 +482,7 @@ def _text_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
     rows = [
         ("texts", f"{len(answers):,}"),
         ("different", f"{len({' '.join(str(one.value).split()) for one in answers}):,}"),
-        ("characters, median", rounded(median(lengths), 0)),
+        ("characters, median", format_number(median(lengths), 0)),
         ("raters", f"{len({one.rater for one in answers}):,}"),
     ]
     yield Table(f"answers-{field.id}", f"{field.id}: {field.ask}", ("", EVERY), tuple(rows))
@@ -491,7 +491,7 @@ def _text_tables(study_data: StudyData, field: Field) -> Iterator[Table]:
 
 def _condition_of_play(study_data: StudyData, one: FieldAnswer) -> str:
     """Return the condition of the play that a text is about; empty if there is none."""
-    plays: dict[str, str] = study_data.once(
+    plays: dict[str, str] = study_data.cached(
         "conditions", lambda: {unit.id: unit.play.condition for unit in study_data.units if unit.play is not None}
     )
     return plays.get(one.unit, "")

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from annotators.agreement.agreements import agreements, confusion
 from annotators.agreement.fields import ratings_of
-from annotators.gold_comparison import as_gold
+from annotators.gold_comparison import share_as_gold
 from annotators.papers.cells import UnitValue, percent, share
 from annotators.report import guideline_section
-from annotators.report.agreement_section import SAYS, number_tables, telling
+from annotators.report.agreement_section import INTERVALS_SENTENCE, is_informative, number_tables
 from annotators.report.sample_section import rater_name, share_words
 from annotators.study_data import StudyData
 from lab.core.protocol import Field
@@ -42,10 +42,10 @@ def sections(study_data: StudyData) -> list[Section]:
     )
     among = [one for one in agreements(pilot) if one.between == "people" and one.part in _PARTS]
     none, tables = number_tables(among, "calibration")
-    says += tuple(one for one in none if one != SAYS)
+    says += tuple(one for one in none if one != INTERVALS_SENTENCE)
     tables += [*_beside_gold(pilot), *_rules(pilot)]
     choice_fields = [field for field in study_data.study.protocol.fields if field.kind in _CHOSEN]
-    pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if telling(grid))
+    pictures = tuple(grid for field in choice_fields for grid in _grids(pilot, field) if is_informative(grid))
     citation_tables = [
         # Ids must be unique within a report, and the main part has a table of the same name.
         replace(table, id=f"calibration-{table.id}")
@@ -61,7 +61,7 @@ def _beside_gold(pilot: StudyData) -> list[Table]:
         return []
     rows: list[tuple[Cell, ...]] = []
     for at in (*pilot.people, *pilot.judges):
-        one = as_gold(pilot, at)
+        one = share_as_gold(pilot, at)
         rows.append((rater_name(pilot.columns.raters[at]), percent(one), f"{one.places:,}", f"{one.units:,}"))
     bar = pilot.study.bar
     notes = () if bar is None else (f"To go on to the study, {share_words(bar)} was asked for.",)

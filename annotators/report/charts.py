@@ -8,9 +8,9 @@ from rich.cells import cell_len
 
 from annotators.report.table_layout import table_lines
 from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.text_charts import interval_bar, scale
-from lab.core.text_table import clean, folded, padded
+from lab.core.text_table import clean, pad, wrap_cells
 
 MARKS = "ox+*#@%&"
 """Marks of the series' points, in the series' order."""
@@ -20,7 +20,7 @@ _HIGH = 17
 _WIDE = 60
 
 
-def drawn(picture: Picture, width: int) -> list[str]:
+def picture_lines(picture: Picture, width: int) -> list[str]:
     """Return a picture's lines, each at most `width` wide."""
     match picture:
         case Grid():
@@ -33,7 +33,7 @@ def drawn(picture: Picture, width: int) -> list[str]:
             return line_lines(picture, width)
 
 
-def many(value: float) -> str:
+def count_text(value: float) -> str:
     """Return a count as text, with one decimal if it is not whole."""
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.1f}"
 
@@ -46,13 +46,15 @@ def grid_lines(grid: Grid, width: int) -> list[str]:
     if not grid.down or not grid.across:
         return ["nothing to show"]
     corner = " \\ ".join(part for part in (grid.down_is, grid.across_is) if part)
-    rows = [(name, *(many(count) for count in row)) for name, row in zip(grid.down, grid.counts, strict=True)]
+    rows = [(name, *(count_text(count) for count in row)) for name, row in zip(grid.down, grid.counts, strict=True)]
     needs = sum(max(cell_len(clean(name)), 5) + 2 for name in (corner, *grid.across))
     if needs <= width:
         return table_lines((corner, *grid.across), rows, width)
     letters = [_letter(at) for at in range(len(grid.across))]
     lines = [
-        line for letter, name in zip(letters, grid.across, strict=True) for line in folded(f"{letter} {name}", width)
+        line
+        for letter, name in zip(letters, grid.across, strict=True)
+        for line in wrap_cells(f"{letter} {name}", width)
     ]
     return [*table_lines((corner, *letters), rows, width), "", *lines]
 
@@ -68,7 +70,7 @@ class CharacterCanvas:
     """Grid of characters with axes. The first row is the top."""
 
     def __init__(self, wide: int, high: int, across: tuple[float, float], up: tuple[float, float]) -> None:
-        self.wide, self.high, self.across, self.up = wide, high, spread(across), spread(up)
+        self.wide, self.high, self.across, self.up = wide, high, widen_ends(across), widen_ends(up)
         self.rows = [[" "] * wide for _ in range(high)]
 
     def place(self, x: float, y: float) -> tuple[int, int]:
@@ -86,19 +88,19 @@ class CharacterCanvas:
 
     def lines(self, across: str, up: str, width: int) -> list[str]:
         """Return the lines of the canvas with axes and their names."""
-        least, most = edge(self.up[0]), edge(self.up[1])
+        least, most = tick_text(self.up[0]), tick_text(self.up[1])
         margin = max(len(least), len(most))
-        out = folded(up, width)
+        out = wrap_cells(up, width)
         for at, row in enumerate(self.rows):
             bound = most if at == 0 else least if at == self.high - 1 else ""
-            out.append(f"{padded(bound, margin, right=True)} │{''.join(row)}".rstrip())
+            out.append(f"{pad(bound, margin, right=True)} │{''.join(row)}".rstrip())
         out.append(f"{' ' * margin} └{'─' * self.wide}")
-        first, last = edge(self.across[0]), edge(self.across[1])
-        out.append(f"{' ' * margin}  {first}{padded(last, self.wide - len(first), right=True)}")
-        return [*out, *(padded(line, margin + 2 + self.wide, right=True) for line in folded(across, self.wide))]
+        first, last = tick_text(self.across[0]), tick_text(self.across[1])
+        out.append(f"{' ' * margin}  {first}{pad(last, self.wide - len(first), right=True)}")
+        return [*out, *(pad(line, margin + 2 + self.wide, right=True) for line in wrap_cells(across, self.wide))]
 
 
-def spread(ends: tuple[float, float]) -> tuple[float, float]:
+def widen_ends(ends: tuple[float, float]) -> tuple[float, float]:
     """Return the ends of a scale, widened if they are equal."""
     return ends if ends[0] < ends[1] else (ends[0] - 0.5, ends[0] + 0.5)
 
@@ -109,9 +111,9 @@ def _cell_of(value: float, least: float, most: float, cells: int) -> int:
     return min(cells - 1, max(0, int(share * (cells - 1) + 0.5)))
 
 
-def edge(value: float) -> str:
+def tick_text(value: float) -> str:
     """Return the text of a tick."""
-    return rounded(value, 0) if float(value).is_integer() else rounded(value, 2)
+    return format_number(value, 0) if float(value).is_integer() else format_number(value, 2)
 
 
 def _marks(points: Iterable[Point]) -> dict[str, str]:
@@ -125,13 +127,13 @@ def _legend(marks: dict[str, str], width: int, more: str = "") -> list[str]:
     if len(entries) > 1:
         entries.append(f"{BOTH} several")
     legend = "   ".join([*entries, *([more] if more else [])])
-    return folded(legend, width) if legend else []
+    return wrap_cells(legend, width) if legend else []
 
 
 # -- scatters and lines ----------------------------------------------------------------------------------------
 
 
-def in_order(points: Sequence[Point]) -> list[tuple[float, Point]]:
+def positions_by_x(points: Sequence[Point]) -> list[tuple[float, Point]]:
     """Return points sorted by x, each with its position from 0.
 
     Points of several series with the same name share a position.
@@ -153,7 +155,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
     wide = min(_WIDE, width - 8)
     marks = _marks(scatter.points)
     if scatter.sorted:
-        points = in_order(scatter.points)
+        points = positions_by_x(scatter.points)
         canvas = CharacterCanvas(wide, _HIGH, (0.0, max(at for at, _ in points)), ends)
         for at, point in points:
             _draw_guides(canvas, at, point.x, scatter)
@@ -169,7 +171,7 @@ def scatter_lines(scatter: Scatter, width: int) -> list[str]:
             canvas.dot(point.x, point.y, marks[point.series])
         lines = canvas.lines(scatter.across, scatter.up, width)
     legend = "· the same" if scatter.diagonal else ""
-    legend += f"   ˙ {rounded(scatter.band, 2)} away" if scatter.band else ""
+    legend += f"   ˙ {format_number(scatter.band, 2)} away" if scatter.band else ""
     return [*lines, *_legend(marks, width, legend.strip())]
 
 
@@ -206,19 +208,19 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
     # Names get at most a third of the width, the bars need the rest.
     margin = min(max(map(cell_len, names)), max(12, width // 3))
     wide = max(10, min(_WIDE, width - margin - 10))
-    least, most = spread((picture.least, picture.most))
+    least, most = widen_ends((picture.least, picture.most))
     out: list[str] = []
     for name, bar in zip(names, picture.bars, strict=True):
-        *above, last = folded(name, margin)
+        *above, last = wrap_cells(name, margin)
         out += above
         if bar.value is None:
-            out += _hang_text(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
+            out += _hang_text(f"{pad(last, margin)}  ", f"undefined ({bar.undefined})", width)
             continue
         row = interval_bar(bar.value, bar.low, bar.high, wide, least, most)
-        out.append(f"{padded(last, margin)}  {row}  {rounded(bar.value, 2)}")
+        out.append(f"{pad(last, margin)}  {row}  {format_number(bar.value, 2)}")
     return [*out, f"{' ' * margin}  {scale(wide, least, most)}"]
 
 
 def _hang_text(head: str, text: str, width: int) -> list[str]:
-    first, *rest = folded(text, max(12, width - cell_len(head)))
+    first, *rest = wrap_cells(text, max(12, width - cell_len(head)))
     return [head + first, *(" " * cell_len(head) + line for line in rest)]

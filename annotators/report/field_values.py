@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import SampleCounts, clusters_of, with_interval
+from annotators.agreement.estimates import SampleCounts, as_agreement, clusters_of
 from annotators.agreement.fields import numbers_of, ratings_of, truth_of
 from annotators.agreement.intervals import FEW_TRACES, SAME_IN_ALL, estimate, estimate_share
 from annotators.agreement.judges import mean_of
@@ -82,7 +82,7 @@ class FieldValues(NamedTuple):
         return np.isfinite(self.measures[0].values) if self.measures else np.zeros((0, 0), dtype=np.bool_)
 
     @property
-    def told(self) -> tuple[AnswerMeasure, ...]:
+    def reported_measures(self) -> tuple[AnswerMeasure, ...]:
         """Measures in a row of a breakdown: the mean if there is one, else the shares."""
         return (self.mean,) if self.mean is not None else self.measures
 
@@ -93,7 +93,7 @@ def field_values(study_data: StudyData, field: Field, raters: Sequence[int] | No
     None for kinds with neither options nor a scale.
     """
     key = ("field values", field.id, None if raters is None else tuple(raters))
-    values: FieldValues | None = study_data.once(key, lambda: _field_values(study_data, field, raters))
+    values: FieldValues | None = study_data.cached(key, lambda: _field_values(study_data, field, raters))
     return values
 
 
@@ -204,7 +204,7 @@ def answer_number(
         is_share = measure.statistic == "share"
         one = mean(values[place, column], of.trace[place], len(of.traces), most=1.0 if is_share else None)
         found = (estimate_share if is_share else estimate)(one, study_data.how)
-    number = with_interval(
+    number = as_agreement(
         found, study_data.how, of.field.id, measure.statistic, part=part, between=between,
         clusters=clusters_of(study_data), **counts._asdict(),
     )  # fmt: skip
@@ -245,7 +245,7 @@ def missing_reasons(
     return missing.counts()
 
 
-def described(
+def descriptive_number(
     of: FieldValues, measure: AnswerMeasure, statistic: Literal["median", "sd"], *, agreed: bool = False
 ) -> Number:
     """Return the median or the standard deviation (n - 1) of a scale's values."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from annotators.agreement.agreements import disagreeing
+from annotators.agreement.agreements import disputed_places
 from annotators.papers.cells import UnitValue, percent, share
 from annotators.report.answer_counts import main_units
 from annotators.study_data import StudyData
@@ -39,9 +39,9 @@ def _table(study_data: StudyData, field: str) -> Table | None:
     places_by_citation = _cited_places(study_data, field)
     if not places_by_citation:
         return None
-    differ = set(disagreeing(study_data, field))
+    differ = set(disputed_places(study_data, field))
     clusters = {unit.id: unit.clustered for unit in study_data.units}
-    guide = study_data.study.protocol.guided(study_data.study.locale)
+    guide = study_data.study.protocol.guideline(study_data.study.locale)
     rows: list[tuple[tuple[int, int, int, str], tuple[Cell, ...]]] = []
     for cites, places in places_by_citation.items():
         clause = clause_of(cites, guide)
@@ -61,7 +61,7 @@ def _table(study_data: StudyData, field: str) -> Table | None:
 
 
 def _clause_words(clause: Clause | None) -> str:
-    return clause.says if clause is not None else "(no line of the guideline)"
+    return clause.text if clause is not None else "(no line of the guideline)"
 
 
 def _cited_places(study_data: StudyData, field: str) -> dict[str, set[Place]]:

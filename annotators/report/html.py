@@ -15,7 +15,7 @@ from annotators.report.number_words import (
     value_of,
 )
 from annotators.report.svg import INKS, svg
-from annotators.report.table_layout import of_numbers
+from annotators.report.table_layout import number_columns
 from lab.core.report import Cell, Picture, Report, Section, Table
 from lab.core.text_table import clean
 
@@ -126,7 +126,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str = "") -> Iterator[str]:
-    numbers = of_numbers(rows, len(rows[0]) if rows else len(columns))
+    numbers = number_columns(rows, len(rows[0]) if rows else len(columns))
     yield '<div class="wide"><table>' + (f"<caption>{caption}</caption>" if caption else "")
     if columns:
         heads = "".join(

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import clusters_of, with_interval
+from annotators.agreement.estimates import as_agreement, clusters_of
 from annotators.report.judge_agent_tables import agents_table, counts_table, family_table, length_table
 from annotators.study_data import StudyData
 from annotators.validation.alternative_annotator import PASSES, AlternativeAnnotatorTest
 from annotators.validation.judge_config import examples_in, hides_outcome
 from annotators.validation.rates import JudgeRate
 from annotators.validation.study_split import SPLITS, Split, parts_of
-from annotators.validation.study_validation import JudgedField, categories_told, judged_fields
-from lab.core.agreement import How
+from annotators.validation.study_validation import JudgedField, judged_fields, reported_categories
+from lab.core.agreement import IntervalTerms
 from lab.core.report import Cell, Grid, Number, Picture, Section, Table
 from lab.core.rounding import count
 
@@ -56,7 +56,7 @@ def sections(
         # Test before dev, because only its numbers may be reported.
         for side in ([part] if part is not None else reversed(SPLITS))
         for section in _sections(
-            study_data.within(split.units(side)),
+            study_data.with_units(split.units(side)),
             judge,
             _Part(side, split.units(side), len(study_data.units)),
             grids=grids,
@@ -150,7 +150,7 @@ def _agent_tables(study_data: StudyData, id: str, one: JudgedField) -> Iterator[
     def number(name: str, value: Estimate, items: int) -> Number:
         return _number(study_data, one, name, value, items)
 
-    categories = categories_told(validation.confusion.categories)
+    categories = reported_categories(validation.confusion.categories)
     parts = [
         ("all", validation.confusion),
         *((f"{criterion}: {name}", part) for criterion, name, part in validation.parts),
@@ -320,13 +320,13 @@ def _number(
     """Return an estimate as a report's number over so many items and units, shares as percentages."""
     # `value` is computed already. `how` only tells the reader how.
     is_bootstrap = statistic in _BOOTSTRAPPED or statistic.startswith("macro")
-    how = How(
+    how = IntervalTerms(
         "bootstrap" if is_bootstrap else "jackknife-t",
         study_data.how.level,
         study_data.how.resamples,
         study_data.how.seed,
     )
-    agreement = with_interval(
+    agreement = as_agreement(
         value, how, one.field.id, statistic, between=f"{one.judge} against people", places=items,
         units=units or items, traces=units or items, raters=2, clusters=clusters_of(study_data),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from annotators.report.charts import drawn, many
+from annotators.report.charts import count_text, picture_lines
 from annotators.report.number_words import (
     CAME_ABOUT,
     CAME_ABOUT_COLUMNS,
@@ -14,7 +14,7 @@ from annotators.report.number_words import (
     cell_of,
     provenance_rows,
 )
-from annotators.report.table_layout import of_numbers
+from annotators.report.table_layout import number_columns
 from lab.core.report import Cell, Grid, Number, Picture, Report, Table
 from lab.core.text_table import clean
 
@@ -72,7 +72,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
     yield _row([escaped(name) for name in columns])
-    right = of_numbers(rows, len(columns))
+    right = number_columns(rows, len(columns))
     yield _row(["---:" if number else "---" for number in right])
     for row in rows:
         yield _row([_cell(cell) for cell in row])
@@ -96,9 +96,9 @@ def _picture(picture: Picture) -> Iterator[str]:
     if isinstance(picture, Grid) and picture.down and picture.across:
         corner = " \\ ".join(part for part in (picture.down_is, picture.across_is) if part)
         columns = (corner, *picture.across)
-        rows = [(name, *map(many, row)) for name, row in zip(picture.down, picture.counts, strict=True)]
+        rows = [(name, *map(count_text, row)) for name, row in zip(picture.down, picture.counts, strict=True)]
         yield from _rows(columns, rows)
         return
-    lines = drawn(picture, _WIDTH)
+    lines = picture_lines(picture, _WIDTH)
     # Four blanks make a code block, in which nothing needs escaping.
     yield from (f"    {line}".rstrip() for line in lines)

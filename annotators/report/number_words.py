@@ -11,7 +11,7 @@ from typing import NamedTuple
 from lab.core.agreement import Agreement
 from lab.core.codec import encode
 from lab.core.report import Bars, Cell, Number, Report
-from lab.core.rounding import count, rounded
+from lab.core.rounding import count, format_number
 
 DIGITS = 4
 """Decimals of numbers in full."""
@@ -44,7 +44,7 @@ def value_of(number: Number) -> str:
     one = number.agreement
     if one.value is None:
         return f"undefined ({one.undefined or 'no reason is told'})"
-    return f"{rounded(one.value, number.digits, number.times)}{number.suffix}"
+    return f"{format_number(one.value, number.digits, number.times)}{number.suffix}"
 
 
 def interval_of(number: Number) -> str:
@@ -52,7 +52,7 @@ def interval_of(number: Number) -> str:
     one = number.agreement
     if one.value is None or one.low is None or one.high is None:
         return ""
-    low, high = (rounded(end, number.digits, number.times) for end in (one.low, one.high))
+    low, high = (format_number(end, number.digits, number.times) for end in (one.low, one.high))
     return f"[{low}, {high}]"
 
 
@@ -71,7 +71,7 @@ def name_of(one: Agreement) -> str:
 
 def value_in_full(one: Agreement) -> str:
     """Return a value with more digits than its table prints."""
-    return f"undefined ({one.undefined})" if one.value is None else rounded(one.value, DIGITS)
+    return f"undefined ({one.undefined})" if one.value is None else format_number(one.value, DIGITS)
 
 
 def interval_in_full(one: Agreement) -> str:
@@ -80,8 +80,8 @@ def interval_in_full(one: Agreement) -> str:
         return "none"
     if one.low is None or one.high is None:
         return f"none: {one.no_interval or 'no reason is told'}"
-    ends = f"[{rounded(one.low, DIGITS)}, {rounded(one.high, DIGITS)}]"
-    return f"{ends} {rounded(one.level, 0, 100)} %, {method_of(one)}"
+    ends = f"[{format_number(one.low, DIGITS)}, {format_number(one.high, DIGITS)}]"
+    return f"{ends} {format_number(one.level, 0, 100)} %, {method_of(one)}"
 
 
 def method_of(one: Agreement) -> str:
@@ -126,7 +126,7 @@ def n_of(one: Agreement) -> str:
 def missing_of(one: Agreement) -> str:
     """Return the share of missing answers, with reasons."""
     why = ", ".join(f"{reason.replace('_', ' ')} {many:,}" for reason, many in sorted(one.reasons.items()))
-    return f"{rounded(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
+    return f"{format_number(one.missing, 1, 100)} %{f' ({why})' if why else ''}"
 
 
 def numbers_in(report: Report) -> list[ReportedNumber]:
@@ -183,7 +183,7 @@ def provenance_rows(report: Report) -> list[tuple[str, str]]:
         if value is None or value == ():
             continue
         if field == "level":
-            value = f"{rounded(value, 0, 100)} %"
+            value = f"{format_number(value, 0, 100)} %"
         if field == "interval":
             value = _INTERVALS[value]
         rows.append((name, ", ".join(value) if isinstance(value, tuple) else str(value)))

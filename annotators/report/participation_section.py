@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from annotators.gold_comparison import as_gold
+from annotators.gold_comparison import share_as_gold
 from annotators.papers.cells import percent
 from annotators.report.sample_section import share_words
 from annotators.study_data import StudyData
@@ -148,7 +148,7 @@ def _share_right(study_data: StudyData, code: str, changes: _Changes) -> Cell:
     pilot = study_data.calibration
     if pilot is not None and any(unit.gold for unit in pilot.units):
         at = next((at for at in pilot.people if pilot.columns.raters[at].id == code), None)
-        if at is not None and (found := as_gold(pilot, at)).value is not None:
+        if at is not None and (found := share_as_gold(pilot, at)).value is not None:
             return percent(found)
     share = changes.holds[code].share if code in changes.holds else None
     return "—" if share is None else share_words(share)

@@ -42,7 +42,7 @@ _DEFAULT_REASONS: Mapping[str, str] = {
 """Default reasons for the lack of such a number."""
 
 
-def with_planned(study_data: StudyData, sections: Sequence[Section]) -> list[Section]:
+def with_missing_statistics(study_data: StudyData, sections: Sequence[Section]) -> list[Section]:
     """Return the sections, with a sentence in the first about the planned statistics that none of them holds."""
     lacking = [
         f"{name} ({why})" for name in study_data.study.statistics if (why := _why_not(study_data, name, sections))

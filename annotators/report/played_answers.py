@@ -15,14 +15,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import with_interval
+from annotators.agreement.estimates import as_agreement
 from annotators.agreement.intervals import FEW_TRACES, LEAST_TRACES, SAME_IN_ALL, estimate, t_quantile
 from annotators.agreement.numbers import mean
-from annotators.papers.cells import difference_within
+from annotators.papers.cells import clip_difference
 from annotators.report.field_values import TOO_FEW, AnswerMeasure, FieldValues, answer_number, field_values, number_of
 from annotators.report.sample_section import reason_words
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.report import Cell, Number, Table
 from lab.core.study import Assignment, Play
 
@@ -53,7 +53,7 @@ def played_tables(study_data: StudyData) -> list[Table]:
 def _measures(told: Sequence[FieldValues]) -> Iterator[tuple[str, FieldValues, AnswerMeasure]]:
     """Yield each number of each question with its name: a scale's mean, else the share of every option."""
     for of in told:
-        for one in of.told:
+        for one in of.reported_measures:
             yield f"{of.field.id}, {'mean' if one.statistic == 'mean' else one.name}", of, one
 
 
@@ -140,14 +140,14 @@ def _over_persons(
     part = ", ".join(filter(None, (measure.name if measure.statistic == "share" else "", part)))
     statistic = f"{measure.statistic} over persons{', difference' if gap else ''}"
     lacking: dict[str, Any] = {"missing": alone / (alone + len(values)), "reasons": {ALONE: alone}} if alone else {}
-    number = with_interval(
+    number = as_agreement(
         _t_estimate(list(values.values()), study_data.how), study_data.how, of.field.id, statistic, part=part,
         clusters="person", places=len(values), units=len(values), traces=len(values), raters=len(values), **lacking,
     )  # fmt: skip
     return number_of(_clip_to_scale(number, measure, gap=gap))
 
 
-def _t_estimate(values: Sequence[float], how: How) -> Estimate:
+def _t_estimate(values: Sequence[float], how: IntervalTerms) -> Estimate:
     """Return the mean over persons with Student's interval, or a bootstrap over persons if the report uses it."""
     if not values:
         return Estimate(None, "nobody answered under both")
@@ -170,7 +170,7 @@ def _clip_to_scale(found: Agreement, measure: AnswerMeasure, *, gap: bool) -> Ag
     if measure.least is None or measure.most is None:
         return found
     if gap:
-        return difference_within(found, measure.most - measure.least)
+        return clip_difference(found, measure.most - measure.least)
     if found.low is None or found.high is None:
         return found
     return replace(found, low=max(measure.least, found.low), high=min(measure.most, found.high))

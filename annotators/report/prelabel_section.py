@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from annotators.agreement.additive import Estimate
-from annotators.agreement.estimates import clusters_of, with_interval
+from annotators.agreement.estimates import as_agreement, clusters_of
 from annotators.study_data import StudyData
 from annotators.validation.anchoring import Anchoring, anchoring
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.report import Cell, Number, Section, Table
 
 _SAYS = (
@@ -62,8 +62,8 @@ def _table(study_data: StudyData, judge: str, at: int, one: Anchoring) -> Table:
 
 
 def _number(study_data: StudyData, judge: str, one: Anchoring, name: str, value: Estimate, answers: int) -> Number:
-    how = How("jackknife-t", study_data.how.level, study_data.how.resamples, study_data.how.seed)
-    agreement = with_interval(
+    how = IntervalTerms("jackknife-t", study_data.how.level, study_data.how.resamples, study_data.how.seed)
+    agreement = as_agreement(
         value, how, one.field.id, name, between=f"people and {judge}", places=answers, units=answers, traces=answers,
         raters=2, clusters=clusters_of(study_data),
     )  # fmt: skip

@@ -34,7 +34,7 @@ def provenance(study_data: StudyData, code: str, platform: str) -> Provenance:
         level=how.level,
         resamples=how.resamples if is_bootstrap else None,
         seed=how.seed if is_bootstrap else None,
-        beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in study_data.further.beside),
+        beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in study_data.further.other_studies),
     )
 
 

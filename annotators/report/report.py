@@ -14,13 +14,13 @@ from annotators.report import (
     prelabel_section,
     sample_section,
 )
-from annotators.report.planned_section import with_planned
+from annotators.report.planned_section import with_missing_statistics
 from annotators.report.provenance import provenance
 from annotators.study_data import StudyData
 from lab.core.report import Report, Section
 
 
-def reported(study_data: StudyData, code: str, platform: str) -> Report:
+def make_report(study_data: StudyData, code: str, platform: str) -> Report:
     """Return the report. It contains `code` and `platform`, the program and system that made it, unchanged."""
     sections: list[Section] = [*sample_section.sections(study_data), *participation_section.sections(study_data)]
     for make in sections_of(study_data.study.protocol):
@@ -31,7 +31,7 @@ def reported(study_data: StudyData, code: str, platform: str) -> Report:
     sections += drift_section.sections(study_data)
     sections += guideline_section.sections(study_data)
     # Last of all, because it needs the numbers of the other sections to know which planned ones are missing.
-    sections = [*answers_section.sections(study_data), *with_planned(study_data, sections)]
+    sections = [*answers_section.sections(study_data), *with_missing_statistics(study_data, sections)]
     sections += calibration_section.sections(study_data)
     return Report(
         f"{study_data.study.title} ({study_data.study.name})", provenance(study_data, code, platform), tuple(sections)

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from annotators.introductions import introduction_lines
-from annotators.report.answer_counts import AnswerCounts, counted
+from annotators.report.answer_counts import AnswerCounts, answer_counts
 from annotators.study_data import StudyData
 from lab.core.adjudication import Means
 from lab.core.protocol import Field
 from lab.core.rating_sheet import MISSING
 from lab.core.report import Section, Table
-from lab.core.rounding import count, rounded
-from lab.core.screen_clock import span
+from lab.core.rounding import count, format_number
+from lab.core.screen_clock import format_duration
 from lab.core.study import Study
 from lab.core.task import Actor
 
@@ -31,7 +31,7 @@ def sections(study_data: StudyData) -> list[Section]:
 
 def share_words(share: float) -> str:
     """Return a share as a percentage."""
-    return f"{rounded(share, 1, 100)} %"
+    return f"{format_number(share, 1, 100)} %"
 
 
 def rater_name(rater: Actor) -> str:
@@ -115,7 +115,7 @@ def _options(field: Field) -> str:
 
 
 def _answers(study_data: StudyData) -> Section:
-    counts = counted(study_data)
+    counts = answer_counts(study_data)
     says = []
     if not counts.answers.sum() and not counts.without.sum():
         says.append("Nobody has handed anything in yet: there is nothing to count.")
@@ -143,7 +143,7 @@ def _introductions(study_data: StudyData) -> list[Table]:
             one.rater,
             one.guide[:10] or "—",
             f"{one.right:,} of {one.places:,}" if one.practice else "skipped" if one.skipped else "—",
-            "—" if one.seconds is None else span(one.seconds),
+            "—" if one.seconds is None else format_duration(one.seconds),
         )
         for one in lines
     ]

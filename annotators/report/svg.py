@@ -8,10 +8,10 @@ from html import escape
 
 from rich.cells import cell_len, set_cell_size
 
-from annotators.report.charts import edge, in_order, many, spread
+from annotators.report.charts import count_text, positions_by_x, tick_text, widen_ends
 from lab.core.agreement import Agreement
 from lab.core.report import Bars, Grid, Lines, Picture, Point, Scatter
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.text_table import clean
 
 INKS = ("#0b62a4", "#b5490b", "#1d7a46", "#8a3aa8", "#8c6a00", "#b01e57", "#2b7f8c", "#5f5f5f")
@@ -109,7 +109,7 @@ class Plane:
         self, left: float, wide: float, high: float, across: tuple[float, float], up: tuple[float, float]
     ) -> None:
         self.left, self.top, self.wide, self.high = left, _HEAD, wide, high
-        self.across, self.up = spread(across), spread(up)
+        self.across, self.up = widen_ends(across), widen_ends(up)
 
     def x(self, value: float) -> float:
         return self.left + self.wide * _share(value, *self.across)
@@ -128,11 +128,11 @@ class Plane:
         ]
         for at in range(TICKS):
             value = self.up[0] + (self.up[1] - self.up[0]) * at / (TICKS - 1)
-            out.append(_text(self.left - 6, self.y(value) + 4, edge(value), "end"))
+            out.append(_text(self.left - 6, self.y(value) + 4, tick_text(value), "end"))
             out.append(_line(self.left, self.y(value), self.left + self.wide, self.y(value), ' stroke-opacity=".12"'))
             value = self.across[0] + (self.across[1] - self.across[0]) * at / (TICKS - 1)
             if ticks:
-                out.append(_text(self.x(value), bottom + 16, edge(value), "middle"))
+                out.append(_text(self.x(value), bottom + 16, tick_text(value), "middle"))
         return out
 
 
@@ -148,7 +148,7 @@ def _scatter(one: Scatter) -> str:
     ends = (one.least, one.most)
     side = 380.0
     if one.sorted:
-        points = in_order(one.points)
+        points = positions_by_x(one.points)
         plane = Plane(48, 560, 300, (0.0, max((at for at, _ in points), default=1.0)), ends)
         body = plane.axes(f"{one.across}, from the least to the most", one.up, ticks=False)
         truth = [(plane.x(at), at_point.x) for at, at_point in points]
@@ -166,7 +166,7 @@ def _scatter(one: Scatter) -> str:
         edges = " ".join(f"{_coord(x)},{_coord(plane.y(value))}" for x, value in truth)
         body.append(f'<polyline points="{edges}" fill="none" stroke="currentColor" stroke-opacity=".5"/>')
     for at, point in points:
-        says = f"{point.says}: {rounded(point.x, 3)}, {rounded(point.y, 3)}".removeprefix(": ")
+        says = f"{point.says}: {format_number(point.x, 3)}, {format_number(point.y, 3)}".removeprefix(": ")
         body.append(_mark(plane.x(at), plane.y(point.y), names.index(point.series), says))
     return _with_legend(plane, names, one.title, body)
 
@@ -191,14 +191,14 @@ def _lines(one: Lines) -> str:
 
 
 def _point_words(point: Point) -> str:
-    return f"{point.says}: {rounded(point.y, 3)}".removeprefix(": ")
+    return f"{point.says}: {format_number(point.y, 3)}".removeprefix(": ")
 
 
 def _bars(one: Bars) -> str:
     names = [_shorten(name, 44) for name in one.says]
     left = 12 + _LETTER * max(map(cell_len, names), default=0)
     wide, row = 340.0, 26.0
-    least, most = spread((one.least, one.most))
+    least, most = widen_ends((one.least, one.most))
     high = row * len(names)
 
     def x(value: float) -> float:
@@ -209,7 +209,7 @@ def _bars(one: Bars) -> str:
         value = least + (most - least) * at / (TICKS - 1)
         strong = ".5" if value == 0 else ".12"
         body.append(_line(x(value), 8, x(value), 8 + high, f' stroke-opacity="{strong}"'))
-        body.append(_text(x(value), high + 26, edge(value), "middle"))
+        body.append(_text(x(value), high + 26, tick_text(value), "middle"))
     for at, (name, bar) in enumerate(zip(names, one.bars, strict=True)):
         body += _bar(name, bar, left, 8 + row * at + row / 2, x, (least, most))
     return _page(left + wide + 70, high + 36, one.title, body)
@@ -227,8 +227,8 @@ def _bar(
         # A bound beyond the scale has no cap, which would say that it lies there, but an arrow.
         out.append(_arrow(low, y, -1) if bar.low < ends[0] else _line(low, y - 5, low, y + 5, ' stroke-width="1.6"'))
         out.append(_arrow(high, y, 1) if bar.high > ends[1] else _line(high, y - 5, high, y + 5, ' stroke-width="1.6"'))
-    out.append(_mark(x(bar.value), y, 0, f"{name}: {rounded(bar.value, 4)}"))
-    return [*out, _text(x(math.inf) + 10, y + 4, rounded(bar.value, 2))]
+    out.append(_mark(x(bar.value), y, 0, f"{name}: {format_number(bar.value, 4)}"))
+    return [*out, _text(x(math.inf) + 10, y + 4, format_number(bar.value, 2))]
 
 
 def _arrow(x: float, y: float, way: int) -> str:
@@ -259,7 +259,7 @@ def _grid(one: Grid) -> str:
             box = f'x="{_coord(left + cell * at)}" y="{_coord(y)}" width="{_coord(cell)}" height="{_coord(cell)}"'
             fill = f"fill:{_ink(0)};fill-opacity:{shade:.3f};stroke:currentColor;stroke-opacity:.35"
             body.append(f'<rect {box} style="{fill}"/>')
-            body.append(_text(left + cell * (at + 0.5), y + cell / 2 + 4, many(value), "middle"))
+            body.append(_text(left + cell * (at + 0.5), y + cell / 2 + 4, count_text(value), "middle"))
     slack = _LETTER * 0.72 * (cell_len(across[-1]) if slanted and across else 0)
     wide = max(left + cell * len(across) + slack, left + _LETTER * cell_len(clean(one.across_is)))
     return _page(wide + 12, top + cell * len(down) + 8, one.title, body)

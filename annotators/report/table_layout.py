@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from annotators.report.number_words import cell_of, interval_of, value_of
 from lab.core.report import Cell, Number
-from lab.core.text_table import GAP, Lines, beside, clean, folded
+from lab.core.text_table import GAP, Lines, clean, join_cells, wrap_cells
 
 _COUNT = re.compile(r"^(?:[-+]?[\d,.]+(?: %)?|—|-)?$")
 """A count, a share, a dash, or nothing."""
@@ -21,7 +21,7 @@ _NARROW = 12
 """Width to which an undefined number is folded if it shares its column with intervals."""
 
 
-def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
+def number_columns(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
     """Return True for each column of numbers, which is right-aligned. The first column names the rows."""
     cells_by_column = [[row[at] for row in rows] for at in range(columns)]
     return [
@@ -77,7 +77,7 @@ def _over_its_interval(cell: Cell) -> Lines:
     if isinstance(cell, str):
         return [clean(cell)]
     if cell.agreement.value is None:
-        return folded(value_of(cell), _NARROW)
+        return wrap_cells(value_of(cell), _NARROW)
     return [clean(part) for part in (value_of(cell), interval_of(cell)) if part]
 
 
@@ -94,12 +94,13 @@ def _grid(
     widths = _widths(columns, needs, fixed, width)
     if widths is None:
         return None
-    right = of_numbers(rows, len(columns))
-    out = beside([folded(name, widths[at]) for at, name in enumerate(columns)], widths, right, heads=True)
+    right = number_columns(rows, len(columns))
+    out = join_cells([wrap_cells(name, widths[at]) for at, name in enumerate(columns)], widths, right, heads=True)
     out.append("─" * (sum(widths) + GAP * (len(widths) - 1)))
     for row in cells:
-        out += beside(
-            [lines if fixed[at] and len(lines) > 1 else [part for line in lines for part in folded(line, widths[at])]
+        out += join_cells(
+            [lines if fixed[at] and len(lines) > 1 else
+             [part for line in lines for part in wrap_cells(line, widths[at])]
              for at, lines in enumerate(row)],
             widths, right,
         )  # fmt: skip
@@ -112,7 +113,7 @@ def _header(name: str, fixed: bool) -> int:
     if not fixed:
         return full_width
     least = max(map(cell_len, clean(name).split(" ")))
-    return next((wide for wide in range(least, full_width) if len(folded(name, wide)) <= _HEAD), max(least, 1))
+    return next((wide for wide in range(least, full_width) if len(wrap_cells(name, wide)) <= _HEAD), max(least, 1))
 
 
 def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:
@@ -147,9 +148,9 @@ def _blocks(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) 
     """Return each row as a block: its name, then a line for each column."""
     out: list[str] = []
     for row in rows:
-        out += folded(cell_of(row[0]), width)
+        out += wrap_cells(cell_of(row[0]), width)
         for name, cell in zip(columns[1:], row[1:], strict=True):
             text = cell_of(cell)
             if text:
-                out += [f"    {line}" for line in folded(f"{name}: {text}", width - 4)]
+                out += [f"    {line}" for line in wrap_cells(f"{name}: {text}", width - 4)]
     return out

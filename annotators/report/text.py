@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from annotators.report.charts import drawn
+from annotators.report.charts import picture_lines
 from annotators.report.number_words import (
     CAME_ABOUT,
     NO_NUMBERS,
@@ -19,7 +19,7 @@ from annotators.report.number_words import (
 )
 from annotators.report.table_layout import table_lines
 from lab.core.report import Picture, Report, Section, Table
-from lab.core.text_table import clean, folded
+from lab.core.text_table import clean, wrap_cells
 
 
 def as_text(report: Report, width: int = 100) -> str:
@@ -35,13 +35,13 @@ def _lines(report: Report, width: int) -> Iterator[str]:
     yield ""
     yield from _title_lines(CAME_ABOUT, "─", width)
     numbers = list(numbers_in(report))
-    yield from () if numbers else folded(NO_NUMBERS, width)
+    yield from () if numbers else wrap_cells(NO_NUMBERS, width)
     for number, one in enumerate(numbers, 1):
         yield from _number_lines(number, one, width)
     yield ""
     yield from _title_lines("Provenance", "─", width)
     for name, value in provenance_rows(report):
-        first, *rest = folded(value, max(20, width - 20))
+        first, *rest = wrap_cells(value, max(20, width - 20))
         yield f"{name:<18}  {first}"
         yield from (f"{'':<20}{line}" for line in rest)
 
@@ -50,7 +50,7 @@ def section_lines(section: Section, width: int) -> Iterator[str]:
     """Yield one section: its sentences, tables and pictures."""
     yield from _title_lines(section.title, "─", width)
     for says in section.says:
-        yield from folded(says, width)
+        yield from wrap_cells(says, width)
     for table in section.tables:
         yield ""
         yield from _table(table, width)
@@ -60,27 +60,27 @@ def section_lines(section: Section, width: int) -> Iterator[str]:
 
 
 def _title_lines(title: str, under: str, width: int) -> Iterator[str]:
-    lines = folded(title, width)
+    lines = wrap_cells(title, width)
     yield from lines
     yield under * min(width, max(map(len, lines)))
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
     source = f" ({table.source})" if table.source else ""
-    yield from folded(f"{table.title}{source}", width)
+    yield from wrap_cells(f"{table.title}{source}", width)
     yield ""
     if table.rows:
         yield from table_lines(table.columns, table.rows, width)
     else:
         yield "nothing to show"
     for note in table.notes:
-        yield from folded(note, width)
+        yield from wrap_cells(note, width)
 
 
 def _picture(picture: Picture, width: int) -> Iterator[str]:
-    yield from folded(picture.title, width)
+    yield from wrap_cells(picture.title, width)
     yield ""
-    yield from drawn(picture, width)
+    yield from picture_lines(picture, width)
 
 
 def _number_lines(number: int, one: ReportedNumber, width: int) -> Iterator[str]:
@@ -96,6 +96,6 @@ def _number_lines(number: int, one: ReportedNumber, width: int) -> Iterator[str]
 
 
 def _hanging_lines(head: str, text: str, width: int) -> Iterator[str]:
-    first, *rest = folded(text, width - 6)
+    first, *rest = wrap_cells(text, width - 6)
     yield f"{head:<6}{first}"
     yield from (f"{'':<6}{line}" for line in rest)

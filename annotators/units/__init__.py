@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.units.cards import lacks_person, person_cards, wordless
+from annotators.units.cards import lacks_person, person_cards, shows_no_screens
 from annotators.units.disagreements import EarlierStudy, disagreement_units
 from annotators.units.lines import read_lines, set_units, text_units
 from annotators.units.pairs import pair_units
@@ -129,7 +129,7 @@ def _with_people(
     """Return units with the person's cards, if the protocol shows the person and the run itself does not have them."""
     shows = {*protocol.shows, *more}
     lent = {case.id: person_cards(shows, one.persona) for case, one in cases if one.persona is not case.persona}
-    if wordless(protocol) or not lent:
+    if shows_no_screens(protocol) or not lent:
         return units  # without screens a unit says it all by itself
     return [
         replace(unit, given=(*lent[unit.runs[0]], *unit.given)) if unit.runs and lent.get(unit.runs[0]) else unit

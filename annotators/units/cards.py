@@ -8,44 +8,44 @@ from typing import Any
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol, Show
-from lab.core.study import Given
+from lab.core.study import UnitText
 from lab.core.task import LogEntry, Persona
 
 _PAST = 20
 """Number of past intents shown, the newest ones: as many as FingerTip's models get."""
 
 
-def wordless(protocol: Protocol) -> bool:
+def shows_no_screens(protocol: Protocol) -> bool:
     """Return True if a protocol shows nothing of a run's events, so that the unit has to describe the person."""
     return not {"screens", "actions"} & set(protocol.shows)
 
 
-def cards(protocol: Protocol, case: MeasuredRun, past: Sequence[MeasuredRun] = ()) -> tuple[Given, ...]:
+def cards(protocol: Protocol, case: MeasuredRun, past: Sequence[MeasuredRun] = ()) -> tuple[UnitText, ...]:
     """Return the cards that the protocol shows: instruction, profile, time and place, policy, and the past."""
     shows, persona = set(protocol.shows), case.persona
-    rows: list[Given] = []
+    rows: list[UnitText] = []
     if "instruction" in shows and case.task.instruction:
-        rows.append(Given("What was asked", case.task.instruction))
+        rows.append(UnitText("What was asked", case.task.instruction))
     rows += person_cards(shows - {"log"}, persona)
     if "context" in shows and (case.task.time or case.task.place):
-        rows.append(Given("Time and place", " · ".join(part for part in (case.task.time, case.task.place) if part)))
+        rows.append(UnitText("Time and place", " · ".join(part for part in (case.task.time, case.task.place) if part)))
     if "policy" in shows and case.task.policy:
-        rows.append(Given("Told for this task", case.task.policy))
+        rows.append(UnitText("Told for this task", case.task.policy))
     if "log" in shows:
         log = [entry.exposed for entry in persona.log] if persona is not None else []
-        before = [*log, *(_intent(one) for one in earlier(case, past))]
+        before = [*log, *(_intent(one) for one in earlier_runs(case, past))]
         if before:
-            rows.append(Given("Before", items=tuple(before)))
+            rows.append(UnitText("Before", items=tuple(before)))
     return tuple(rows)
 
 
-def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[Given, ...]:
+def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[UnitText, ...]:
     """Return the cards of a person: profile, and what they did before."""
     rows = []
     if "persona" in shows and persona is not None and persona.facts:
-        rows.append(Given("Profile", "\n".join(facts_of(persona.facts))))
+        rows.append(UnitText("Profile", "\n".join(facts_of(persona.facts))))
     if "log" in shows and persona is not None and persona.log:
-        rows.append(Given("Before", items=tuple(entry.exposed for entry in persona.log)))
+        rows.append(UnitText("Before", items=tuple(entry.exposed for entry in persona.log)))
     return tuple(rows)
 
 
@@ -59,7 +59,7 @@ def person_of(case: MeasuredRun) -> str:
     return case.persona.id if case.persona is not None else case.task.persona
 
 
-def earlier(case: MeasuredRun, past: Sequence[MeasuredRun]) -> list[MeasuredRun]:
+def earlier_runs(case: MeasuredRun, past: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     """Return the same person's earlier runs, the newest last."""
     person, time = person_of(case), case.task.time
     if not person or not time:
@@ -77,7 +77,7 @@ def _intent(case: MeasuredRun) -> str:
     return LogEntry(case.task.time, case.task.place, case.task.instruction).exposed
 
 
-def check_cards(case: MeasuredRun, materials: tuple[Given, ...]) -> None:
+def check_cards(case: MeasuredRun, materials: tuple[UnitText, ...]) -> None:
     """Raise `LabError` if there is no card about a run's person."""
     if not materials:
         raise LabError(f"run {case.id}", "tells neither profile, time, place nor what was done before.")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.protocol import Field, Protocol
-from lab.core.rating_sheet import current, target_of
+from lab.core.rating_sheet import current_labels, target_of
 from lab.core.study import Study, Target, Unit
 from lab.core.whole_number import whole_number
 
@@ -32,7 +32,7 @@ def disagreement_units(protocol: Protocol, earlier: EarlierStudy | None) -> list
     if earlier is None:
         raise LabError(f"study by {protocol.id}", "needs another study, whose raters differ.")
     labels_by_place: dict[str, list[Label]] = {}
-    for label in current(earlier.labels):
+    for label in current_labels(earlier.labels):
         # Reasons for having no answer are not compared: only choices have causes of disagreement.
         if label.run == 1 and label.value is not None and label.study == earlier.study.id:
             labels_by_place.setdefault(label.unit, []).append(label)

@@ -21,7 +21,7 @@ from lab.core.json_lines import json_lines
 from lab.core.label import Label
 from lab.core.label_rules import as_option, check_value
 from lab.core.protocol import Protocol
-from lab.core.study import Given, Gold, Unit
+from lab.core.study import Gold, Unit, UnitText
 from lab.core.task import Actor
 
 
@@ -82,8 +82,8 @@ def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit
                 raise LabError(where, f"field {side}.instructions: is empty")
             _check_filled(where, f"{side}.instructions", one.instructions)
         instruction_sets = (
-            Given("Instructions", items=line.A.instructions, side="A"),
-            Given("Instructions", items=line.B.instructions, side="B"),
+            UnitText("Instructions", items=line.A.instructions, side="A"),
+            UnitText("Instructions", items=line.B.instructions, side="B"),
         )
         units.append(_unit(protocol, where, line, place, instruction_sets, {"A": line.A.method, "B": line.B.method}))
     return _check_distinct(lines, units)
@@ -97,7 +97,7 @@ def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Uni
         _check_filled(where, "A", (line.A,))
         _check_filled(where, "B", (line.B,))
         a, b = protocol.sides or ("Text", "Text")  # two, as protocols are checked
-        texts = (Given(a, line.A, side="A"), Given(b, line.B, side="B"))
+        texts = (UnitText(a, line.A, side="A"), UnitText(b, line.B, side="B"))
         units.append(_unit(protocol, where, line, place, texts, {"source": line.source}))
     return _check_distinct(lines, units)
 
@@ -108,7 +108,12 @@ def _check_filled(where: str, field: str, texts: Sequence[str]) -> None:
 
 
 def _unit(
-    protocol: Protocol, where: str, line: _Line, place: int, materials: tuple[Given, ...], hidden_texts: dict[str, str]
+    protocol: Protocol,
+    where: str,
+    line: _Line,
+    place: int,
+    materials: tuple[UnitText, ...],
+    hidden_texts: dict[str, str],
 ) -> Unit:
     fields = {field.id: field for field in protocol.fields}
     gold = tuple(
@@ -126,10 +131,10 @@ def _unit(
     )
 
 
-def _context(context: str | dict[str, Any]) -> tuple[Given, ...]:
+def _context(context: str | dict[str, Any]) -> tuple[UnitText, ...]:
     if isinstance(context, dict):
-        return tuple(Given(title, _card_text(content)) for title, content in context.items())
-    return (Given("The person", context),) if context else ()
+        return tuple(UnitText(title, _card_text(content)) for title, content in context.items())
+    return (UnitText("The person", context),) if context else ()
 
 
 def _card_text(content: Any) -> str:

@@ -13,7 +13,7 @@ TIMEOUT = "execution_timeout"
 """Option that a rule sets for a run ended by its budget, if the protocol has it."""
 
 
-def failed(case: MeasuredRun) -> bool | None:
+def run_failed(case: MeasuredRun) -> bool | None:
     """Return True if a run failed by its settled answer, else by its score, else by its status; None if unknown.
 
     A run without a score that was stopped by hand, or has not ended, is unknown.
@@ -28,7 +28,7 @@ def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
     """Return the failed runs. Raise `LabError` if the outcome of one is unknown, or if none failed."""
     failed_cases = []
     for case in cases:
-        has_failed = failed(case)
+        has_failed = run_failed(case)
         if has_failed is None:
             raise LabError(
                 f"run {case.id}",
@@ -42,7 +42,7 @@ def failures(cases: list[MeasuredRun]) -> list[MeasuredRun]:
     return failed_cases
 
 
-def by_rule(protocol: Protocol, case: MeasuredRun, beyond: float | None) -> tuple[Gold, ...]:
+def rule_answers(protocol: Protocol, case: MeasuredRun, beyond: float | None) -> tuple[Gold, ...]:
     """Return a rule's answers: timeout if the budget ended a run, failure if it is far longer than its golden way."""
     field = next((field for field in protocol.fields if (option := field.option(TIMEOUT)) and option.by_rule), None)
     if field is not None and case.status == "budget":

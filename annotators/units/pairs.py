@@ -40,7 +40,7 @@ def method_names(cases: Iterable[MeasuredRun]) -> dict[str, str]:
     return shortest_names(map(_method, cases))
 
 
-def by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
+def units_by_method(cases: Mapping[str, MeasuredRun]) -> dict[str, set[str]]:
     """Return the units of each agent's runs by its shortest name, sorted by name."""
     names, units = method_names(cases.values()), defaultdict[str, set[str]](set)
     for unit, case in cases.items():

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from annotators.units.cards import cards, wordless
+from annotators.units.cards import cards, shows_no_screens
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.protocol import Protocol
 from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Given, Unit
+from lab.core.study import Unit, UnitText
 
 
 def step_units(cases: Sequence[MeasuredRun], most: int | None = None, seed: int = 0) -> list[Unit]:
@@ -56,7 +56,7 @@ def question_units(
 
 def _shadow(own: Unit, answer: ShadowAnswer) -> Unit:
     """Return the same unit with a model's reply in place of the run's."""
-    reply = Given("Reply", _reply_words(answer.decision, answer.text))
+    reply = UnitText("Reply", _reply_words(answer.decision, answer.text))
     materials = tuple(reply if one.title == "Reply" else one for one in own.given)
     return replace(own, given=materials, hidden={"by": answer.by.id, "shadow": "yes"})
 
@@ -87,9 +87,9 @@ def _question(protocol: Protocol, case: MeasuredRun, place: int, step: MeasuredS
         step=place,
         question=step.question.id,
         given=(
-            Given("Question", step.question.text, items=tuple(step.question.options)),
-            Given("Reply", _reply_words(step.reply.decision, step.reply.text)),
-            *(cards(protocol, case) if wordless(protocol) else ()),
+            UnitText("Question", step.question.text, items=tuple(step.question.options)),
+            UnitText("Reply", _reply_words(step.reply.decision, step.reply.text)),
+            *(cards(protocol, case) if shows_no_screens(protocol) else ()),
         ),
         hidden={"by": step.reply.by.kind},
     )

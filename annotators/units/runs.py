@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from annotators.units.cards import cards, check_cards, person_of, wordless
-from annotators.units.outcomes import by_rule, failures
-from annotators.units.targets import designed, targets_of
+from annotators.units.cards import cards, check_cards, person_of, shows_no_screens
+from annotators.units.outcomes import failures, rule_answers
+from annotators.units.targets import targets_of, with_design
 from lab.core.design import Design, Subject
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
@@ -33,7 +33,7 @@ def run_units(
         cases_to_rate = [case for case in cases_to_rate if not case.gold and case.id not in beside]
         if not cases_to_rate:
             raise LabError(f"study by {protocol.id}", "there is no run but those that others are rated against.")
-    if wordless(protocol):
+    if shows_no_screens(protocol):
         cases_to_rate = sorted(cases_to_rate, key=lambda case: case.task.time)
     cases_by_id = {case.id: case for case in (*past, *cases)}
     return [_unit(protocol, case, cases_by_id, references, designs, beyond) for case in cases_to_rate]
@@ -47,10 +47,10 @@ def _unit(
     designs: Mapping[Subject, Design],
     beyond: float | None,
 ) -> Unit:
-    task = designed(case.task, designs)
+    task = with_design(case.task, designs)
     reference = _reference(case, cases_by_id, references) if protocol.reference else None
-    materials = cards(protocol, case, [*cases_by_id.values()]) if wordless(protocol) else ()
-    if wordless(protocol):
+    materials = cards(protocol, case, [*cases_by_id.values()]) if shows_no_screens(protocol) else ()
+    if shows_no_screens(protocol):
         check_cards(case, materials)
     # Whoever demonstrated the reference is the only one who can rate against it.
     owner = reference.agent.id if reference is not None and reference.agent.kind == "human" else ""
@@ -62,7 +62,7 @@ def _unit(
         tdg=task.tdg if protocol.targets == "tdg nodes" else Tdg(),
         explicit=all(unit.explicit for unit in task.units) if protocol.targets == "information units" else None,
         cluster=owner or (person_of(case) if materials else ""),
-        mechanical=by_rule(protocol, case, beyond),
+        mechanical=rule_answers(protocol, case, beyond),
         owner=owner,
     )
 

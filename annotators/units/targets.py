@@ -14,7 +14,7 @@ from lab.core.study import Target
 from lab.core.task import Task, TdgNode
 
 
-def designed(task: Task, designs: Mapping[Subject, Design]) -> Task:
+def with_design(task: Task, designs: Mapping[Subject, Design]) -> Task:
     """Return the task with the parts of its frozen design, if there is one, in place of its own."""
     design = designs.get(subject_of(task))
     if design is None:

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.answers import answers_of, places_at, places_of, units_laid
+from annotators.agreement.answers import answers_of, places_at, places_of, places_of_units
 from annotators.agreement.fields import CATEGORICAL, codes_of
 from annotators.agreement.ratings import Floats
-from annotators.assignment import chance
+from annotators.assignment import draw_number
 from annotators.study_data import StudyData
 from annotators.validation.label_queue import UNIFORM, doubt_of_confidence, doubt_of_runs, inclusion, label_queue
 from lab.core.errors import LabError
@@ -55,10 +55,10 @@ def active_order(study_data: StudyData, drawn: int | None = None) -> ActiveOrder
     count = -(-len(ids) // 2) if drawn is None else drawn
     if not 1 <= count <= len(ids):
         raise LabError("--first", f"{count} is not from 1 to the {len(ids)} units there are.", code=2)
-    queue = label_queue(inclusion([doubt[id] for id in ids], count), chance(study, "active"))
+    queue = label_queue(inclusion([doubt[id] for id in ids], count), draw_number(study, "active"))
     first = [ids[at] for at in queue.order.tolist()]
     # In random order, so that also these labels are a sample with known probabilities.
-    rest = sorted(set(ids) - set(first), key=lambda id: chance(study, "active", id))
+    rest = sorted(set(ids) - set(first), key=lambda id: draw_number(study, "active", id))
     likely = dict(zip(ids, queue.probability.tolist(), strict=True))
     units = (*first, *rest)
     return ActiveOrder(judges, count, UNIFORM, units, tuple(likely[id] for id in units))
@@ -78,7 +78,7 @@ def doubts(study_data: StudyData) -> dict[str, float]:
     Doubt comes from the split of a place's answers and from the judges' stated confidence, or from their mean if both
     are known.
     """
-    unit_places = units_laid(study_data)
+    unit_places = places_of_units(study_data)
     total = dict.fromkeys((place.unit for place in unit_places.places), 0.0)
     count = dict.fromkeys(total, 0)
     for field in study_data.study.protocol.fields:

@@ -20,7 +20,7 @@ from annotators.agreement.fields import CATEGORICAL, codes_of
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import Floats
 from annotators.study_data import StudyData
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.label import Act
 from lab.core.label_columns import Columns
 from lab.core.protocol import Field
@@ -64,7 +64,7 @@ def shown_sheets(acts: Iterable[Act]) -> Sheets:
     }
 
 
-def without_sheets(columns: Columns, sheets: Sheets) -> Columns:
+def drop_sheets(columns: Columns, sheets: Sheets) -> Columns:
     """Return a study's labels without those of some people's sheets, as if these had not been dealt."""
     if not sheets:
         return columns
@@ -109,7 +109,7 @@ def _of_field(study_data: StudyData, field: Field, judge: int, sheets: Sheets) -
     same = np.where(has_both, people_codes == judge_codes[:, None], np.nan)
     seconds = np.where(has_both, _seconds(study_data, field, field_places), np.nan)
     # The jackknife-t, whatever interval the report has otherwise.
-    how = How(level=study_data.how.level)
+    how = IntervalTerms(level=study_data.how.level)
     arms = [
         [_mean(np.where(arm, values, np.nan), field_places, most) for arm in (had_prelabel, ~had_prelabel)]
         for values, most in ((same, 1.0), (seconds, None))

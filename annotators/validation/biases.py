@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import AdditiveStatistic, Estimate, over_traces, ratio
+from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
 from annotators.agreement.distributions import binomial_two_sided, wilson
 from annotators.agreement.intervals import estimate
 from annotators.agreement.ratings import Floats, Ints
-from annotators.validation.prediction_powered import apart
-from lab.core.agreement import How
+from annotators.validation.prediction_powered import difference_of_estimates
+from lab.core.agreement import IntervalTerms
 
 FIRST, SECOND, TIE, NONE = 0, 1, 2, -1
 """A judge's preference in a pair, by the side of the answer."""
@@ -20,7 +20,7 @@ FIRST, SECOND, TIE, NONE = 0, 1, 2, -1
 NO_PAIRS = "no pair was judged by both"
 NO_SWAPPED = "no pair was judged with its sides swapped"
 NO_FLIPS = "no pair at which the same side was preferred both times"
-_PLAIN = How()
+_PLAIN = IntervalTerms()
 
 
 class PositionBias(NamedTuple):
@@ -42,7 +42,7 @@ def position_bias(
     sides: npt.ArrayLike,
     swapped: npt.ArrayLike,
     trace: npt.ArrayLike | None = None,
-    how: How = _PLAIN,
+    how: IntervalTerms = _PLAIN,
 ) -> PositionBias:
     """Return position bias from `sides` and `swapped` (pairs): FIRST, SECOND, TIE or NONE, before and after the swap.
 
@@ -87,7 +87,7 @@ def _clusters(trace: npt.ArrayLike | None, count: int) -> Ints:
 def _share(name: str, above: npt.ArrayLike, below: Floats, at: Ints, why: str = "no answers") -> AdditiveStatistic:
     """Return a ratio of counts over clusters."""
     columns = np.column_stack((np.asarray(above, np.float64), below))
-    sums = over_traces(columns, at, int(at.max(initial=-1)) + 1)
+    sums = totals_by_trace(columns, at, int(at.max(initial=-1)) + 1)
     weights = np.array([1.0, 0.0]), np.array([0.0, 1.0])
     return AdditiveStatistic(
         name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
@@ -125,7 +125,7 @@ def verbosity_bias(
     people: npt.ArrayLike,
     lengths: npt.ArrayLike,
     trace: npt.ArrayLike | None = None,
-    how: How = _PLAIN,
+    how: IntervalTerms = _PLAIN,
 ) -> VerbosityBias:
     """Return verbosity bias from `judge` and `people` (pairs: FIRST, SECOND, TIE or NONE) and `lengths` (pairs x 2).
 
@@ -155,7 +155,7 @@ def verbosity_bias(
     apart_by = (judge_sides == longer).astype(np.float64) - (right == longer)
     excess = _mean("longer", np.where(is_decided, apart_by, 0.0), is_decided, at)
     return VerbosityBias(
-        errors[0], errors[1], apart(errors[0], errors[1]), estimate(excess, how),
+        errors[0], errors[1], difference_of_estimates(errors[0], errors[1]), estimate(excess, how),
         estimate(partial_correlation(_preference(judge_sides), log_ratio, _preference(right), at), how),
         len(judge_sides),
     )  # fmt: skip
@@ -179,7 +179,7 @@ def partial_correlation(one: Floats, other: Floats, control: Floats, at: Ints) -
     # Centred first, so that the products lose no digits.
     columns = columns - columns.mean(axis=0)
     products = [columns[:, i] * columns[:, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-    sums = over_traces(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
+    sums = totals_by_trace(np.column_stack((np.ones(len(one)), columns, *products)), at, int(at.max(initial=-1)) + 1)
 
     def of(sums: Floats) -> Floats:
         n, x, y, z, xx, yy, zz, xy, xz, yz = np.moveaxis(sums, -1, 0)
@@ -216,7 +216,7 @@ def self_preference(
     truth: npt.ArrayLike,
     own: npt.ArrayLike,
     trace: npt.ArrayLike | None = None,
-    how: How = _PLAIN,
+    how: IntervalTerms = _PLAIN,
 ) -> SelfPreference:
     """Return self-preference from `judge` and `truth` (units: 0, 1, nan if missing).
 
@@ -237,7 +237,7 @@ def self_preference(
         raise ValueError("judge and truth are 0 or 1")
     at, is_own, excess = _clusters(trace, len(has_both))[has_both], is_own[has_both], (judge_answers - right)[has_both]
     columns = np.column_stack((np.where(is_own, excess, 0.0), is_own, np.where(is_own, 0.0, excess), ~is_own))
-    sums = over_traces(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
+    sums = totals_by_trace(columns.astype(np.float64), at, int(at.max(initial=-1)) + 1)
 
     def statistic(name: str, weights: tuple[int, int], why: str) -> AdditiveStatistic:
         def of(sums: Floats) -> Any:

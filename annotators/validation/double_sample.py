@@ -127,7 +127,7 @@ def interval(
 
 
 def threshold(sample: DoubleSample, level: float = 0.95, design: float = 1.0, freedom: float | None = None) -> float:
-    """Return the maximum of `drop` within the interval: z^2 + (t^2 - z^2)(1 - phi^2).
+    """Return the maximum of `likelihood_drop` within the interval: z^2 + (t^2 - z^2)(1 - phi^2).
 
     z and t are quantiles of the normal and of Student's t with labels - 2 degrees of freedom. Only the few labels
     estimate the part of the variance that the judge does not explain. So the threshold is Student's if the judge
@@ -150,7 +150,7 @@ def _interval_ends(sample: DoubleSample, best: float, most: float) -> tuple[floa
     open = np.zeros(2, np.bool_)
     for zoom in range(_ZOOMS):
         grid = inside[:, None] + (outside - inside)[:, None] * np.linspace(0, 1, _GRID)
-        beyond = drop(sample, grid.ravel()).reshape(grid.shape) > most
+        beyond = likelihood_drop(sample, grid.ravel()).reshape(grid.shape) > most
         if not zoom:  # the first grid goes to 0 and 1 themselves
             # Not even 0 or 1 is beyond the threshold: the interval ends there.
             open = ~beyond[:, -1]
@@ -161,7 +161,7 @@ def _interval_ends(sample: DoubleSample, best: float, most: float) -> tuple[floa
     return low, high
 
 
-def drop(sample: DoubleSample, rates: Floats) -> Floats:
+def likelihood_drop(sample: DoubleSample, rates: Floats) -> Floats:
     """Return twice the drop of the profile log likelihood from its maximum at each rate (rates)."""
     share, right, wrong = _shares(sample)
     cells = np.array([share * right, share * (1 - right), (1 - share) * wrong, (1 - share) * (1 - wrong)])

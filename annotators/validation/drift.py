@@ -10,10 +10,10 @@ from annotators.agreement.additive import Estimate
 from annotators.agreement.coefficients import cohen_kappa
 from annotators.agreement.distributions import binomial_two_sided
 from annotators.agreement.intervals import estimate, estimates, minus
-from annotators.agreement.judge_accuracy import judged
+from annotators.agreement.judge_accuracy import judge_statistic
 from annotators.agreement.ratings import Ratings
-from annotators.validation.truth import beside_truth
-from lab.core.agreement import How
+from annotators.validation.truth import truth_and_other
+from lab.core.agreement import IntervalTerms
 
 
 class Drift(NamedTuple):
@@ -38,7 +38,7 @@ class Drift(NamedTuple):
 def drift(
     before: Ratings,
     after: Ratings,
-    how: How = How("bootstrap"),  # noqa: B008  # frozen
+    how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
 ) -> Drift:
     """Return the drift between two pairs of truth and judge (`truth.beside_truth`) at the same places with equal truth.
 
@@ -49,23 +49,23 @@ def drift(
     # Only items that both versions answered: the change is paired.
     there = (before.codes >= 0).all(axis=1) & (after.codes >= 0).all(axis=1)
     truth, was, now = before.codes[:, 0], before.codes[:, 1], after.codes[:, 1]
-    one, other = (beside_truth(before, np.where(there, truth, -1), codes) for codes in (was, now))
+    one, other = (truth_and_other(before, np.where(there, truth, -1), codes) for codes in (was, now))
     lost_count = int((there & (was == truth) & (now != truth)).sum())
     won_count = int((there & (was != truth) & (now == truth)).sum())
-    right_before, right_after = judged(one, "accuracy", ""), judged(other, "accuracy", "")
-    plain = How(level=how.level)
+    right_before, right_after = judge_statistic(one, "accuracy", ""), judge_statistic(other, "accuracy", "")
+    plain = IntervalTerms(level=how.level)
     accuracy, kappa = estimates([minus(right_after, right_before), minus(cohen_kappa(other), cohen_kappa(one))], how)
     return Drift(
         estimate(right_before, plain), estimate(right_after, plain), accuracy, kappa,
-        estimate(judged(beside_truth(before, np.where(there, was, -1), now), "accuracy", ""), plain),
+        estimate(judge_statistic(truth_and_other(before, np.where(there, was, -1), now), "accuracy", ""), plain),
         int(there.sum()), lost_count, won_count, binomial_two_sided(lost_count, lost_count + won_count),
     )  # fmt: skip
 
 
-def fell(
+def has_fallen_between(
     before: Ratings,
     after: Ratings,
-    how: How = How("bootstrap"),  # noqa: B008  # frozen
+    how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
 ) -> bool:
     """Return True if the judge's agreement fell: the interval of its change is below 0.
 
@@ -75,7 +75,7 @@ def fell(
 
 
 def has_fallen(change: Drift, level: float = 0.95) -> bool:
-    """Return the same as `fell` for a drift that is already computed."""
+    """Return the same as `has_fallen_between` for a drift that is already computed."""
     if change.accuracy.high is not None:
         return change.accuracy.high < 0
     return change.lost > change.won and change.p < 1 - level

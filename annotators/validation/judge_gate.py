@@ -8,13 +8,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from annotators.agreement.fields import beside
+from annotators.agreement.fields import join_columns
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.drift import Drift, drift
 from annotators.validation.judged_ratings import judged_ratings
 from annotators.validation.study_split import Split, parts_of
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.errors import LabError
 
 
@@ -59,13 +59,13 @@ def gate_of(study_data: StudyData, judge: str, part: Split | None = None) -> Jud
     study = study_data.study
     split = parts_of(study_data) if part is not None else None
     if part is not None and split is not None:
-        study_data = study_data.within(split.units(part))
+        study_data = study_data.with_units(split.units(part))
     at = next((at for at in study_data.judges if study_data.columns.raters[at].id == judge), None)
     if at is None:
         raise LabError("judge", f"{judge} has judged nothing in {study.name}.")
     answers: list[GateAnswer] = []
     for one in judged_ratings(study_data, at):
-        both = beside(one.said, one.truth)
+        both = join_columns(one.said, one.truth)
         for row in np.flatnonzero((both.codes >= 0).all(axis=1)).tolist():
             place, (now, settled) = both.places[row], both.codes[row]
             answers.append(
@@ -80,7 +80,7 @@ def gate_of(study_data: StudyData, judge: str, part: Split | None = None) -> Jud
     return JudgeGate(study.name, study.sha, study.protocol.sha, judge, tuple(answers))
 
 
-def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
+def compare_gates(before: JudgeGate, after: JudgeGate, how: IntervalTerms) -> list[GatedField]:
     """Return the change of each field over the places that both have with the same settled answer.
 
     Raise `LabError` if there are none.
@@ -102,7 +102,7 @@ def gated(before: JudgeGate, after: JudgeGate, how: How) -> list[GatedField]:
     return fields
 
 
-def not_compared(
+def missing_places(
     before: JudgeGate, after: JudgeGate, study_data: StudyData, part: Split | None = None
 ) -> dict[str, int]:
     """Return by field how many places of `before`, in a `part` of the study, lack an answer in `after`, if any."""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from annotators.agreement.fields import CATEGORICAL, ratings_of, truth_of
 from annotators.agreement.option_sets import sets_of, sets_of_runs, truth_of_sets
 from annotators.agreement.ratings import Ratings
-from annotators.agreement.test_retest import runs_of, runs_there
+from annotators.agreement.test_retest import rating_numbers, runs_of
 from annotators.study_data import StudyData
 from lab.core.protocol import Field
 
@@ -43,7 +43,7 @@ def judged_ratings(study_data: StudyData, judge: int) -> Iterator[JudgedRatings]
 
 def _options(study_data: StudyData, field: Field, judge: int) -> Iterator[JudgedRatings]:
     judge_sets = sets_of(study_data, field.id, [judge])
-    runs = sets_of_runs(study_data, field, judge, runs_there(study_data, [judge]) or [1])
+    runs = sets_of_runs(study_data, field, judge, rating_numbers(study_data, [judge]) or [1])
     if runs is None or not judge_sets.numbers.places:
         return
     people, truth = sets_of(study_data, field.id), truth_of_sets(study_data, field)

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from annotators.agreement.additive import AdditiveStatistic, Estimate
 from annotators.agreement.coefficients import cohen_kappa
 from annotators.agreement.intervals import estimate, estimates, minus
-from annotators.agreement.judge_accuracy import judged
+from annotators.agreement.judge_accuracy import judge_statistic
 from annotators.agreement.ratings import Ratings
-from annotators.validation.truth import beside_truth, majority_of_others
-from lab.core.agreement import How
+from annotators.validation.truth import majority_of_others, truth_and_other
+from lab.core.agreement import IntervalTerms
 
 
 class PersonComparison(NamedTuple):
@@ -34,10 +34,10 @@ class PersonComparison(NamedTuple):
     kappa_ahead: Estimate
 
 
-def beside_persons(
+def compare_with_persons(
     people: Ratings,
     judge: npt.ArrayLike,
-    how: How = How("bootstrap"),  # noqa: B008  # frozen
+    how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
 ) -> list[PersonComparison]:
     """Return the comparison of the judge with each person. Differences follow `how`, by default the paired bootstrap.
 
@@ -49,7 +49,7 @@ def beside_persons(
     others = majority_of_others(people)
     has_others = (others >= 0) & (codes[:, None] >= 0) & people.there
     own = [_statistics(people, codes, column, np.where(has_others, others, -1)) for column in range(len(people.raters))]
-    plain = How(level=how.level)
+    plain = IntervalTerms(level=how.level)
     apart = iter(estimates([one for _, differences in own for one in differences], how))
     comparisons = []
     for column, name in enumerate(people.raters):
@@ -67,8 +67,8 @@ def _statistics(
 ) -> tuple[list[AdditiveStatistic], list[AdditiveStatistic]]:
     """Return one person's statistics and differences, in the order of `PersonComparison`."""
     own, truth = people.codes[:, column], others[:, column]
-    theirs, mine = beside_truth(people, truth, judge), beside_truth(people, truth, own, people.raters[column])
-    right, also = judged(theirs, "accuracy", ""), judged(mine, "accuracy", "")
+    theirs, mine = truth_and_other(people, truth, judge), truth_and_other(people, truth, own, people.raters[column])
+    right, also = judge_statistic(theirs, "accuracy", ""), judge_statistic(mine, "accuracy", "")
     kappa, other = cohen_kappa(theirs), cohen_kappa(mine)
-    together = judged(beside_truth(people, own, judge), "accuracy", "")
+    together = judge_statistic(truth_and_other(people, own, judge), "accuracy", "")
     return [together, right, also, kappa, other], [minus(right, also), minus(kappa, other)]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import Estimate, over_traces
+from annotators.agreement.additive import Estimate, totals_by_trace
 from annotators.agreement.distributions import t_quantile, wilson
 from annotators.agreement.ratings import Floats, Ints
 from annotators.validation.double_sample import LEAST_LABELS, double_sample, interval, rate
@@ -115,8 +115,9 @@ def powered_mean(units: LabelledUnits, power: float | None = None, level: float 
     """Return PPI++ exactly as published: the asymptotically best power, clipped to 0 and 1, and normal quantiles.
 
     It is for comparison with other programs, and for hundreds of labels. With 25 labels of 500 its 95 % interval covers
-    91 to 95 % if a judge's errors are frequent, and down to 72 % if they are rare. `corrected` holds its level. Raise
-    `ValueError` for labels with unequal probabilities, for clusters, and without labels or unlabelled units.
+    91 to 95 % if a judge's errors are frequent, and down to 72 % if they are rare. `corrected_estimate` holds its
+    level. Raise `ValueError` for labels with unequal probabilities, for clusters, and without labels or unlabelled
+    units.
     """
     there = units.labelled
     n, rest = int(there.sum()), int((~there).sum())
@@ -138,7 +139,7 @@ def powered_mean(units: LabelledUnits, power: float | None = None, level: float 
 # -- with intervals that hold ---------------------------------------------------------------------------------
 
 
-def corrected(units: LabelledUnits, level: float = 0.95, power: float | None = None) -> CorrectedEstimate:
+def corrected_estimate(units: LabelledUnits, level: float = 0.95, power: float | None = None) -> CorrectedEstimate:
     """Return the rate (if people's labels are 0 and 1) or mean, with an interval that holds for few labels.
 
     For 0 and 1 from judge and people and equal probabilities, it is the estimate and interval of `double_sample`.
@@ -239,7 +240,7 @@ def _design(adds: Floats, trace: Ints | None, groups: int) -> float:
     """Return the factor by which clusters increase the variance of a sum; 1 if they do not."""
     if trace is None:
         return 1.0
-    together = over_traces(adds[:, None], trace, int(trace.max()) + 1)[:, 0]
+    together = totals_by_trace(adds[:, None], trace, int(trace.max()) + 1)[:, 0]
     # Never below 1: few clusters can look more even than independence by chance.
     return max(1.0, float(together @ together) / float(adds @ adds) * groups / (groups - 1))
 
@@ -345,7 +346,7 @@ def corrected_difference(
     """
     if paired and len(one.judge) != len(other.judge):
         raise ValueError(f"{len(one.judge)} and {len(other.judge)} units are no pairs")
-    first, second = corrected(one, level), corrected(other, level)
+    first, second = corrected_estimate(one, level), corrected_estimate(other, level)
     adds = [
         (first.influence, second.influence),
         (one.judge - one.judge.mean(), other.judge - other.judge.mean()),
@@ -353,18 +354,20 @@ def corrected_difference(
     ]
     pairs = (first.corrected, second.corrected), (first.judge, second.judge), (first.people, second.people)
     together = [_correlation(*each, one.trace) if paired else 0.0 for each in adds]
-    return CorrectedDifference(*(apart(*pair, rho) for pair, rho in zip(pairs, together, strict=True)))
+    return CorrectedDifference(
+        *(difference_of_estimates(*pair, rho) for pair, rho in zip(pairs, together, strict=True))
+    )
 
 
 def _correlation(one: Floats, other: Floats, trace: Ints | None) -> float:
     """Return the correlation of two sums over the same tasks, over clusters if there are any."""
     if trace is not None:
-        one, other = over_traces(np.column_stack((one, other)), trace, int(trace.max()) + 1).T
+        one, other = totals_by_trace(np.column_stack((one, other)), trace, int(trace.max()) + 1).T
     below = float(one @ one) * float(other @ other)
     return float(one @ other) / sqrt(below) if below > 0 else 0.0
 
 
-def apart(one: Estimate, other: Estimate, together: float = 0.0) -> Estimate:
+def difference_of_estimates(one: Estimate, other: Estimate, together: float = 0.0) -> Estimate:
     """Return the difference of two estimates from their intervals, given their correlation `together`."""
     if one.value is None or other.value is None:
         return Estimate(None, one.undefined or other.undefined)

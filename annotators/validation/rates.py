@@ -11,11 +11,11 @@ import numpy.typing as npt
 from annotators.agreement import numbers
 from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, undefined
 from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.counts import both, over, summed, too_few
+from annotators.agreement.counts import rated_by_all, select_places, sum_by_trace, why_not_comparable
 from annotators.agreement.intervals import estimate, estimates
-from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.judge_accuracy import Judged, judge_statistic
 from annotators.agreement.ratings import Floats, Ratings
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 
 OF_CATEGORY: tuple[Judged, ...] = ("recall", "specificity", "precision", "f1")
 """Rates reported for each category against the rest: true positive rate, true negative rate, precision and F1."""
@@ -66,7 +66,7 @@ def validation(
     positive: str = "",
     slices: Mapping[str, Mapping[str, str]] | None = None,
     costs: Floats | None = None,
-    how: How = How("bootstrap"),  # noqa: B008  # frozen
+    how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
     weights: Floats | None = None,
 ) -> Validation:
     """Return a judge's rates against the truth. `two` has the columns truth and judge (`truth.beside_truth`).
@@ -103,7 +103,7 @@ def _reported_categories(categories: tuple[str, ...], positive: str) -> tuple[st
 
 def confusion(two: Ratings) -> Confusion:
     """Return the confusion matrix of truth and judge, over places that have both."""
-    q, there = len(two.categories), both(two)
+    q, there = len(two.categories), rated_by_all(two)
     truth, judge = two.codes[there].T.astype(np.int64)
     grid = np.bincount(truth * q + judge, minlength=q * q).reshape(q, q)
     has_answer = two.codes >= 0
@@ -113,15 +113,25 @@ def confusion(two: Ratings) -> Confusion:
     )  # fmt: skip
 
 
-def rates(two: Ratings, categories: tuple[str, ...], how: How, weights: Floats | None = None) -> list[JudgeRate]:
+def rates(
+    two: Ratings, categories: tuple[str, ...], how: IntervalTerms, weights: Floats | None = None
+) -> list[JudgeRate]:
     """Return accuracy, kappa, the rates of `OF_CATEGORY` for each category, and macro means of several."""
-    there = both(two)
+    there = rated_by_all(two)
     units = len({two.places[at].unit for at in np.flatnonzero(there).tolist()})
     several = OF_CATEGORY if len(categories) > 1 else ()
-    plain, resampled = How(level=how.level), estimates([cohen_kappa(two), *(macro(two, what) for what in several)], how)
-    rows = [("accuracy", "", estimate(judged(two, "accuracy", "", weights), plain)), ("kappa", "", resampled[0])]
+    plain, resampled = (
+        IntervalTerms(level=how.level),
+        estimates([cohen_kappa(two), *(macro(two, what) for what in several)], how),
+    )
+    rows = [
+        ("accuracy", "", estimate(judge_statistic(two, "accuracy", "", weights), plain)),
+        ("kappa", "", resampled[0]),
+    ]
     for what in OF_CATEGORY:
-        rows += [(what, category, estimate(judged(two, what, category, weights), plain)) for category in categories]
+        rows += [
+            (what, category, estimate(judge_statistic(two, what, category, weights), plain)) for category in categories
+        ]
     rows += [(f"macro {what}", "", one) for what, one in zip(several, resampled[1:], strict=True)]
     return [
         JudgeRate(name, one, category, places=int(there.sum()), units=units) for name, category, one in rows
@@ -134,9 +144,9 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
     It is undefined if one category has no rate. A category that neither truth nor judge contains is left out, because
     it was not part of the task.
     """
-    if why := too_few(two):
+    if why := why_not_comparable(two):
         return undefined(f"macro {what}", len(two.traces), why, least=0.0)
-    pair = over(two, both(two))
+    pair = select_places(two, rated_by_all(two))
     present = np.unique(pair.codes)
     truth, judge = (pair.codes[:, at, None] == present for at in (0, 1))
     columns = np.concatenate((np.ones((len(truth), 1)), truth & judge, truth, judge), axis=1)
@@ -156,7 +166,7 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
         return np.asarray(ratio(above, below).mean(axis=-1))
 
     return AdditiveStatistic(
-        f"macro {what}", summed(pair, columns.astype(np.float64)), of,
+        f"macro {what}", sum_by_trace(pair, columns.astype(np.float64)), of,
         lambda sums: f"one of the categories has no {what}", least=0.0, places=len(truth),
     )  # fmt: skip
 
@@ -164,10 +174,10 @@ def macro(two: Ratings, what: Judged) -> AdditiveStatistic:
 def slices_of(two: Ratings, names: Mapping[str, str]) -> list[tuple[str, Ratings]]:
     """Return the ratings of each slice of one criterion, sorted by name."""
     slice_of = np.array([names.get(place.unit, "") for place in two.places], dtype=np.str_)
-    return [(name, over(two, slice_of == name)) for name in sorted(set(names.values()) - {""})]
+    return [(name, select_places(two, slice_of == name)) for name in sorted(set(names.values()) - {""})]
 
 
-def cost_per_item(two: Ratings, costs: Floats | None, how: How) -> Estimate | None:
+def cost_per_item(two: Ratings, costs: Floats | None, how: IntervalTerms) -> Estimate | None:
     """Return the mean cost of an item that the judge answered; None if no costs are given."""
     if costs is None:
         return None
@@ -177,4 +187,6 @@ def cost_per_item(two: Ratings, costs: Floats | None, how: How) -> Estimate | No
     judged_costs = np.where(two.codes[:, 1] >= 0, place_costs, np.nan)
     if not np.isfinite(judged_costs).any():
         return Estimate(None, NO_COSTS)
-    return estimate(numbers.mean(judged_costs, two.trace, len(two.traces), "cost", least=0.0), How(level=how.level))
+    return estimate(
+        numbers.mean(judged_costs, two.trace, len(two.traces), "cost", least=0.0), IntervalTerms(level=how.level)
+    )

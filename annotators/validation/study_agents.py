@@ -17,7 +17,7 @@ from annotators.validation.active_order import ActiveOrder, labelled_probability
 from annotators.validation.biases import NONE, SelfPreference, VerbosityBias, self_preference, verbosity_bias
 from annotators.validation.judge_config import judge_configs
 from annotators.validation.prediction_powered import CorrectedDifference, corrected_difference, labelled_units
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.measured_run import MeasuredRun
 from lab.core.study import Unit
 
@@ -148,7 +148,7 @@ def own_family(
     judge_ratings: Ratings,
     settled_codes: npt.NDArray[np.int16],
     category: str,
-    how: How,
+    how: IntervalTerms,
 ) -> SelfPreference | None:
     """Return self-preference: the excess of `category` for the judge's own model family.
 
@@ -169,7 +169,11 @@ def own_family(
 
 
 def by_length(
-    study_data: StudyData, judge_ratings: Ratings, settled_codes: npt.NDArray[np.int16], sides: dict[str, int], how: How
+    study_data: StudyData,
+    judge_ratings: Ratings,
+    settled_codes: npt.NDArray[np.int16],
+    sides: dict[str, int],
+    how: IntervalTerms,
 ) -> VerbosityBias | None:
     """Return the bias of a judge of pairs to the longer side: by characters of texts, else by steps of runs.
 

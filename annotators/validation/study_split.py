@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from annotators.assignment import chance, portion
+from annotators.assignment import draw_number, round_share
 from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.label import Act
@@ -41,7 +41,7 @@ class StudySplit(msgspec.Struct, frozen=True):
         return self.dev if part == "dev" else self.test
 
 
-def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float) -> StudySplit:
+def draw_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float) -> StudySplit:
     """Return a split with a share `share` of these units in dev, as closely as whole tasks allow.
 
     Raise `LabError` if all units belong together.
@@ -55,8 +55,8 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
         members.setdefault(together[names[unit.id][0]], []).append(unit.id)
     if len(members) < 2:
         raise LabError(f"study {study.name}", "cannot be split: all of its units are of one task.")
-    order = sorted(members, key=lambda group: chance(study, "split", group))
-    dev_size, in_dev, count = portion(share, len(units)), set[str](), 0
+    order = sorted(members, key=lambda group: draw_number(study, "split", group))
+    dev_size, in_dev, count = round_share(share, len(units)), set[str](), 0
     for group in order:
         size = len(members[group])
         # A group joins dev if that brings its size closer to the planned one.
@@ -72,7 +72,7 @@ def drawn_split(study: Study, units: Sequence[Unit], tasks: Tasks, share: float)
     return StudySplit(share, dev, test, groups)
 
 
-def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: Tasks) -> StudySplit:
+def extend_split(study: Study, split: StudySplit, units: Sequence[Unit], tasks: Tasks) -> StudySplit:
     """Return a split over all units of a study that was extended: a new unit joins its task, or is drawn alone."""
     sides: dict[str, Split] = {id: part for part in SPLITS for id in split.units(part)}
     groups = dict(split.groups)
@@ -81,7 +81,7 @@ def with_further(study: Study, split: StudySplit, units: Sequence[Unit], tasks: 
             continue
         names = _groups_of(unit, tasks(unit))
         # Independent of the other units, because the existing split must not change.
-        drawn_side: Split = "dev" if chance(study, "split", names[0]) / _WHOLE < split.share else "test"
+        drawn_side: Split = "dev" if draw_number(study, "split", names[0]) / _WHOLE < split.share else "test"
         sides[unit.id] = next((groups[name] for name in names if name in groups), drawn_side)
         for name in names:
             groups.setdefault(name, sides[unit.id])
@@ -108,7 +108,7 @@ def parts_of(study_data: StudyData) -> StudySplit | None:
             *(case.task.id for case in cases if case is not None),
         ]
 
-    return with_further(study_data.study, first_split, [unit for unit in study_data.units if unit.play is None], tasks)
+    return extend_split(study_data.study, first_split, [unit for unit in study_data.units if unit.play is None], tasks)
 
 
 def _groups_of(unit: Unit, tasks: Collection[str]) -> list[str]:

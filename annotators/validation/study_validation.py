@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.fields import beside
+from annotators.agreement.fields import join_columns
 from annotators.agreement.ratings import Ratings
 from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
@@ -29,11 +29,11 @@ from annotators.validation.biases import (
 from annotators.validation.consistency import SelfConsistency, self_consistency
 from annotators.validation.judge_config import judge_configs
 from annotators.validation.judged_ratings import JudgedRatings, judged_ratings
-from annotators.validation.persons import PersonComparison, beside_persons
-from annotators.validation.prediction_powered import CorrectedEstimate, corrected, labelled_units
+from annotators.validation.persons import PersonComparison, compare_with_persons
+from annotators.validation.prediction_powered import CorrectedEstimate, corrected_estimate, labelled_units
 from annotators.validation.rates import Validation, validation
 from annotators.validation.study_agents import AgentDifference, agent_differences, by_length, own_family
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.label import Act
 from lab.core.protocol import Field
 
@@ -87,8 +87,8 @@ def judged_fields(study_data: StudyData, judge: str = "") -> Iterator[JudgedFiel
 
 def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> JudgedField:
     field, judge_ratings, runs, people, truth = these
-    how = How("bootstrap", level=study_data.how.level, seed=study_data.how.seed)
-    two = beside(truth, judge_ratings)
+    how = IntervalTerms("bootstrap", level=study_data.how.level, seed=study_data.how.seed)
+    two = join_columns(truth, judge_ratings)
     order = order_in(study_data.acts)
     weights = (
         weights_of(order, [place.unit for place in two.places], np.asarray(two.there.all(axis=1))) if order else None
@@ -97,14 +97,14 @@ def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> Jud
     pair_count = int(two.there.all(axis=1).sum())
     # `two` covers the truth's places alone, so places without a truth are counted from the judge's answers.
     judge_confusion = rates.confusion._replace(unsettled=int(judge_ratings.there.sum()) - pair_count)
-    both = beside(people, judge_ratings)
+    both = join_columns(people, judge_ratings)
     judge_codes = both.codes[:, -1]
     several = len(people.raters) > 1
     return JudgedField(
         name,
         field,
         rates._replace(confusion=judge_confusion),
-        beside_persons(people, judge_codes, how) if several else (),
+        compare_with_persons(people, judge_codes, how) if several else (),
         _alternative(people, judge_codes, field) if several else None,
         self_consistency(runs, how) if len(runs.raters) > 1 else None,
         _position(runs) if field.sided and _swaps_sides(study_data.acts, name) else None,
@@ -116,11 +116,16 @@ def _judged_field(study_data: StudyData, these: JudgedRatings, name: str) -> Jud
 
 
 def _agent_biases(
-    study_data: StudyData, name: str, judge_ratings: Ratings, truth: Ratings, order: ActiveOrder | None, how: How
+    study_data: StudyData,
+    name: str,
+    judge_ratings: Ratings,
+    truth: Ratings,
+    order: ActiveOrder | None,
+    how: IntervalTerms,
 ) -> tuple[Sequence[tuple[str, AgentDifference]], Sequence[tuple[str, SelfPreference]], VerbosityBias | None]:
     """Return differences of agents, bias to the own family and bias to the longer side, as far as they are known."""
-    settled_codes = beside(judge_ratings, truth).codes[:, -1]
-    categories = categories_told(judge_ratings.categories)
+    settled_codes = join_columns(judge_ratings, truth).codes[:, -1]
+    categories = reported_categories(judge_ratings.categories)
     if not (settled_codes >= 0).any():
         return (), (), None
     agents = [
@@ -131,7 +136,7 @@ def _agent_biases(
     family = [
         (category, one)
         for category in categories
-        if (one := own_family(study_data, name, judge_ratings, settled_codes, category, How(level=how.level)))
+        if (one := own_family(study_data, name, judge_ratings, settled_codes, category, IntervalTerms(level=how.level)))
         is not None
     ]
     sided = any(
@@ -140,11 +145,11 @@ def _agent_biases(
     return (
         agents,
         family,
-        by_length(study_data, judge_ratings, settled_codes, _SIDES, How(level=how.level)) if sided else None,
+        by_length(study_data, judge_ratings, settled_codes, _SIDES, IntervalTerms(level=how.level)) if sided else None,
     )
 
 
-def categories_told(categories: tuple[str, ...]) -> tuple[str, ...]:
+def reported_categories(categories: tuple[str, ...]) -> tuple[str, ...]:
     """Return the categories to report: of two the positive one (`yes`, else the first), else all."""
     if len(categories) != 2:
         return categories
@@ -165,9 +170,9 @@ def corrected_shares(
     `judge_ratings` is the judge's column, `truth` the settled answers. If people labelled in an `order`, labels have
     inverse probabilities as weights.
     """
-    settled_codes = beside(judge_ratings, truth).codes[:, -1]
+    settled_codes = join_columns(judge_ratings, truth).codes[:, -1]
     has_answer = judge_ratings.codes[:, 0] >= 0
-    categories = categories_told(judge_ratings.categories)
+    categories = reported_categories(judge_ratings.categories)
     if not has_answer.any() or not (settled_codes[has_answer] >= 0).any():
         return
     likely = None
@@ -183,7 +188,9 @@ def corrected_shares(
         )
         yield (
             category,
-            corrected(labelled_units(judge, people, likely, _renumber(judge_ratings.trace[has_answer])), level),
+            corrected_estimate(
+                labelled_units(judge, people, likely, _renumber(judge_ratings.trace[has_answer])), level
+            ),
         )
 
 

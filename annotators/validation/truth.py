@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.counts import counts
+from annotators.agreement.counts import category_counts
 from annotators.agreement.ratings import Floats, MissingAnswers, Ratings
 
 Codes = npt.NDArray[np.int16]
@@ -13,12 +13,12 @@ Codes = npt.NDArray[np.int16]
 
 def majority(ratings: Ratings) -> Codes:
     """Return the category of more than half of those who answered (places), -1 without a majority."""
-    return _majority_codes(counts(ratings))
+    return _majority_codes(category_counts(ratings))
 
 
 def majority_of_others(ratings: Ratings) -> Codes:
     """Return the majority without each rater's own answer (places x raters), so that nobody is their own measure."""
-    tally = counts(ratings)
+    tally = category_counts(ratings)
     own = np.arange(tally.shape[1])
     columns = [_majority_codes(tally - (column[:, None] == own)) for column in ratings.codes.T]
     return np.stack(columns, axis=1) if columns else np.zeros((len(ratings.codes), 0), np.int16)
@@ -33,7 +33,7 @@ def _majority_codes(tally: Floats) -> Codes:
     return np.where(2 * most > tally.sum(axis=1), best, -1).astype(np.int16)
 
 
-def beside_truth(ratings: Ratings, truth: npt.ArrayLike, codes: npt.ArrayLike, name: str = "judge") -> Ratings:
+def truth_and_other(ratings: Ratings, truth: npt.ArrayLike, codes: npt.ArrayLike, name: str = "judge") -> Ratings:
     """Return two columns, truth and another, at the places of `ratings`: the input of a judge's statistics.
 
     `truth` and `codes` (places) index its categories, -1 if missing. Raise `ValueError` if they are of other places.

@@ -57,7 +57,7 @@ def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
 def read_elements(text: ReadText, size: Point, first: int = 1) -> list[ScreenElement]:
     """The lines that were read from a screen's picture, each with its box; numbered from `first` on."""
     screen = Bounds(0, 0, *size)
-    boxes = [(line.text, line.box.cut(screen)) for line in text.lines]
+    boxes = [(line.text, line.box.intersection(screen)) for line in text.lines]
     lines = [(words, box) for words, box in boxes if box.area and words.strip()]
     return [
         ScreenElement(number, READ_ROLE, _short(plain(words.strip(), lines=False)), (), box.center, box)
@@ -167,13 +167,13 @@ def _state(node: Node) -> Iterator[str]:
 
 def _reach(node: Node, root: Node, above: Sequence[Bounds], size: Point) -> Point | None:
     """Where a touch reaches this node and not one in it or over it; its middle where nothing is better."""
-    visible = node.bounds.cut(Bounds(0, 0, *size))
-    spots = [p for p in _spots(visible) if not any(frame.holds(*p) for frame in above)] if visible.area else []
+    visible = node.bounds.intersection(Bounds(0, 0, *size))
+    spots = [p for p in _spots(visible) if not any(frame.contains(*p) for frame in above)] if visible.area else []
     if not spots or not _touchable(node):
         return spots[0] if spots else None
     inner = [below for below in node.walk() if below is not node and (_touchable(below) or _field(below))]
     after = _drawn_after(node, root)
-    free = (p for p in spots if not any(n.bounds.holds(*p) for n in (*inner, *after)))
+    free = (p for p in spots if not any(n.bounds.contains(*p) for n in (*inner, *after)))
     return next(free, spots[0])
 
 
@@ -181,7 +181,7 @@ def _drawn_after(node: Node, root: Node) -> list[Node]:
     """What can be touched and is drawn over this node in its own window, such as a bar above a list."""
     order = list(root.walk())
     last = next(i for i, each in enumerate(order) if each is node) + sum(1 for _ in node.walk())
-    return [each for each in order[last:] if _touchable(each) and each.bounds.cut(node.bounds).area]
+    return [each for each in order[last:] if _touchable(each) and each.bounds.intersection(node.bounds).area]
 
 
 def _spots(bounds: Bounds) -> Iterator[Point]:

@@ -14,7 +14,7 @@ from lab.core.png import png_of
 from lab.core.read_text import ReadText
 from lab.core.run_records import Blob
 from lab.core.safe_images import open_picture
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, ActionKind, Direction, Point, Prompt, Proposed, Usage
 from lab.core.task import Actor
 from lab.core.trace import Step
@@ -46,7 +46,7 @@ class ModelAgent:
         self._picture = picture
         self._silent: NoModelAnswer | None = None
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
         self._check(history)
         screen_elements, reading = self._shown(screen)
@@ -68,7 +68,7 @@ class ModelAgent:
             return screen_elements, ""
         return screen_elements + read_elements(text, screen.size, len(screen_elements) + 1), reading_words(text)
 
-    def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
+    def _lessons(self, conversation: Conversation, brief: TaskBrief, history: Sequence[Step]) -> str:
         """What it learned in earlier attempts; nothing, for one that does not remember."""
         return ""
 

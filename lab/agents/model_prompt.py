@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from lab.agents.elements import READ_ROLE, SPACE, ScreenElement, element_lines
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.read_text import ReadText, says_nothing
+from lab.core.read_text import ReadText, has_no_text
 from lab.core.run_records import Blob
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action
 from lab.core.trace import Step
 
@@ -64,7 +64,7 @@ may refuse: then end with status complete, having changed nothing."""
 
 
 def situation(
-    brief: Brief,
+    brief: TaskBrief,
     screen: Screen,
     screen_elements: Sequence[ScreenElement],
     history: Sequence[Step],
@@ -111,12 +111,12 @@ def _same(screen: Screen, history: Sequence[Step]) -> bool:
     if not history:
         return False
     before = history[-1].before
-    if says_nothing(screen.tree):
+    if has_no_text(screen.tree):
         return before.image is not None and before.image == Blob(screen.png, "image/png").sha256
     return before.tree == screen.tree
 
 
-def attempt(brief: Brief, steps: Sequence[Step], status: str, lessons: str) -> str:
+def attempt(brief: TaskBrief, steps: Sequence[Step], status: str, lessons: str) -> str:
     """What is said to a model to have it learn from an attempt of its own; how it was judged is not known here."""
     task = plain(brief.instruction.strip()) or "(nothing was asked: decide from log, time and place whether to help)"
     ending = {
@@ -222,7 +222,7 @@ def _name(action: Action, step: Step) -> str:
     tree = step.before.tree
     if tree is None or action.at is None:
         return ""
-    for node in tree.at(*action.at):
+    for node in tree.nodes_at(*action.at):
         label = node.label.strip()
         if not label and node.clickable:
             label = next((below.label.strip() for below in node.walk() if below.label.strip()), "")

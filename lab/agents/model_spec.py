@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lab.agents.model import Conversation, ModelAgent
 from lab.agents.model_prompt import attempt
-from lab.core.seams import Brief
+from lab.core.seams import TaskBrief
 from lab.core.settings import Settings
 from lab.core.task import Actor
 from lab.core.trace import Step
@@ -41,7 +41,7 @@ _LONGEST = 2_000
 class _PastAttempt(NamedTuple):
     """An attempt that is over, and how."""
 
-    brief: Brief
+    brief: TaskBrief
     steps: tuple[Step, ...]
     status: str
 
@@ -52,14 +52,14 @@ class LearningAgent(ModelAgent):
     def __init__(self, name: str, llm: ModelAsker, *, picture: int = 1024) -> None:
         super().__init__(name, llm, picture=picture)
         self.actor = Actor("model", f"model+memory:{name}", f"{name} with memory")
-        self._tried: dict[Brief, _PastAttempt] = {}
-        self._learned: dict[Brief, str] = {}
+        self._tried: dict[TaskBrief, _PastAttempt] = {}
+        self._learned: dict[TaskBrief, str] = {}
 
-    def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
+    def remember(self, brief: TaskBrief, steps: Sequence[Step], status: str) -> None:
         """Keeps an attempt, to learn from it should there be another; its score is never told."""
         self._tried[brief] = _PastAttempt(brief, tuple(steps), status)
 
-    def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
+    def _lessons(self, conversation: Conversation, brief: TaskBrief, history: Sequence[Step]) -> str:
         last_attempt = None if history else self._tried.pop(brief, None)
         if last_attempt is not None:
             conversation.add(

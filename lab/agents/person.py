@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from lab.core.mailbox import Mailbox
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor
 from lab.core.trace import Step
@@ -22,8 +22,8 @@ class PersonAgent:
         self._mailbox = mailbox
         self._stop = stop
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        answer = self._mailbox.ask(screen, self._stop)
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        answer = self._mailbox.put_and_wait(screen, self._stop)
         if isinstance(answer, Proposed):
             return msgspec.structs.replace(answer, by=self.actor)
         return Proposed(answer, by=self.actor)

@@ -12,8 +12,8 @@ from lab.agents.replies import REFUSED, meaning
 from lab.agents.targets import Targets, number
 from lab.core.action_target import action_on
 from lab.core.errors import LabError
-from lab.core.playbook import Do, FlatMove, Move, Target, Typed, lay_flat
-from lab.core.seams import Brief, Screen
+from lab.core.playbook import Do, FlatMove, Move, Target, Typed, flatten
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Direction, Proposed, Reply
 from lab.core.task import Actor
 from lab.core.trace import Step
@@ -70,12 +70,12 @@ class PlaybookAgent:
     """Plays by going through the playbook again over the whole history, so that any run resumes and forks."""
 
     def __init__(self, moves: Sequence[Do], name: str = "") -> None:
-        self._lines = lay_flat(moves)
+        self._lines = flatten(moves)
         self._kept: _Kept | None = None
         self.actor = Actor("script", f"{NAME}:{name}" if name else NAME, "playbook agent")
         self.gave_up = ""
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """The next act on this screen.
 
         All of it follows from the history; a plan that has seen the same steps and screens before is gone on with.
@@ -514,7 +514,7 @@ class _Play:
             case "open":
                 package = self._packages.get(self._filled(move.open or "").casefold())
                 return place if package and package == self.screen.package != before.package else None
-        if node is None or not before.tappable(node).bounds.holds(*action.at):
+        if node is None or not before.tappable(node).bounds.contains(*action.at):
             return None
         return line.to["next"]
 

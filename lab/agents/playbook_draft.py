@@ -150,9 +150,9 @@ def _node(screen: Targets, at: Point) -> Node | None:
 
     A single letter stands for a picture, the first of somebody's name, and is taken where there is nothing else.
     """
-    under = [node for node in reversed(screen.nodes) if node.bounds.holds(*at)]
+    under = [node for node in reversed(screen.nodes) if node.bounds.contains(*at)]
     target = next((node for node in under if node.clickable or node.checkable), None)
-    inner = [n for n in screen.nodes if target is not None and n.bounds.cut(target.bounds) == n.bounds]
+    inner = [n for n in screen.nodes if target is not None and n.bounds.intersection(target.bounds) == n.bounds]
     nodes = [node for node in ([target] if target is not None else under) + inner if node.label and not is_field(node)]
     if target is None or not nodes:
         return nodes[0] if nodes else None
@@ -169,14 +169,16 @@ def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:
         if words and _leads(screen, Target(words), at):
             return words
     box = screen.tappable(node).bounds
-    inside = [n.label for n in screen.nodes if n.label and n.bounds.cut(box) == n.bounds and n.label != node.label]
+    inside = [
+        n.label for n in screen.nodes if n.label and n.bounds.intersection(box) == n.bounds and n.label != node.label
+    ]
     near = (Target(label, near=words) for words in inside)
     return next((target for target in near if _leads(screen, target, at)), Target(at=at))
 
 
 def _leads(screen: Targets, target: Target, at: Point) -> bool:
     node = screen.find(target)
-    return node is not None and screen.tappable(node).bounds.holds(*at)
+    return node is not None and screen.tappable(node).bounds.contains(*at)
 
 
 def _sentence(text: str) -> str:

@@ -33,7 +33,7 @@ from lab.core.errors import LabError
 from lab.core.made_files import write_bytes
 from lab.core.plain_text import plain
 from lab.core.process_pipes import Program
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.settings import load
 from lab.core.step import Prompt, Proposed
 from lab.core.task import Actor
@@ -90,7 +90,7 @@ class ProcessAgent:
             except LabError as error:
                 self._unfit = error
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """What the program answers to this screen; the run's brief goes before its first one."""
         with self._busy:
             if self._unfit is not None:
@@ -119,7 +119,7 @@ class ProcessAgent:
         """What the program wrote on its standard error since its last action; said once."""
         return self._program.take_errors() if self._program is not None else ""
 
-    def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
+    def remember(self, brief: TaskBrief, steps: Sequence[Step], status: str) -> None:
         """Tells the program that the run is over; what it makes of that stays with it."""
         with self._busy:
             self._end_run(status)
@@ -168,12 +168,12 @@ class ProcessAgent:
         try:
             return reading(read_json(answer, self._what).value)
         except LabError as error:
-            raise program.refuse(error, answer) from error
+            raise program.reject_answer(error, answer) from error
 
     def _end_run(self, status: str) -> None:
         if self._program is not None and self._program.running and self._briefed:
             with contextlib.suppress(LabError):  # the run is over: what its program does wrong now changes nothing
-                self._program.tell(encode(End(status)) + b"\n", _GRACE)
+                self._program.send(encode(End(status)) + b"\n", _GRACE)
         self._briefed = False
         self.take_errors()  # what it wrote after its run's end is in no run
         for path in Path(self._pictures.name).iterdir() if self._pictures is not None else ():

@@ -15,7 +15,7 @@ from lab.core.action_line import WrittenAction
 from lab.core.action_target import action_on
 from lab.core.codec import convert
 from lab.core.errors import LabError
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import COUNTED, Action, Point, Proposed, Usage
 from lab.core.task import Kind, agent_word
 from lab.core.trace import Step
@@ -140,7 +140,7 @@ ToProgram = Hello | BriefLine | ObservationLine | End
 FromProgram = ProgramHello | ActionLine
 
 
-def brief_line(brief: Brief) -> BriefLine:
+def brief_line(brief: TaskBrief) -> BriefLine:
     """All that an agent is told, as a line."""
     return BriefLine(brief.kind, brief.instruction, brief.log, brief.time, brief.place, brief.budget)
 
@@ -179,7 +179,7 @@ def done_line(step: Step, *, seen: bool) -> Done:
 
 
 def observation_line(
-    brief: Brief, screen: Screen, done_lines: Sequence[Done], turn: int, picture: str | None
+    brief: TaskBrief, screen: Screen, done_lines: Sequence[Done], turn: int, picture: str | None
 ) -> ObservationLine:
     """The screen of turn number `turn` (from 0), and what was done since the last one."""
     return ObservationLine(
@@ -209,7 +209,7 @@ def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
     if line.usage is not None and any(n is not None and n < 0 for n in (getattr(line.usage, name) for name in COUNTED)):
         raise LabError(what, "field usage: holds a number below 0")
     action = action_on(line, screen.tree, screen.size, what)
-    field, needs = line.lacking()
+    field, needs = line.missing_field()
     if field:
         raise LabError(what, f"field {field}: {needs}")
     return Proposed(action, line.thought, usage=line.usage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor
 from lab.core.trace import Step
@@ -17,7 +17,7 @@ class RecordedAgent:
         self._steps = [step for step in steps if step.action is not None]
         self.actor = Actor("script", name)
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         if len(history) >= len(self._steps):
             return Proposed(Action("status", status="complete"), "The recording ends here.")
         step = self._steps[len(history)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from lab.core.limits import PLAYBOOK_TEXT
-from lab.core.playbook import Read, Target
+from lab.core.playbook import ReadValue, Target
 from lab.core.step import Point
 from lab.core.ui_tree import Bounds, Node, UiTree
 
@@ -109,14 +109,14 @@ class Targets:
 
     def _row_says(self, node: Node, label: str) -> bool:
         box = self.tappable(node).bounds
-        inside = [n for n in self.nodes if box.cut(n.bounds) == n.bounds] or [node]
+        inside = [n for n in self.nodes if box.intersection(n.bounds) == n.bounds] or [node]
         return any(mentions(n.text, label) or mentions(n.desc, label) for n in inside)
 
     def tappable(self, node: Node) -> Node:
         """What a tap on a node reaches: itself, or the smallest thing around it that can be tapped."""
         if node.clickable:
             return node
-        around = [n for n in self.nodes if n.clickable and n.bounds.cut(node.bounds) == node.bounds]
+        around = [n for n in self.nodes if n.clickable and n.bounds.intersection(node.bounds) == node.bounds]
         return min(around, key=lambda n: n.bounds.area, default=node)
 
     def switch(self, label: str) -> Node | None:
@@ -191,12 +191,12 @@ class Targets:
 
     def covered(self, at: Point) -> str:
         """What of the system lies over a place: `keyboard`, `notice`, or nothing."""
-        over = next((root for root in self._over if root.bounds.holds(*at)), None)
+        over = next((root for root in self._over if root.bounds.contains(*at)), None)
         return "" if over is None else "keyboard" if _is(over, _KEYBOARD) else "notice"
 
     # -- values ------------------------------------------------------------------------------------------------
 
-    def value(self, reading: Read) -> str | None:
+    def value(self, reading: ReadValue) -> str | None:
         """What is read of the screen; None where the words are not on it."""
         if reading.beside:
             text = self._beside(reading.beside)
@@ -221,7 +221,7 @@ class Targets:
         return nearest.label.strip() if nearest is not None else None
 
 
-def _between(text: str, reading: Read) -> str | None:
+def _between(text: str, reading: ReadValue) -> str | None:
     """The part of a text after the last time some words stand in it, and before others."""
     place = text.casefold().rfind(reading.after.casefold()) if reading.after else 0
     rest = text[place + len(reading.after) :] if place >= 0 else ""
@@ -233,7 +233,7 @@ def _between(text: str, reading: Read) -> str | None:
 
 def field_at(screen: Targets, at: Point) -> Node | None:
     """The text field at a place."""
-    return next((node for node in reversed(screen.nodes) if is_field(node) and node.bounds.holds(*at)), None)
+    return next((node for node in reversed(screen.nodes) if is_field(node) and node.bounds.contains(*at)), None)
 
 
 def quoted(text: str) -> str:

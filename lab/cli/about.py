@@ -9,9 +9,9 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser, seed
 from lab.cli.output import (
-    emit,
+    print_line,
+    print_result,
     print_table,
-    say,
     warn,
 )
 from lab.core.errors import LabError
@@ -147,7 +147,7 @@ def tasks(args: TasksArguments) -> int:
                 else (),
             )
         )
-    emit(lines, _tell_whole if args.files else _tell_tasks, json=args.json)
+    print_result(lines, _tell_whole if args.files else _tell_tasks, json=args.json)
     return 0
 
 
@@ -162,7 +162,7 @@ def _environment_tasks(args: TasksArguments, address: str) -> int:
     finally:
         source.close()
     lines = [_environment_line(task, environment_name) for task in environment_tasks]
-    emit(lines, _tell_named if args.files else _tell_environment, json=args.json, nothing="it has no tasks")
+    print_result(lines, _tell_named if args.files else _tell_environment, json=args.json, nothing="it has no tasks")
     return 0
 
 
@@ -194,8 +194,8 @@ def _tell_environment(lines: list[TaskLine]) -> None:
 def _tell_named(lines: list[TaskLine]) -> None:
     """Print each task with its instruction."""
     for line in lines:
-        say(f"{line.id} ({line.kind}, {line.budget} steps{', ' if line.apps else ''}{', '.join(line.apps)})")
-        say(f"  {line.instruction}")
+        print_line(f"{line.id} ({line.kind}, {line.budget} steps{', ' if line.apps else ''}{', '.join(line.apps)})")
+        print_line(f"  {line.instruction}")
 
 
 def _tell_tasks(lines: list[TaskLine]) -> None:
@@ -208,12 +208,12 @@ def _tell_whole(lines: list[TaskLine]) -> None:
     _tell_tasks(lines)
     rules = [[line.id, rule.name, f"{rule.weight:g}", _RULE_COUNTS[rule.when]] for line in lines for rule in line.rules]
     if rules:
-        say("")
+        print_line("")
         print_table(["task", "rule", "weight", "counts"], rules, wide="rule")
-        say("A run's score is the weight of the rules that held over that of all that count in it.")
+        print_line("A run's score is the weight of the rules that held over that of all that count in it.")
     wrong = [[f"playbook:{name}", fault] for line in lines for name, fault in line.playbooks.items()]
     if wrong:
-        say("")
+        print_line("")
         print_table(["agent", "what goes wrong"], wrong, wide="what goes wrong")
 
 
@@ -250,7 +250,7 @@ def personas(args: PersonasArguments) -> int:
                 path=str(path),
             )
         )
-    emit(lines, _tell_personas, json=args.json)
+    print_result(lines, _tell_personas, json=args.json)
     return 0
 
 
@@ -293,14 +293,14 @@ def where(args: Arguments) -> int:
         tasks=str(library.HERE / "tasks"),
         personas=str(library.HERE / "personas"),
     )
-    emit(places, _tell_places, json=args.json)
+    print_result(places, _tell_places, json=args.json)
     return 0
 
 
 def _tell_places(places: Places) -> None:
     for name in places.__struct_fields__:
         path = getattr(places, name)
-        say(f"{name:9} {path}" + ("" if Path(path).exists() else "  (not there yet)"))
+        print_line(f"{name:9} {path}" + ("" if Path(path).exists() else "  (not there yet)"))
 
 
 def add_keys(parser: Parser) -> None:
@@ -327,7 +327,7 @@ def keys(args: Arguments) -> int:
         KeyLine(binding.id, keymap.get(binding.id, binding.keys), binding.keys, binding.word, binding.tooltip)
         for binding in named_bindings().values()
     ]
-    emit(
+    print_result(
         lines,
         lambda _: print_table(["id", "keys", "does"], [[line.id, line.keys, line.does] for line in lines], wide="does"),
         json=args.json,

@@ -13,16 +13,16 @@ from lab.cli.adjudicate_output import (
     Adjudications,
     GoldWritten,
     case_output,
+    print_case,
+    print_queue,
+    print_settlements,
     queue_output,
     settled_line,
-    tell_case,
-    tell_queue,
-    tell_settled,
 )
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser, amount, typed_words
 from lab.cli.database import open_store, write_new
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
 from lab.core.codec import convert, encode, read_file
 from lab.core.errors import LabError
@@ -31,9 +31,9 @@ from lab.core.label import Missing
 from lab.core.label_rules import as_option
 from lab.core.protocol import Field
 from lab.core.rating_sheet import FieldReference, target_of
-from lab.core.settings import check_named, load
+from lab.core.settings import load, require_person
 from lab.core.study import Study, Unit
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 from lab.core.task import Actor
 from lab.core.typed_text import clean, clean_value
 from lab.studies.adjudication import AdjudicationSession, ItemAnswers
@@ -131,7 +131,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
     at_once = args.majority or bool(args.by_rater) or args.all_but_one or args.undo
     settles = at_once or args.source or item
     if settles:
-        check_named(settings, "adjudicate")
+        require_person(settings, "adjudicate")
     reads = not settles and (args.listed or args.json or args.unit or args.gold)
     with open_store(settings, create=False, readonly=bool(reads)) as store:
         study = study_named(store, args.study)
@@ -152,7 +152,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
             return _show(chair, args, args.unit)
         if args.listed or args.json:
             queue_result = queue_output(study, _queue(chair, args.field))
-            emit(queue_result, tell_queue, json=args.json)
+            print_result(queue_result, print_queue, json=args.json)
             return 0
         from screens.navigation import Opening
 
@@ -194,10 +194,10 @@ def _check_options(args: AdjudicateArguments) -> None:
 
 def _queue(chair: AdjudicationSession, field: str = "") -> Queue:
     """Return the queue of disagreements, of one question if it is named."""
-    from lab.studies.study_data import gathered
+    from lab.studies.study_data import load_study_data
 
     _check_field(chair, field)
-    queue = chair.queue(gathered(chair.store, chair.study))
+    queue = chair.queue(load_study_data(chair.store, chair.study))
     if not field:
         return queue
     open_places = [place for place in queue.open if place.spot.field == field]
@@ -209,7 +209,7 @@ def _check_field(chair: AdjudicationSession, field: str) -> None:
     """Raise `LabError` if no question has this id."""
     if field and chair.study.protocol.field(field) is None:
         ids = [protocol_field.id for protocol_field in chair.study.protocol.fields]
-        raise LabError("adjudicate", f"--field: {none_of(field, ids)}")
+        raise LabError("adjudicate", f"--field: {unknown_name(field, ids)}")
 
 
 def _settling(args: AdjudicateArguments) -> list[str]:
@@ -231,7 +231,7 @@ def _show(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> i
     case = _case(chair, args, unit)
     check_seen(chair, case, "adjudicate")
     case_result = case_output(chair.study, case, judges=args.judges)
-    emit(case_result, tell_case, json=args.json)
+    print_result(case_result, print_case, json=args.json)
     return 0
 
 
@@ -280,7 +280,7 @@ def _reason(study: Study, args: AdjudicateArguments) -> str:
     if args.reason_id not in reason_words:
         if not reason_words:
             raise LabError("adjudicate", f"--reason-id: {study.protocol.id} names no reasons.", "--reason says why.")
-        raise LabError("adjudicate", f"--reason-id: {none_of(args.reason_id, list(reason_words))}")
+        raise LabError("adjudicate", f"--reason-id: {unknown_name(args.reason_id, list(reason_words))}")
     return ": ".join(filter(None, (reason_words[args.reason_id], args.reason)))
 
 
@@ -325,9 +325,9 @@ def _kept(
                 FieldReference(settlement.what.target, settlement.what.field),
             )
         lines.append(settled_line(settlement, case))
-    emit(
+    print_result(
         Adjudications(chair.study.id, chair.study.version, tuple(lines), batch.left if batch is not None else {}),
-        lambda _: tell_settled(lines, chair.store.path.name, batch.left_words if batch is not None else ""),
+        lambda _: print_settlements(lines, chair.store.path.name, batch.left_words if batch is not None else ""),
         json=args.json,
     )
     return 0
@@ -337,7 +337,7 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     """Write the settled values to a new file, as lines for `hitlab study new --gold`."""
     from annotators.gold import GoldLine
 
-    settlements = sorted(chair.store.adjudications.settled(chair.study).items())
+    settlements = sorted(chair.store.adjudications.settlements(chair.study).items())
     lines = [
         encode(GoldLine(settlement.what.value, unit, "", spot.target, spot.field, settlement.what.reason))
         for (unit, spot), settlement in settlements
@@ -347,9 +347,9 @@ def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
         raise LabError("adjudicate", "nothing is settled yet; no gold was written.")
     write_new(out, b"".join(line + b"\n" for line in lines), f"gold file {out}", "no gold was written")
     written_gold = GoldWritten(str(out), len(lines))
-    emit(
+    print_result(
         written_gold,
-        lambda _: say(f"{written_gold.lines:,} lines of gold in {out}; hitlab study new ... --gold {out}"),
+        lambda _: print_line(f"{written_gold.lines:,} lines of gold in {out}; hitlab study new ... --gold {out}"),
         json=as_json,
     )
     return 0

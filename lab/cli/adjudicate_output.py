@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from annotators.derived import step_of
-from lab.cli.output import print_table, say
-from lab.core.adjudication import Means, SignedSettlement, so_many
+from lab.cli.output import print_line, print_table
+from lab.core.adjudication import Means, SignedSettlement, count_of_answer
 from lab.core.option_sets import set_words
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.study import Study
 
 if TYPE_CHECKING:
@@ -206,8 +206,8 @@ def value_words(value: Any, missing: str | None) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def tell_queue(queue: QueueTold) -> None:
-    say(f"{queue.study} v{queue.version}: {queue.title}")
+def print_queue(queue: QueueTold) -> None:
+    print_line(f"{queue.study} v{queue.version}: {queue.title}")
     if queue.open:
         print_table(
             ["", "item", "question", "answers", "moves alpha by"],
@@ -217,26 +217,28 @@ def tell_queue(queue: QueueTold) -> None:
             ],
         )  # fmt: skip
         if len(queue.open) > _SHOWN:
-            say(f"and {len(queue.open) - _SHOWN:,} more (--json)")
+            print_line(f"and {len(queue.open) - _SHOWN:,} more (--json)")
     majority = sum(dispute.majority is not None for dispute in queue.open)
     summary = f"{len(queue.open):,} to settle, {majority:,} of them with a majority; {len(queue.settled):,} settled"
-    say(summary if queue.open or queue.settled else "nothing to settle: people differ on nothing that is handed in")
+    print_line(
+        summary if queue.open or queue.settled else "nothing to settle: people differ on nothing that is handed in"
+    )
     if queue.waiting:
         runs = "1 more waits" if queue.waiting == 1 else f"{queue.waiting:,} more wait"
-        say(f"{runs} until all its raters have handed it in" if queue.waiting == 1 else f"{runs} until all have")
+        print_line(f"{runs} until all its raters have handed it in" if queue.waiting == 1 else f"{runs} until all have")
 
 
 def _counts(dispute: DisputeLine) -> str:
-    return ", ".join(so_many(count.people, value_words(count.value, count.missing)) for count in dispute.said)
+    return ", ".join(count_of_answer(count.people, value_words(count.value, count.missing)) for count in dispute.said)
 
 
 def _moved(by: float | None) -> str:
-    return "-" if by is None else rounded(by, 4)
+    return "-" if by is None else format_number(by, 4)
 
 
-def tell_case(case: CaseTold) -> None:
+def print_case(case: CaseTold) -> None:
     place = f"{case.unit}: {case.target + ', ' if case.target else ''}{case.field}"
-    say(plain(f"{case.study} v{case.version}, {place}", lines=False))
+    print_line(plain(f"{case.study} v{case.version}, {place}", lines=False))
     voices = [*case.said, *case.judges]
     print_table(
         ["", "answer", "step", "flags", "sure", "note"],
@@ -250,12 +252,12 @@ def tell_case(case: CaseTold) -> None:
         wide="note",
     )  # fmt: skip
     if case.settled is not None:
-        say(f"settled   {_settled_words(case.settled)}")
+        print_line(f"settled   {_settled_words(case.settled)}")
         for move in case.settled.moves:
             why = f" ({', '.join(part for part in (move.code, move.why) if part)})" if move.code or move.why else ""
-            say(f"moved     {move.rater}: {value_words(move.was, None)} -> {value_words(move.now, None)}{why}")
+            print_line(f"moved     {move.rater}: {value_words(move.was, None)} -> {value_words(move.now, None)}{why}")
     if case.closed:
-        say(f"closed    {case.closed}")
+        print_line(f"closed    {case.closed}")
 
 
 def _settled_words(settlement: SettledLine) -> str:
@@ -266,10 +268,10 @@ def _settled_words(settlement: SettledLine) -> str:
     return f"{value} by {settlement.means}{minutes}, {settlement.by}: {settlement.reason}"
 
 
-def tell_settled(lines: Sequence[SettledLine], db: str, open_words: str = "") -> None:
+def print_settlements(lines: Sequence[SettledLine], db: str, open_words: str = "") -> None:
     for settlement in lines[:_SHOWN]:
         where = ", ".join(part for part in (settlement.unit, settlement.target, settlement.field) if part)
-        say(f"{where}: {_settled_words(settlement)}")
+        print_line(f"{where}: {_settled_words(settlement)}")
     if len(lines) > _SHOWN:
-        say(f"and {len(lines) - _SHOWN:,} more")
-    say(f"{len(lines):,} kept in {db}" + (f"; left open: {open_words}" if open_words else ""))
+        print_line(f"and {len(lines) - _SHOWN:,} more")
+    print_line(f"{len(lines):,} kept in {db}" + (f"; left open: {open_words}" if open_words else ""))

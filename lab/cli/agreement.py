@@ -12,18 +12,18 @@ from annotators.rater_numbers import RaterNumbers
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, print_table, say
-from lab.core.agreement import Agreement, How, is_share, words
+from lab.cli.output import print_line, print_result, print_table
+from lab.core.agreement import Agreement, IntervalTerms, interval_text, is_share
 from lab.core.errors import LabError
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.settings import Settings
 from lab.studies.rater_words import (
-    apart_words,
     head_words,
     interval_words,
     lines_of,
     n_words,
     pace_words,
+    streak_words,
     stretch_lines,
     value_words,
 )
@@ -43,7 +43,7 @@ class StudyAgreement(msgspec.Struct, frozen=True):
     protocol: str
     locked: bool
     sha: str
-    how: How
+    how: IntervalTerms
     agreements: tuple[Agreement, ...]
     evidence: tuple[Agreement, ...] = ()
 
@@ -81,17 +81,17 @@ def agreement(args: AgreementArguments) -> int:
         if args.study is not None:
             raise LabError("agreement", "a study, or --cases FILE, not both", code=2)
 
-        return tell_cases(args.cases, as_json=args.json)
+        return print_cases(args.cases, as_json=args.json)
     if args.study is None:
         raise LabError("agreement", "names no study.", "`hitlab study status` lists them.", code=2)
     settings = settings_for(args.db, sees_outcomes, "agreement")
     if args.open:
         return _opened(args, args.study, settings)
     with open_store(settings, create=False, readonly=True) as store:
-        from lab.studies.study_data import agreed, evidenced
+        from lab.studies.study_data import evidence_agreements, study_agreements
 
         study = study_named(store, args.study)
-        how = how_of(args.bootstrap, args.seed)
+        how = interval_method(args.bootstrap, args.seed)
         result = StudyAgreement(
             study.id,
             study.version,
@@ -100,12 +100,12 @@ def agreement(args: AgreementArguments) -> int:
             store.studies.locked(study),
             study.sha,
             how,
-            tuple(agreed(store, study, how)),
-            evidenced(store, study, how) if args.evidence else (),
+            tuple(study_agreements(store, study, how)),
+            evidence_agreements(store, study, how) if args.evidence else (),
         )
-    emit(
+    print_result(
         result,
-        lambda _: tell_agreement(result, {field.id: field.shown for field in study.protocol.fields}),
+        lambda _: print_agreement(result, {field.id: field.shown for field in study.protocol.fields}),
         json=args.json,
     )
     return 0
@@ -123,28 +123,28 @@ def _opened(args: AgreementArguments, name: str, settings: Settings) -> int:
         return show_room(store, settings, opening, f"study {study.id}", "`hitlab agreement STUDY` prints it.")
 
 
-def how_of(bootstrap: int | None, seed: int) -> How:
+def interval_method(bootstrap: int | None, seed: int) -> IntervalTerms:
     """Return the kind of intervals that the command line names."""
     if bootstrap is None:
-        return How()
-    return How("bootstrap", resamples=bootstrap, seed=seed)
+        return IntervalTerms()
+    return IntervalTerms("bootstrap", resamples=bootstrap, seed=seed)
 
 
 _CORRECTED = ("kappa", "alpha", "ac1", "ac2")
 """Parts of the names of statistics to which Landis and Koch's words apply."""
 
 
-def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None:
+def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None:
     """Print a table for each question, part of its items and group of raters. `questions` maps fields to words."""
-    say(f"{result.study} v{result.version}: {result.title}{'   locked' if result.locked else ''}")
+    print_line(f"{result.study} v{result.version}: {result.title}{'   locked' if result.locked else ''}")
     if not result.agreements:
-        say("Nothing that is asked in it can be compared.")
+        print_line("Nothing that is asked in it can be compared.")
         return
     if any(number.low is not None for number in result.agreements):
         by_f = any(number.interval == "f" for number in result.agreements)
-        say(_ways(result.how, result.agreements[0].clusters, by_f=by_f))
+        print_line(_ways(result.how, result.agreements[0].clusters, by_f=by_f))
     if any(number.planned and number.value is not None for number in result.agreements):
-        say("A star marks what was planned.")
+        print_line("A star marks what was planned.")
     all_of = (*result.agreements, *result.evidence)
     without: dict[str, list[str]] = {}
     for (field, part, between), group in groupby(all_of, lambda number: (number.field, number.part, number.between)):
@@ -155,23 +155,23 @@ def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None
             for why in dict.fromkeys(number.undefined for number in numbers):
                 without.setdefault(why, []).append(f"{heading}{missing}")
             continue
-        say("")
-        say(heading)
+        print_line("")
+        print_line(heading)
         for counts, some in groupby(numbers, _n):
             _tell(counts, list(some))
     has_numbers = any(number.value is not None for number in all_of)
     for why, headings in without.items():
-        say("")
+        print_line("")
         if not has_numbers:
-            say(f"No number: {why}.")
+            print_line(f"No number: {why}.")
             continue
-        say(f"No number, {why}:")
+        print_line(f"No number, {why}:")
         for heading in headings:
-            say(f"  {heading}")
+            print_line(f"  {heading}")
 
 
 def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
-    say(f"  {counts}")
+    print_line(f"  {counts}")
     print_table(
         ["  statistic", "value", "interval", "in words"],
         [
@@ -187,7 +187,7 @@ def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
     )
 
 
-def _ways(how: How, cluster: str, *, by_f: bool) -> str:
+def _ways(how: IntervalTerms, cluster: str, *, by_f: bool) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
         return f"{share} intervals from {how.resamples:,} resamples of {cluster}s, seed {how.seed}."
@@ -209,7 +209,7 @@ def _n(number: Agreement) -> str:
 def _missing(number: Agreement) -> str:
     """Format the share of missing answers with the reasons."""
     why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in number.reasons.items())
-    return f"{rounded(number.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
+    return f"{format_number(number.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
 
 
 def _value(number: Agreement) -> str:
@@ -223,7 +223,7 @@ def _interval(number: Agreement) -> str:
 
 
 def _number(number: Agreement, value: float) -> str:
-    return f"{rounded(value, 1, 100)} %" if is_share(number) else rounded(value, 3)
+    return f"{format_number(value, 1, 100)} %" if is_share(number) else format_number(value, 3)
 
 
 def _remark(number: Agreement) -> str:
@@ -233,7 +233,7 @@ def _remark(number: Agreement) -> str:
     if number.low is None:
         return f"no interval: {number.no_interval}"
     corrected = any(name in number.statistic for name in _CORRECTED) and " minus " not in number.between
-    return words(number) if corrected else ""
+    return interval_text(number) if corrected else ""
 
 
 class CaseValue(msgspec.Struct, frozen=True):
@@ -251,11 +251,11 @@ class CaseValue(msgspec.Struct, frozen=True):
     agrees: bool | None
 
 
-def tell_cases(file: str, *, as_json: bool) -> int:
+def print_cases(file: str, *, as_json: bool) -> int:
     """Compute every case of a file and print it in the file's order."""
-    from annotators.agreement.cases import computed
+    from annotators.agreement.cases import compute_cases
 
-    results = computed(Path(file))
+    results = compute_cases(Path(file))
     values = [
         CaseValue(
             case.id,
@@ -267,7 +267,7 @@ def tell_cases(file: str, *, as_json: bool) -> int:
         )
         for case in results.cases
     ]
-    emit(values, lambda _: _tell_cases(values, results.tolerance), json=as_json)
+    print_result(values, lambda _: _tell_cases(values, results.tolerance), json=as_json)
     return 0
 
 
@@ -275,7 +275,7 @@ def _tell_cases(values: list[CaseValue], tolerance: float) -> None:
     if values:
         print_table(["case", "value", "expected", "statistic"], [_case_row(case) for case in values], wide="statistic")
     agreements = [case.agrees for case in values if case.agrees is not None]
-    say(
+    print_line(
         f"\n{len(values):,} case{'' if len(values) == 1 else 's'}; {sum(agreements):,} of "
         f"{len(agreements):,} agree to {tolerance:g}"
     )
@@ -300,7 +300,7 @@ class StudyRaters(msgspec.Struct, frozen=True):
     version: int
     title: str
     sha: str
-    how: How
+    how: IntervalTerms
     raters: tuple[RaterNumbers, ...]
 
 
@@ -328,43 +328,43 @@ def raters(args: RatersArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "raters")
     with open_store(settings, create=False, readonly=True) as store:
         from annotators.raters import raters_of
-        from lab.studies.study_data import gathered
+        from lab.studies.study_data import load_study_data
 
         study = study_named(store, args.study)
-        how = how_of(args.bootstrap, args.seed)
-        numbers = tuple(raters_of(gathered(store, study, how)))
+        how = interval_method(args.bootstrap, args.seed)
+        numbers = tuple(raters_of(load_study_data(store, study, how)))
         result = StudyRaters(study.id, study.version, study.title, study.sha, how, numbers)
-    emit(
+    print_result(
         result,
-        lambda _: tell_raters(result, {field.id: field.shown for field in study.protocol.fields}),
+        lambda _: print_raters(result, {field.id: field.shown for field in study.protocol.fields}),
         json=args.json,
     )
     return 0
 
 
-def tell_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
+def print_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
     """Print a block for each rater. `questions` maps fields to their words."""
-    say(f"{result.study} v{result.version}: {result.title}")
+    print_line(f"{result.study} v{result.version}: {result.title}")
     if not result.raters:
-        say("Nobody was dealt anything yet, and nobody has answered.")
+        print_line("Nobody was dealt anything yet, and nobody has answered.")
         return
-    say("The rest at an item are more than half of the other people; a judge is held against all people.")
+    print_line("The rest at an item are more than half of the other people; a judge is held against all people.")
     for rater in result.raters:
-        say("")
+        print_line("")
         _tell_rater(rater, questions)
 
 
 def _tell_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
-    say(head_words(rater))
+    print_line(head_words(rater))
     if not rater.answers:
         return
-    say(f"  {pace_words(rater)}")
+    print_line(f"  {pace_words(rater)}")
     rows = [
         [f"  {line.name}", value_words(line), interval_words(line), n_words(line.number), line.beside]
         for line in lines_of(rater, questions)
     ]
     print_table(["  number", "value", "interval", "n", "beside"], rows, wide="beside")
     for line in (*stretch_lines("pace", rater.pace, "s"), *stretch_lines("as the rest", rater.along, "%")):
-        say(f"  {line}")
-    for line in apart_words(rater):
-        say(f"  {line}")
+        print_line(f"  {line}")
+    for line in streak_words(rater):
+        print_line(f"  {line}")

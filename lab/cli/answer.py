@@ -17,7 +17,7 @@ from lab.cli.arguments import Parser, duration, port, seconds, share, typed_word
 from lab.cli.database import open_store
 from lab.cli.end_signals import end_signals
 from lab.cli.endpoint_start import HOST, PORT, place_of
-from lab.cli.output import print_json, say, warn
+from lab.cli.output import print_json, print_line, warn
 from lab.core.errors import LabError
 from lab.core.settings import Settings, check_people, load
 from lab.core.task import Actor
@@ -222,7 +222,7 @@ def _room(args: AnswerArguments, settings: Settings) -> int:
 
     seat = replace(settings, seat="participant") if args.only else settings
     with open_store(settings, create=False) as store:
-        opening = Opening("answer", only=args.only)
+        opening = Opening("answer", only_study=args.only)
         return app.show_room(store, seat, opening, "answer", "--list and --reply work without one.")
 
 
@@ -307,11 +307,13 @@ def _tell(endpoint: EndpointServed, place: EndpointPlace, *, as_json: bool) -> N
     if as_json:
         print_json(endpoint)
         return
-    say(f"{', '.join(endpoint.people)} {'answers' if len(endpoint.people) == 1 else 'answer'} at {endpoint.base}")
+    print_line(
+        f"{', '.join(endpoint.people)} {'answers' if len(endpoint.people) == 1 else 'answer'} at {endpoint.base}"
+    )
     for note in place.notes:
-        say(f"  {note}")
+        print_line(f"  {note}")
     if place.close_after:
-        say(f"  conversations end after {place.close_after} of silence")
-    say("Ctrl+C ends it; what was answered is kept.")
+        print_line(f"  conversations end after {place.close_after} of silence")
+    print_line("Ctrl+C ends it; what was answered is kept.")
     # Whoever reads this through a pipe needs the address now, not when the server ends.
     sys.stdout.flush()

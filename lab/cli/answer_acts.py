@@ -10,10 +10,10 @@ import msgspec
 
 from lab.cli.arguments import Arguments
 from lab.cli.database import open_store
-from lab.cli.output import emit, print_table, say
+from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
-from lab.core.screen_clock import seconds_passed, span
+from lab.core.screen_clock import format_duration, seconds_passed
 from lab.core.settings import Settings
 from lab.core.step import Reply, ToolCall
 from lab.core.task import Actor
@@ -63,7 +63,7 @@ def list_conversations(args: AnswerActArguments, settings: Settings) -> int:
     whose = settings.person if args.person or not may_run(settings.seat) else ""
     with open_store(settings, create=False, readonly=True) as store:
         lines = conversations(store, whose, ended=args.all)
-    emit(lines, _print_lines, json=args.json, nothing="no conversation is open")
+    print_result(lines, _print_lines, json=args.json, nothing="no conversation is open")
     return 0
 
 
@@ -87,7 +87,7 @@ def _state(line: ConversationLine) -> str:
     if line.ended:
         return "ended"
     if line.left_at:
-        return f"client left {span(seconds_passed(line.left_at, now()))} ago"
+        return f"client left {format_duration(seconds_passed(line.left_at, now()))} ago"
     return f"waits {waiting_words(line.asked_at)}" if line.waits else "answered"
 
 
@@ -113,7 +113,7 @@ def act(args: AnswerActArguments, settings: Settings) -> int:
         trace = store.runs.trace(run)
     result = ReplyGiven(run, trace.status, trace.questions, trace.replies)
     words = f"run {run}: {trace.replies} of {trace.questions} answered, {trace.status}"
-    emit(result, lambda _: say(words), json=args.json)
+    print_result(result, lambda _: print_line(words), json=args.json)
     return 0
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments
 from lab.cli.database import open_store
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.cli.study_links import (
     PersonLink,
     check_apart,
@@ -16,8 +16,8 @@ from lab.cli.study_links import (
     make_missing,
     named_people,
     person_link,
+    print_guess_note,
     print_links,
-    tell_guess,
 )
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
@@ -57,7 +57,7 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
         _revoke(store, [*again, *revoked_people], settings.person)
         new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = AnswerLinks(tuple(_rows(store, new_links)))
-    emit(result, lambda _: _tell(result, is_guess=is_guess), json=args.json)
+    print_result(result, lambda _: _tell(result, is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -93,9 +93,9 @@ def _tell(result: AnswerLinks, *, is_guess: bool) -> None:
     people = ",".join(link.rater for link in result.links if link.state == "open")
     print_links(result.links)
     if any(link.address for link in result.links):
-        say(f"Each link is shown this once, and is for one person. `hitlab serve --answer {people}` opens them.")
-        tell_guess(is_guess=is_guess)
+        print_line(f"Each link is shown this once, and is for one person. `hitlab serve --answer {people}` opens them.")
+        print_guess_note(is_guess=is_guess)
     elif result.links:
-        say("A link is shown when it is made. `hitlab answer --links --again CODE` makes another.")
+        print_line("A link is shown when it is made. `hitlab answer --links --again CODE` makes another.")
     else:
-        say("Nobody has a link. `hitlab answer --links --as P01,P02` makes them.")
+        print_line("Nobody has a link. `hitlab answer --links --as P01,P02` makes them.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from lab.cli.database import open_store
-from lab.cli.output import emit, print_table, say, warn
+from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.rounding import count
@@ -18,11 +18,11 @@ from lab.runs.answer_swap import (
     SwappedQuestion,
     SwappedReply,
     asked_steps,
-    compared,
+    compare_replies,
     load_replies,
-    passed_over,
-    plans,
-    swapped,
+    plan_swaps,
+    swap_replies,
+    unmatched_givers,
 )
 from lab.runs.descriptions import one_line
 from store.store import Store
@@ -56,22 +56,24 @@ def swap_answers(
         trace = store.runs.trace(store.runs.find(run))
         _check(trace, user)
         donor_replies = _replies(store, trace, file, study)
-        plan_list = plans(trace, donor_replies)
+        plan_list = plan_swaps(trace, donor_replies)
         if not plan_list:
             raise LabError(
                 f"run {trace.id}", "was given no reply other than its own.", "None of them fits its questions."
             )
-        left_out = tuple(passed_over(trace, donor_replies))
+        left_out = tuple(unmatched_givers(trace, donor_replies))
         if left_out:
             why = "a decision answers a proposal alone, and `step` names the step of a question"
             warn(f"passed over, for no question here fits: {plain(', '.join(left_out), lines=False)} ({why})")
         replies = []
-        for number, reply in enumerate(swapped(store, trace.id, plan_list, person=settings.person, user=user), 1):
+        for number, reply in enumerate(swap_replies(store, trace.id, plan_list, person=settings.person, user=user), 1):
             replies.append(reply)
             warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
-        questions = tuple(compared(store, trace, plan_list, replies))
+        questions = tuple(compare_replies(store, trace, plan_list, replies))
     fork_count = sum(bool(reply.run) for reply in replies)
-    emit(AnswerSwap(trace.id, trace.task.id, trace.agent.identity, fork_count, questions, left_out), _tell, json=json)
+    print_result(
+        AnswerSwap(trace.id, trace.task.id, trace.agent.identity, fork_count, questions, left_out), _tell, json=json
+    )
     return 0 if fork_count else 1
 
 
@@ -98,21 +100,21 @@ def _replies(store: Store, trace: Trace, file: str | None, study: str | None) ->
 
 
 def _tell(swap: AnswerSwap) -> None:
-    say(f"{swap.run}: {plain(swap.task)}, agent {plain(swap.agent)}; {count(swap.forks, 'fork')}")
+    print_line(f"{swap.run}: {plain(swap.task)}, agent {plain(swap.agent)}; {count(swap.forks, 'fork')}")
     for question in swap.questions:
-        say("")
-        say(f"Step {question.step} asks: {plain(one_line(question.question, 300), lines=False)}")
+        print_line("")
+        print_line(f"Step {question.step} asks: {plain(one_line(question.question, 300), lines=False)}")
         if len(question.replies) == 1:
-            say("  no other reply fits it")
+            print_line("  no other reply fits it")
             continue
         rows = [_row(reply) for reply in question.replies]
         print_table(["run", "outcome", "score", "steps", "way", "reply", "of"], rows, wide="reply")
         counts = f"{count(question.outcomes, 'outcome')}, {count(question.ways, 'way')}"
-        say(f"  {question.finding} ({len(rows)} replies, {counts})")
-    say("")
+        print_line(f"  {question.finding} ({len(rows)} replies, {counts})")
+    print_line("")
     by_order = any(reply.match == "by order" for question in swap.questions for reply in question.replies)
     note = " Matched by order: its giver was asked another question." if by_order else ""
-    say(f"way: equal numbers, equal actions after the reply.{note}")
+    print_line(f"way: equal numbers, equal actions after the reply.{note}")
 
 
 def _row(reply: SwappedReply) -> list[str]:

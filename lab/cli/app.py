@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as changed
 
-from lab.cli.output import say
+from lab.cli.output import print_line
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import EMBEDDED, Settings, database, in_browser, load
@@ -72,7 +72,7 @@ def show_study(store: Store, settings: Settings, study: Study, *, only: bool = F
 
     plays = study.protocol.unit == "task to play"
     seat = changed(settings, seat="participant" if plays else "rater")
-    opening = Opening("play" if plays else "annotate", study=study, only=only)
+    opening = Opening("play" if plays else "annotate", study=study, only_study=only)
     return show_room(store, seat, opening, f"study {study.id}", "`hitlab label` takes answers without a screen.")
 
 
@@ -127,7 +127,7 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     gc.disable()
     from screens.app import LabApp
     from screens.memory_use import give_pictures_back, spare_pauses
-    from screens.mirror.terminal_graphics import choose
+    from screens.mirror.terminal_graphics import graphics_for
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
         raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
@@ -135,16 +135,16 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     if in_browser():
         settings = changed(settings, graphics="cells", window=True)
     # The seat may differ from that of the settings which opened the file.
-    store.database.suggests = sees_outcomes(settings.seat)
-    graphics = choose(settings.graphics)
+    store.database.may_suggest = sees_outcomes(settings.seat)
+    graphics = graphics_for(settings.graphics)
     app = LabApp(store, settings, opening, reads_words=settings.ocr, graphics=graphics)
     give_pictures_back()
     spare_pauses()
     app.run()
-    if app.session is not None and app.came_from.get("live") != "play":
+    if app.session is not None and app.back_targets.get("live") != "play":
         _tell_left(store, app.session.trace_id)
-    if app.took_part is not None and not in_browser():
-        _tell_way_back(store, app.took_part, app.settings.person, only=opening.only)
+    if app.last_own_study is not None and not in_browser():
+        _tell_way_back(store, app.last_own_study, app.settings.person, only=opening.only_study)
     return app.return_code or 0
 
 
@@ -163,10 +163,10 @@ def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> No
     done, kept = _WAY_BACK.get(study.locale.partition("-")[0], _WAY_BACK["en"])
     title = plain(study.title or study.name, lines=False)
     if progress.done >= progress.dealt:
-        say(f"{title}: {done.format(person=person)}")
+        print_line(f"{title}: {done.format(person=person)}")
         return
     file = _named_file(store)
-    say(f"{title}: {kept}\n  hitlab study open {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
+    print_line(f"{title}: {kept}\n  hitlab study open {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
 
 
 def _named_file(store: Store) -> str:
@@ -176,10 +176,10 @@ def _named_file(store: Store) -> str:
 
 def _tell_left(store: Store, run: str) -> None:
     """Print the run's id and, if it is open, how to resume it. Print nothing for one that never began."""
-    if not store.runs.holds(run):
+    if not store.runs.has_run(run):
         return
     if (trace := store.runs.trace(run)).ended is not None:
-        say(f"Run {run} is over.")
+        print_line(f"Run {run} is over.")
         return
     verb = "record" if trace.agent.kind == "human" else "live"
-    say(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{_named_file(store)}")
+    print_line(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{_named_file(store)}")

@@ -144,10 +144,10 @@ class Parser(argparse.ArgumentParser):
         """Check a value against its choices as argparse does, but suggest a similar one."""
         if action.choices is None or value in action.choices:
             return
-        from lab.core.suggestion import question, suggestion
+        from lab.core.suggestion import did_you_mean, suggestion
 
         names = [str(choice) for choice in action.choices]
-        near = question([self.elsewhere[value]]) if value in self.elsewhere else suggestion(str(value), names)
+        near = did_you_mean([self.elsewhere[value]]) if value in self.elsewhere else suggestion(str(value), names)
         if isinstance(action, argparse._SubParsersAction):
             problem = f"there is no {value!r}{near or '.'} `{self.prog} --help` lists what is."
             raise argparse.ArgumentError(None, problem)

@@ -12,9 +12,9 @@ from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_list, open_store
 from lab.cli.output import (
-    emit,
+    print_line,
+    print_result,
     print_table,
-    say,
 )
 from lab.core.design import (
     Act,
@@ -25,18 +25,18 @@ from lab.core.design import (
     Subject,
     clash_words,
     first_draft,
-    following,
+    next_revision,
     subject_of,
 )
 from lab.core.design_outline import rows
 from lab.core.errors import LabError
 from lab.core.made_files import open_file
 from lab.core.plain_text import plain
-from lab.core.settings import Settings, check_named, load
+from lab.core.settings import Settings, load, require_person
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor, Task
 from lab.studies.design_checks import Problem, check_sound, problems
-from lab.studies.design_graph import drawn
+from lab.studies.design_graph import draw_graph
 from lab.studies.seats import check_seat, may_author
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def author(args: AuthorArguments) -> int:
     if not acts and not args.show and args.out is None:
         return _screen(args, args.target, settings)
     if acts:
-        check_named(settings, "author")
+        require_person(settings, "author")
     only_read = args.db is not None and not acts
     with open_store(settings, create=not only_read, readonly=only_read) as store:
         task, run = find_task(store, args.target, args.run_id)
@@ -218,7 +218,7 @@ def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | N
         task_run = newest_run if newest_run in runs else runs[0] if runs else _run(store, target)
         task, newest_run = store.runs.task(task_run), newest_run or (None if runs else task_run)
     if newest_run is None:
-        newest_run = store.runs.latest(subject_of(task))
+        newest_run = store.runs.latest_run_of(subject_of(task))
     if newest_run is not None and subject_of(store.runs.task(newest_run)) != subject_of(task):
         raise LabError(f"run {newest_run}", f"is not one of the task {task.id}, or something else was asked in it.")
     return task, newest_run
@@ -255,11 +255,11 @@ def _act(bench: AuthorContext, args: AuthorArguments) -> None:
     if args.draft:
         from lab.studies.design_files import read_parts
 
-        _draft(bench, read_parts(Path(args.draft)).laid_over, f"laid in {Path(args.draft).name}")
+        _draft(bench, read_parts(Path(args.draft)).apply_to, f"laid in {Path(args.draft).name}")
     elif args.begin:
-        from lab.studies.design_drafts import BEGINNINGS, begun
+        from lab.studies.design_drafts import BEGINNINGS, first_draft_of
 
-        design = begun(args.begin, bench.task, bench.store.runs.trace(bench.run) if bench.run else None)
+        design = first_draft_of(args.begin, bench.task, bench.store.runs.trace(bench.run) if bench.run else None)
         _draft(bench, lambda _: design, f"began from {BEGINNINGS[args.begin]}")
     elif args.settle:
         _settle(bench, args.settle)
@@ -268,7 +268,7 @@ def _act(bench: AuthorContext, args: AuthorArguments) -> None:
         head = bench.head()
         if act == "submit":
             check_sound(head.design, bench.what, bench.task.apps)
-        bench.store.designs.append(following(head, act, bench.by, note=args.objection or ""))
+        bench.store.designs.append(next_revision(head, act, bench.by, note=args.objection or ""))
 
 
 def _draft(bench: AuthorContext, change: Callable[[Design], Design], note: str) -> None:
@@ -276,7 +276,7 @@ def _draft(bench: AuthorContext, change: Callable[[Design], Design], note: str) 
         bench.store.designs.append(first_draft(bench.subject, bench.by, change(Design()), note))
         return
     head = bench.head()
-    bench.store.designs.append(following(head, "draft", bench.by, design=change(head.design), note=note))
+    bench.store.designs.append(next_revision(head, "draft", bench.by, design=change(head.design), note=note))
 
 
 def _settle(bench: AuthorContext, id: str) -> None:
@@ -287,25 +287,25 @@ def _settle(bench: AuthorContext, id: str) -> None:
         raise LabError(bench.what, f"{id!r} is not one of where it stands ({ids}).")
     others = [head for head in heads if head is not matches[0]]
     note = f"settled on the draft of {matches[0].by.shown}"
-    bench.store.designs.append(following(matches[0], "settle", bench.by, note=note, also=others))
+    bench.store.designs.append(next_revision(matches[0], "settle", bench.by, note=note, also=others))
 
 
 # -- what is printed -------------------------------------------------------------------------------------------
 def _show(bench: AuthorContext, *, as_json: bool, brief: bool) -> int:
     head = bench.head()
     faults = problems(head.design, bench.task.apps)
-    emit(_shown(bench, head, faults), lambda view: _tell_shown(head, faults, view, brief=brief), json=as_json)
+    print_result(_shown(bench, head, faults), lambda view: _tell_shown(head, faults, view, brief=brief), json=as_json)
     return 0
 
 
 def _tell_shown(head: Revision, problem_list: list[Problem], view: DesignShown, *, brief: bool) -> None:
     if not brief:
         tell_design(head, problem_list, view.history)
-    say(next_words(head, problem_list))
+    print_line(next_words(head, problem_list))
 
 
 def _shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) -> DesignShown:
-    frozen = bench.store.designs.frozen(bench.subject)
+    frozen = bench.store.designs.newest_verified(bench.subject)
     return DesignShown(
         id=head.id,
         task=head.task,
@@ -328,7 +328,7 @@ def _list(args: AuthorArguments, settings: Settings) -> int:
     with open_list(settings, args.db) as store:
         lines = [_line(store, subject) for subject in store.designs.subjects()]
         nothing = f"no designs in {store.path}; `hitlab author TASK` drafts one"
-    emit(lines, _tell_list, json=args.json, nothing=nothing)
+    print_result(lines, _tell_list, json=args.json, nothing=nothing)
     return 0
 
 
@@ -339,7 +339,7 @@ def _tell_list(lines: Sequence[DesignLine]) -> None:
 
 def _line(store: Store, subject: Subject) -> DesignLine:
     heads = store.designs.heads(subject)
-    head, frozen = heads[-1], store.designs.frozen(subject)
+    head, frozen = heads[-1], store.designs.newest_verified(subject)
     return DesignLine(
         task=subject.task,
         asked=subject.asked,
@@ -365,7 +365,7 @@ def _cells(line: DesignLine) -> list[str]:
 def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bool) -> int:
     from lab.studies.design_files import as_yaml
 
-    revision = bench.store.designs.frozen(bench.subject)
+    revision = bench.store.designs.newest_verified(bench.subject)
     if even_draft:
         revision = bench.head()
     if revision is None:
@@ -379,9 +379,11 @@ def _write_out(bench: AuthorContext, out: Path, *, even_draft: bool, as_json: bo
     except OSError as error:
         raise LabError(str(out), f"cannot be written ({error.strerror}).") from error
     result = DesignWritten(str(out), revision.task, revision.version, revision.state)
-    emit(
+    print_result(
         result,
-        lambda _: say(f"{result.path}: version {result.version} ({result.state}) of the design of {result.task}"),
+        lambda _: print_line(
+            f"{result.path}: version {result.version} ({result.state}) of the design of {result.task}"
+        ),
         json=as_json,
     )
     return 0
@@ -392,21 +394,21 @@ WIDTH = 100
 
 def tell_design(head: Revision, problems: Sequence[Problem], history: Iterable[RevisionLine]) -> None:
     """Print the whole design, its problems, objections and history."""
-    say(f"design of {plain(head.task, lines=False)}, version {head.version}: {head.state}")
+    print_line(f"design of {plain(head.task, lines=False)}, version {head.version}: {head.state}")
     for title, lines in _sections(head.design):
-        say(f"\n{title}")
+        print_line(f"\n{title}")
         for line in lines:
-            say(f"  {line}")
+            print_line(f"  {line}")
     for key, words in head.marks.items():
         if words:
-            say(f"\nobjected to {key}: {plain(words)}")
-    say("\nhistory")
+            print_line(f"\nobjected to {key}: {plain(words)}")
+    print_line("\nhistory")
     for act in history:
         note = f": {plain(act.note, lines=False)}" if act.note else ""
-        say(f"  {act.at[:19].replace('T', ' ')}  v{act.version} {act.act:7} {act.by}{note}")
-    say("")
+        print_line(f"  {act.at[:19].replace('T', ' ')}  v{act.version} {act.act:7} {act.by}{note}")
+    print_line("")
     for problem in problems:
-        say(f"! {problem.words}")
+        print_line(f"! {problem.words}")
 
 
 def next_words(head: Revision, problems: Sequence[Problem]) -> str:
@@ -436,6 +438,6 @@ def _sections(design: Design) -> list[tuple[str, list[str]]]:
         for u in design.units
     ]
     rubric = [f"{c.id}: {c.ask}  (x{c.weight:g})" for c in design.rubric.criteria]
-    sections = [("graph  (~ flexible)", graph), ("", drawn(design.tdg, WIDTH)), ("branches", branches),
+    sections = [("graph  (~ flexible)", graph), ("", draw_graph(design.tdg, WIDTH)), ("branches", branches),
             ("information units", units), ("rubric", rubric)]  # fmt: skip
     return [(title, lines) for title, lines in sections if lines]

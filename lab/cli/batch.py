@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, seed, share, up_to
 from lab.cli.database import is_new, open_store
-from lab.cli.live import tell_crash
-from lab.cli.output import emit, print_table, say, warn
+from lab.cli.live import print_crash
+from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.rounding import count
@@ -25,7 +25,7 @@ from lab.runs.pass_rates import (
     PassRate,
     RefusedAttempt,
     TaskResult,
-    dealt_again,
+    count_dealt_again,
     kind_results,
 )
 from lab.runs.task_source import TaskSource, task_source
@@ -271,15 +271,15 @@ def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task
     from lab.runs.spec import (
         Spec,
         check_phone,
-        given_playbook,
         in_world,
         is_playbook,
-        limited,
+        limit_steps,
         may_ask,
         playbook_agent,
+        replace_playbook,
     )  # fmt: skip
 
-    task = given_playbook(task, args.playbook, args.agent)
+    task = replace_playbook(task, args.playbook, args.agent)
     source.check(task)
     if is_playbook(args.agent):
         playbook_agent(args.agent, task)
@@ -309,7 +309,7 @@ def _spec(args: RunArguments, settings: Settings, source: TaskSource, task: Task
     for place in places:
         check_phone(place.spec(spec._replace(vary=args.vary or 0)))
     spec = places[0].spec(spec)
-    spec = limited(spec, args.stop_at) if args.stop_at else spec
+    spec = limit_steps(spec, args.stop_at) if args.stop_at else spec
     return in_world(spec, args.vary) if args.vary else spec
 
 
@@ -333,9 +333,9 @@ def _report(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> int
         stop_at=args.stop_at,
         refused=tuple(batch.refused),
     )
-    emit(result, _tell, json=args.json)
+    print_result(result, _tell, json=args.json)
     for error, log in batch.crashes[-1:]:
-        tell_crash(error, log, traceback=args.traceback)
+        print_crash(error, log, traceback=args.traceback)
     if batch.lost:
         warn(f"run: no phone is left, so {count(len(batch.lost), 'attempt was', 'attempts were')} not made.")
     if batch.refused:
@@ -359,7 +359,7 @@ def _tell(result: BatchResult) -> None:
     if result.tasks:
         names = ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"]
         print_table(names, [_task_row(task) for task in result.tasks], wide="last end")
-        say("")
+        print_line("")
     columns = ["kind", "tasks", "runs", *(f"pass@{k}" for k in ks), *(["recovery"] if many else [])]
     rows = [
         [
@@ -375,9 +375,9 @@ def _tell(result: BatchResult) -> None:
         for kind in result.kinds
     ]
     print_table([*columns, "steps", "seconds", "cost $"], rows)
-    say("")
+    print_line("")
     for line in _notes(result):
-        say(line)
+        print_line(line)
 
 
 def _task_row(task: TaskResult) -> list[str]:
@@ -421,7 +421,7 @@ def _notes(result: BatchResult) -> list[str]:
         notes.append(f"A run that was not over after {limit} ended with the status budget (MemGUI-Bench A.9.6).")
     if result.broken:
         runs = f"{len(result.broken)} run{' was' if len(result.broken) == 1 else 's were'}"
-        again = dealt_again(result.tasks, result.broken)
+        again = count_dealt_again(result.tasks, result.broken)
         dealt = "Each was dealt again." if again == len(result.broken) else f"Dealt again: {again or 'none'} of them."
         notes.append(f"Counted as no attempt, and archived: {runs} broken off by a phone. {dealt}")
     if result.lost:

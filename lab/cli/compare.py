@@ -6,7 +6,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, print_table, say
+from lab.cli.output import print_line, print_result, print_table
 from lab.runs.comparison import RunComparison, Side, sign_of
 from lab.runs.comparison import compare as laid
 from lab.studies.seats import sees_outcomes
@@ -75,7 +75,7 @@ def compare(args: CompareArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "compare")
     with open_store(settings, create=False, readonly=True) as store:
         comparison = laid(store, store.runs.find(args.left), store.runs.find(args.right))
-    emit(_comparison(comparison), lambda _: _tell(comparison), json=args.json)
+    print_result(_comparison(comparison), lambda _: _tell(comparison), json=args.json)
     return 0
 
 
@@ -93,7 +93,7 @@ def _comparison(comparison: RunComparison) -> Comparison:
 def _run(side: Side) -> ComparedRun:
     started, ended, cost = side.started, side.ended, side.cost
     return ComparedRun(
-        side.reel.id,
+        side.recording.id,
         started.task.id,
         started.agent.identity,
         ended.status if ended is not None else "open",
@@ -115,12 +115,12 @@ def _pair(comparison: RunComparison, index: int) -> ComparedPair:
 
 def _tell(comparison: RunComparison) -> None:
     if comparison.same_task:
-        say(f"task   {comparison.left.task}")
+        print_line(f"task   {comparison.left.task}")
     else:
-        say(f"two tasks: {comparison.left.task} | {comparison.right.task}")
+        print_line(f"two tasks: {comparison.left.task} | {comparison.right.task}")
     for name, side in (("left", comparison.left), ("right", comparison.right)):
-        say(f"{name:<6} {side.name}   {side.facts}   {side.reel.id}")
-    say("")
+        print_line(f"{name:<6} {side.name}   {side.facts}   {side.recording.id}")
+    print_line("")
     rows = []
     for index in range(len(comparison.pairs)):
         pair = _pair(comparison, index)
@@ -129,8 +129,8 @@ def _tell(comparison: RunComparison) -> None:
         rows.append([first + sign_of(comparison, index), numbers[0], pair.left_words, numbers[1], pair.right_words])
     if rows:
         print_table(["", "left", comparison.left.name, "right", comparison.right.name], rows)
-    say("")
+    print_line("")
     if comparison.first is None:
-        say("both did the same")
+        print_line("both did the same")
     else:
-        say(f"{comparison.extent}; the first: {'  /  '.join(comparison.words(comparison.first))}")
+        print_line(f"{comparison.size_words}; the first: {'  /  '.join(comparison.words(comparison.first))}")

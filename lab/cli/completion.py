@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
 
 EXTRA = "hitlab[completion]"
@@ -52,5 +52,5 @@ def completion(args: CompletionArguments) -> int:
         hint = f'pip install "{EXTRA}" brings it.'
         raise LabError("completion", "needs argcomplete, which is not installed.", hint) from error
     script = CompletionScript(args.shell, shellcode(["hitlab"], shell=args.shell))
-    emit(script, lambda _: say(script.script.rstrip("\n")), json=args.json)
+    print_result(script, lambda _: print_line(script.script.rstrip("\n")), json=args.json)
     return 0

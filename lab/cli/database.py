@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lab.cli.output import warn
 from lab.core.errors import LabError
 from lab.core.made_files import make_folder, write_bytes
-from lab.core.settings import UNNAMED, Settings, check_unlike, database, load
+from lab.core.settings import UNNAMED, Settings, check_distinct, database, load
 from lab.studies.seats import Seat, check_seat, sees_outcomes
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ def is_new(settings: Settings) -> bool:
 
 def open_store(settings: Settings, *, create: bool = True, readonly: bool = False) -> Store:
     """Open the database in force. Create its folder if it is the default one."""
-    from store.connection import named
+    from store.connection import database_title
     from store.store import Store
 
     path = database(settings)
     if not path.exists() and (readonly or not create):
         option = f" --db {shlex.quote(settings.db)}" if settings.db else ""
         hint = f"`hitlab demo{option}` makes a new one, and so does `hitlab import PATH{option}`."
-        raise LabError(named(path), "is not there.", hint)
+        raise LabError(database_title(path), "is not there.", hint)
     if create and not settings.db:
         try:
             make_folder(path.parent)
@@ -47,11 +47,11 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
             raise LabError(f"data folder {path.parent}", f"cannot be made ({error.strerror})", "Use --db.") from error
     sweep_leftovers(path.parent)
     store = Store.open(path, create=create, readonly=readonly)
-    store.database.suggests = sees_outcomes(settings.seat)
+    store.database.may_suggest = sees_outcomes(settings.seat)
     # A code that differs from an existing one in case only is a typing slip, and would split a person's data.
     if not readonly and settings.person != UNNAMED:
         try:
-            check_unlike(settings.person, store.studies.people(), "--as", "person")
+            check_distinct(settings.person, store.studies.people(), "--as", "person")
         except LabError:
             store.close()
             raise
@@ -73,7 +73,7 @@ def sweep_leftovers(*folders: Path, temporary: bool = False) -> None:
     leftovers = sweep((folder.absolute() for folder in folders), temporary=temporary)
     for path in leftovers.removed:
         warn(f"removed {path}: a command that was killed had left it")
-    for path in leftovers.left:
+    for path in leftovers.remaining:
         warn(f"{path} was left by a command that was killed, and cannot be removed; it may hold what was erased")
 
 
@@ -146,10 +146,10 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
     Delete caches before and after it: whatever moment kills the process, no cache holds erased data.
     """
     from lab.ocr.reader import forget as forget_read_text
-    from lab.studies.agreement_cache import forget
+    from lab.studies.agreement_cache import delete_cache
     from store.erasure import NotWiped
 
-    forget(path)
+    delete_cache(path)
     forget_read_text()
     try:
         return erase(), None
@@ -157,7 +157,7 @@ def erased_or_unwiped(path: Path, erase: Callable[[], T]) -> tuple[T, LabError |
         result: T = error.done
         return result, error
     finally:
-        forget(path)
+        delete_cache(path)
         forget_read_text()
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser, port, seed
 from lab.cli.end_signals import end_signals
-from lab.cli.output import emit, print_json, print_table, say, warn
+from lab.cli.output import print_json, print_line, print_result, print_table, warn
 from lab.core.errors import LabError
 from lab.core.step import Point
 from lab.devices.device_list import ListedDevice, found
@@ -60,7 +60,7 @@ def devices(args: Arguments) -> int:
     """List the phones. Exit code 3 if one cannot be used as it is."""
     phones = found(start=True)
     lines = [DeviceLine(**phone._asdict()) for phone in phones]
-    emit(lines, lambda _: _tell_devices(phones), json=args.json, nothing=_NO_PHONE)
+    print_result(lines, lambda _: _tell_devices(phones), json=args.json, nothing=_NO_PHONE)
     return 0 if all(phone.ready for phone in phones) else 3
 
 
@@ -111,13 +111,15 @@ def fetch(args: DeviceScrcpyArguments) -> int:
     from lab.devices.scrcpy_release import fetch as bring
 
     jar = bring(args.version or DEFAULT, base=args.base or "")
-    emit(ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _tell_fetched, json=args.json)
+    print_result(
+        ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _tell_fetched, json=args.json
+    )
     return 0
 
 
 def _tell_fetched(jar: ServerFetched) -> None:
     outcome = "fetched and checked" if jar.fresh else "was there already, checked"
-    say(f"scrcpy server {jar.version}: {outcome} (SHA-256 {jar.sha256[:12]}…, {jar.bytes:,} bytes)\n{jar.path}")
+    print_line(f"scrcpy server {jar.version}: {outcome} (SHA-256 {jar.sha256[:12]}…, {jar.bytes:,} bytes)\n{jar.path}")
 
 
 TOKEN = "HITLAB_HARNESS_TOKEN"
@@ -222,5 +224,5 @@ def _tell_served(args: PhoneArguments, server: PhoneServer) -> None:
         f"    {TOKEN} is as you set it" if own else f"    export {TOKEN}={server.token}",
         f"    hitlab live {task} --device {server.serial} --harness {server.harness_url}",
     ]
-    say("\n".join(lines))
+    print_line("\n".join(lines))
     sys.stdout.flush()

@@ -15,8 +15,8 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.output import (
-    emit,
-    say,
+    print_line,
+    print_result,
 )
 from lab.core.errors import LabError
 from lab.core.rounding import count
@@ -53,7 +53,7 @@ def doctor(args: Arguments) -> int:
     """Print every check with its result and advice. Exit code 3 if something needs doing."""
 
     findings: list[Finding] = examine(load(db=args.db))
-    emit(findings, _tell_findings, json=args.json)
+    print_result(findings, _tell_findings, json=args.json)
     return 0 if all(finding.ok for finding in findings) else 3
 
 
@@ -72,7 +72,7 @@ def _tell(first: str, text: str) -> None:
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     rest = " " * len(first)
-    say(
+    print_line(
         textwrap.fill(
             first + text, max(40, width), subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
         )
@@ -197,12 +197,12 @@ def _colour() -> Finding:
 
 def _graphics(settings: Settings) -> Finding:
     """Query the terminal's graphics and check that Replay's setting fits them."""
-    from screens.mirror.terminal_graphics import ask
+    from screens.mirror.terminal_graphics import query_terminal
 
     graphics = settings.graphics
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return Finding("graphics", True, f"{graphics} chosen; not asked for without a terminal", "")
-    can = ask()
+    can = query_terminal()
     able = " and ".join(can.kinds)
     who = can.name or "it"
     answer = f"{who} draws {able}" if able else f"{who} draws characters alone" if can.answered else "it says nothing"
@@ -242,7 +242,7 @@ def _database(settings: Settings) -> list[Finding]:
 
     try:
         with Store.open(path, create=False, readonly=True) as store:
-            wrong, link_count, lost_links = store.check(links=False), store.links.outside(), store.links.lost()
+            wrong, link_count, lost_links = store.check(links=False), store.links.count_outside(), store.links.lost()
             missing = store.links.missing()
     except LabError as error:
         return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
@@ -261,7 +261,7 @@ def _missing(pictures: int, runs: int, first: str) -> Finding:
 
 def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
     """Report pictures in files outside the database."""
-    sentences = [link.wrong() for link in lost_links[:_NAMED]] + (
+    sentences = [link.problem() for link in lost_links[:_NAMED]] + (
         [f"{len(lost_links) - _NAMED} more"] if len(lost_links) > _NAMED else []
     )
     words = f"{link_count} linked, {len(lost_links)} of them lost" + (f": {'; '.join(sentences)}" if lost_links else "")
@@ -274,12 +274,12 @@ def _leftovers(settings: Settings) -> list[Finding]:
     from store.leftovers import sweep
 
     leftovers = sweep([database(settings).parent.absolute(), Path.cwd()], temporary=True)
-    if not (leftovers.removed or leftovers.left):
+    if not (leftovers.removed or leftovers.remaining):
         return []
     sentences = [f"removed {path}" for path in leftovers.removed]
-    sentences += [f"{path} cannot be removed" for path in leftovers.left]
-    do = "Delete what cannot be removed: it may hold what was erased." if leftovers.left else ""
-    return [Finding("leftovers", not leftovers.left, f"of commands that were killed: {'; '.join(sentences)}", do)]
+    sentences += [f"{path} cannot be removed" for path in leftovers.remaining]
+    do = "Delete what cannot be removed: it may hold what was erased." if leftovers.remaining else ""
+    return [Finding("leftovers", not leftovers.remaining, f"of commands that were killed: {'; '.join(sentences)}", do)]
 
 
 def _adb() -> Finding:

@@ -14,15 +14,15 @@ import msgspec
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import in_file, is_new, open_store, settings_for, sweep_leftovers
 from lab.cli.output import (
-    emit,
-    say,
+    print_line,
+    print_result,
     warn,
 )
 from lab.core.errors import LabError
 from lab.core.rounding import count
 from lab.core.settings import load
 from lab.studies.seats import sees_outcomes
-from store.formats import FORMATS, WRITTEN
+from store.formats import READ_FORMATS, WRITTEN_FORMATS
 
 if TYPE_CHECKING:
     from store.formats.fallbacks import Fallback
@@ -100,10 +100,13 @@ class ImportArguments(Arguments):
 
 
 def add_import(parser: Parser) -> None:
-    parser.runs(bring, ImportArguments)
+    parser.runs(import_runs, ImportArguments)
     parser.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
     parser.add_argument(
-        "--format", choices=FORMATS, metavar="FORMAT", help=f"read as this one, not as detected: {', '.join(FORMATS)}"
+        "--format",
+        choices=READ_FORMATS,
+        metavar="FORMAT",
+        help=f"read as this one, not as detected: {', '.join(READ_FORMATS)}",
     )
     parser.add_argument(
         "--encoding", default="", metavar="NAME", help="what texts are in that are not UTF-8: gbk, shift_jis, cp1252"
@@ -121,7 +124,7 @@ def add_import(parser: Parser) -> None:
     )
 
 
-def bring(args: ImportArguments) -> int:
+def import_runs(args: ImportArguments) -> int:
     """Import recorded runs, each whole or not at all, and skip runs that are in the file."""
     from store.run_import import failed_import, import_paths
 
@@ -135,9 +138,9 @@ def bring(args: ImportArguments) -> int:
         _warn_of(failure.fallbacks)
         return code
     with open_store(settings) as store:
-        with incoming(store.size) as on_run:
+        with import_progress(store.size) as on_run:
             report = import_paths(store, paths, args.format, on_run=on_run, link=args.link, encoding=args.encoding)
-        result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.outside()}, ImportResult)
+        result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.count_outside()}, ImportResult)
         code = _tell_result(result, args, str(store.path))
         _warn_of(report.fallbacks)
         _warn_incomplete(report.incomplete, in_file(args.db))
@@ -152,7 +155,7 @@ def _warn_of(fallbacks: Sequence[Fallback]) -> None:
 
 def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
     """Print the numbers and failures, and return the exit code."""
-    emit(result, lambda _: _tell_import(result, db), json=args.json)
+    print_result(result, lambda _: _tell_import(result, db), json=args.json)
     for failure in result.failed:
         warn(failure.error)
     if result.interrupted:
@@ -188,9 +191,9 @@ def _tell_import(result: ImportResult, db: str) -> None:
         f"{count} {words[outcome]}" + (_by_format(result, outcome) if several or outcome == "imported" else "")
         for outcome, count in counts.items()
     ]
-    say(f"{', '.join(parts)}, in {db}")
+    print_line(f"{', '.join(parts)}, in {db}")
     if result.linked:
-        say(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
+        print_line(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
 
 
 def _by_format(result: ImportResult, outcome: str) -> str:
@@ -200,11 +203,11 @@ def _by_format(result: ImportResult, outcome: str) -> str:
     return f" ({', '.join(f'{count} {name}' for name, count in counts.items())})"
 
 
-Told = Callable[[str, Literal["imported", "skipped", "failed"]], None]
+ImportCallback = Callable[[str, Literal["imported", "skipped", "failed"]], None]
 
 
 @contextmanager
-def incoming(size: Callable[[], int]) -> Iterator[Told | None]:
+def import_progress(size: Callable[[], int]) -> Iterator[ImportCallback | None]:
     """Yield a progress callback for an import, None if stderr is not a terminal.
 
     `size` returns the bytes of the target file, for the transfer speed.
@@ -262,19 +265,19 @@ def pack(args: PackArguments) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         store.pack(out, images=not args.no_images, embed=args.embed)
     with Store.open(out, create=False, readonly=True) as copy:
-        outside = copy.links.outside()
+        outside = copy.links.count_outside()
     result = Packed(str(out), out.stat().st_size, not args.no_images, outside)
-    emit(result, lambda _: _tell_packed(result, embed=args.embed), json=args.json)
+    print_result(result, lambda _: _tell_packed(result, embed=args.embed), json=args.json)
     return 0
 
 
 def _tell_packed(result: Packed, *, embed: bool) -> None:
-    say(f"{result.bytes:,} bytes in {result.db}" + ("" if result.images else ", without screenshots"))
+    print_line(f"{result.bytes:,} bytes in {result.db}" + ("" if result.images else ", without screenshots"))
     if result.outside:
         stay = "they stay in files on this machine, and the copy names them"
-        say(f"{result.outside} linked pictures are not in it: {stay}.")
+        print_line(f"{result.outside} linked pictures are not in it: {stay}.")
         if not embed:
-            say("`hitlab pack --embed` takes them in.")
+            print_line("`hitlab pack --embed` takes them in.")
 
 
 class ExportArguments(Arguments):
@@ -293,8 +296,8 @@ def add_export(parser: Parser) -> None:
     )
     parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
     parser.add_argument(
-        "--format", default="jsonl", choices=WRITTEN, metavar="FORMAT",
-        help=f"jsonl: our own, complete (default); {', '.join(WRITTEN[1:])}",
+        "--format", default="jsonl", choices=WRITTEN_FORMATS, metavar="FORMAT",
+        help=f"jsonl: our own, complete (default); {', '.join(WRITTEN_FORMATS[1:])}",
     )  # fmt: skip
     parser.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
     parser.json()
@@ -333,14 +336,14 @@ def export(args: ExportArguments) -> int:
     result = Exported(
         str(out), args.format, args.reviewed, tuple(run_ids), size, uncleared_count, archived=len(every) - len(ids)
     )
-    emit(result, _tell_export, json=args.json)
+    print_result(result, _tell_export, json=args.json)
     return 0
 
 
 def _tell_export(result: Exported) -> None:
     reviewed = " as reviewed" if result.reviewed else ""
-    say(f"{count(len(result.runs), 'run')}, {result.bytes:,} bytes, in {result.out}{reviewed}")
+    print_line(f"{count(len(result.runs), 'run')}, {result.bytes:,} bytes, in {result.out}{reviewed}")
     if result.archived:
-        say(f"{count(result.archived, 'run')} archived and left out; an export by ids takes them")
+        print_line(f"{count(result.archived, 'run')} archived and left out; an export by ids takes them")
     if result.uncleared:
-        say(f"{result.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")
+        print_line(f"{result.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")

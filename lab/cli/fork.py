@@ -11,7 +11,7 @@ from lab.cli.arguments import Arguments, Parser, seconds, typed_words
 from lab.cli.database import open_store
 from lab.cli.live import breaks_of, run_headless
 from lab.cli.output import (
-    emit,
+    print_result,
     print_table,
 )
 from lab.core.agent_names import shortest_names
@@ -25,7 +25,7 @@ from lab.core.task import agent_word
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lab.runs.family import Limb
+    from lab.runs.family import TreeLine
     from lab.runs.fork import ForkChange
     from store.store import Store
 
@@ -111,7 +111,7 @@ def add_fork(parser: Parser) -> None:
 
 def fork(args: ForkArguments) -> int:
     """Fork a run: the new one equals a stored run up to a step and differs from there."""
-    from lab.runs.fork import forked, place
+    from lab.runs.fork import fork_run, parse_fork_place
 
     without = args.headless or args.json
     settings = load(db=args.db, person=args.person)
@@ -124,11 +124,11 @@ def fork(args: ForkArguments) -> int:
     breaks = breaks_of(args.breaks, settings)
     pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
     with open_store(settings, create=False) as store:
-        run, index = place(store, args.place)
+        run, index = parse_fork_place(store, args.place)
         if args.action is not None:
             change = change._replace(action=_action(store, run, index, args.action.strip()))
         if not without:
-            return show_live(store, settings, lambda: forked(
+            return show_live(store, settings, lambda: fork_run(
                 store, run, index, change, person=settings.person, pace=pace, gate=args.gate, breaks=breaks
             ), "fork")  # fmt: skip
         if args.gate == "ask":
@@ -136,7 +136,7 @@ def fork(args: ForkArguments) -> int:
         user = store.runs.trace(run).user
         if (args.user or (user.kind if user is not None else "human")) == "human":
             raise LabError("fork", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
-        session = forked(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
+        session = fork_run(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
         return run_headless(session, as_json=args.json, traceback=args.traceback)
 
 
@@ -234,16 +234,16 @@ def family(args: FamilyArguments) -> int:
     developers_only(settings, "family")
     with open_store(settings, create=False, readonly=True) as store:
         limbs = tree(store.runs.family(store.runs.find(args.run_id)))
-    emit([_line(limb.kin) for limb in limbs], lambda _: _tell_family(limbs), json=args.json)
+    print_result([_line(limb.run) for limb in limbs], lambda _: _tell_family(limbs), json=args.json)
     return 0
 
 
-def _tell_family(limbs: Sequence[Limb]) -> None:
+def _tell_family(limbs: Sequence[TreeLine]) -> None:
     from lab.runs.family import change_words
 
-    names = shortest_names(limb.kin.actor for limb in limbs if limb.kin.actor is not None)
+    names = shortest_names(limb.run.actor for limb in limbs if limb.run.actor is not None)
     rows = []
-    for stem, kin in ((limb.stem, limb.kin) for limb in limbs):
+    for stem, kin in ((limb.stem, limb.run) for limb in limbs):
         at = f"@{kin.forked.index + 1}" if kin.forked else ""
         score = "-" if kin.score is None else f"{kin.score:g}"
         words = change_words(kin.forked) or kin.task

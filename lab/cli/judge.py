@@ -15,14 +15,14 @@ import msgspec
 from annotators.validation.study_split import SPLITS, Split
 from lab.cli.arguments import Arguments, Parser, amount, share, up_to
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, say, warn
+from lab.cli.output import print_line, print_result, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.report import Section
 from lab.core.rounding import count
 from lab.core.settings import Settings
 from lab.llm.cluster_executor import ClusterExecutor, cluster_address
-from lab.runs.descriptions import money, one_line, without_words
+from lab.runs.descriptions import format_dollars, one_line, without_words
 from lab.studies.batch_judging import BatchJudging
 from lab.studies.judge_job import job_of, keeps_outcome_hidden
 from lab.studies.judge_questions import JudgeEstimate, ShownQuestion, estimated, shown_question
@@ -215,12 +215,12 @@ def judge(args: JudgeArguments) -> int:
         )  # fmt: skip
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
-            emit(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
+            print_result(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
             return 0
         if args.resume and not (job.has_begun or BatchJudging(job, llm).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
         if args.dry_run:
-            emit(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
+            print_result(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
             return 0
         for model in (llm, *stages.values()):
             model.check()
@@ -231,7 +231,7 @@ def judge(args: JudgeArguments) -> int:
         with _alone(job, args.split):
             outcome = _went(job, llm, args, settings.person)
         report = _report(job, outcome)
-        emit(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
+        print_result(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
 
@@ -251,11 +251,11 @@ def _check_judged(store: Store, study: Study, *, asks: bool) -> None:
 def _validate(args: JudgeArguments, settings: Settings) -> int:
     """Print each judge's validation. Exit code 1 if there is nothing to compare."""
     from annotators.report.judge_section import sections
-    from lab.studies.study_data import gathered
+    from lab.studies.study_data import load_study_data
 
     with open_store(settings, create=False, readonly=True) as store:
         study = study_named(store, args.study)
-        study_data = gathered(store, study)
+        study_data = load_study_data(store, study)
         if args.split is not None:
             check_split(study_data)
         judge_sections = tuple(sections(study_data, args.rater or args.model, args.split, grids=True))
@@ -263,7 +263,7 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
     judges = {
         columns.raters[at].id: bool(((columns.rater == at) & (columns.value >= 0)).any()) for at in study_data.judges
     }
-    emit(
+    print_result(
         JudgeValidation(study.name, judge_sections), lambda validation: _tell_validation(validation, args, judges),
         json=args.json,
     )  # fmt: skip
@@ -289,20 +289,22 @@ def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: 
 
     judge = args.rater or args.model
     if not validation.judges and not judges:
-        say(f"No model has judged {validation.study}: `hitlab judge {validation.study.partition(' ')[0]} --model NAME`")
+        print_line(
+            f"No model has judged {validation.study}: `hitlab judge {validation.study.partition(' ')[0]} --model NAME`"
+        )
     elif not validation.judges and judge and judge not in judges:
-        say(f"{plain(judge)} has judged nothing in {validation.study}; {', '.join(map(plain, judges))} did.")
+        print_line(f"{plain(judge)} has judged nothing in {validation.study}; {', '.join(map(plain, judges))} did.")
     elif not validation.judges:
         part = f", units of {args.split}" if args.split is not None else ""
         nobody = f"{plain(judge)} gave no answer" if judge else "No model gave an answer"
         if judges[judge] if judge else any(judges.values()):
             compares = f"`hitlab agreement {plain(args.study)}` compares numbers."
-            say(f"{nobody} that is a category in {validation.study}{part}: {compares}")
+            print_line(f"{nobody} that is a category in {validation.study}{part}: {compares}")
         else:
-            say(f"{nobody} in {validation.study}{part}: nothing can be compared.")
+            print_line(f"{nobody} in {validation.study}{part}: nothing can be compared.")
     for section in validation.judges:
         for line in section_lines(section, max(60, min(160, shutil.get_terminal_size((100, 24)).columns))):
-            say(line)
+            print_line(line)
 
 
 def _terms(args: JudgeArguments) -> JudgeTerms:
@@ -384,7 +386,7 @@ def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> Judgi
     executor = _executor(job, llm, args)
     _sign(job, person)
     with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
-        return job.go(llm, tell, executor)
+        return job.run(llm, tell, executor)
 
 
 def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor | None:
@@ -430,7 +432,7 @@ def _bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("judging", total=None, cost="")
         yield lambda progress: bar.update(
-            task, completed=progress.done, total=progress.total, cost=money(progress.spent)
+            task, completed=progress.done, total=progress.total, cost=format_dollars(progress.spent)
         )
 
 
@@ -449,40 +451,46 @@ def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
 def _tell_report(report: JudgeReport, unpriced: int, part: Split | None) -> None:
     what = report.study if part is None else f"{report.study}, units of {part}"
     if not report.total:
-        say(f"{plain(report.judge)} has judged all of {what}.")
+        print_line(f"{plain(report.judge)} has judged all of {what}.")
         return
-    cost = f"{money(report.cost)} and {count(unpriced, 'answer')} of unknown price" if unpriced else money(report.cost)
-    say(
+    cost = (
+        f"{format_dollars(report.cost)} and {count(unpriced, 'answer')} of unknown price"
+        if unpriced
+        else format_dollars(report.cost)
+    )
+    print_line(
         f"{plain(report.judge)} judged {report.done:,} of {count(report.total, 'sheet')} of {what} "
         f"(method {report.method}): {count(report.asked, 'question')} asked, {report.found_again:,} found again, "
         f"{cost}."
     )
     if report.unusable:
-        say(f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason.")
+        print_line(
+            f"{count(report.unusable, 'sheet')} without a usable answer, kept as `cannot judge` with the reason."
+        )
     for words in without_words(report.without):
-        say(f"It was asked {words}.")
+        print_line(f"It was asked {words}.")
     for failure in report.failed:
-        say(plain(f"  {failure.unit} run {failure.run}: {one_line(failure.why)}", lines=False))
+        print_line(plain(f"  {failure.unit} run {failure.run}: {one_line(failure.why)}", lines=False))
     if report.ended:
-        say(f"It ended early: {report.ended}.")
+        print_line(f"It ended early: {report.ended}.")
     if report.done < report.total:
-        say("The same line again goes on from here.")
+        print_line("The same line again goes on from here.")
 
 
 def _tell_estimate(estimate: JudgeEstimate) -> None:
     least = "at least " if estimate.staged else ""
-    say(
+    print_line(
         f"{count(estimate.sheets, 'sheet')} to judge: {least}{count(estimate.questions, 'question')}, "
         f"{estimate.found_again:,} paid for before."
     )
-    say(f"About {estimate.prompt_tokens:,} tokens sent ({count(estimate.pictures, 'picture')}), "
+    print_line(f"About {estimate.prompt_tokens:,} tokens sent ({count(estimate.pictures, 'picture')}), "
         f"{estimate.completion_tokens:,} back.")  # fmt: skip
-    cost_words = f"About {money(estimate.cost)}." if estimate.cost is not None else (
+    cost_words = f"About {format_dollars(estimate.cost)}." if estimate.cost is not None else (
         "Nobody knows what this model costs: set model_price_in and model_price_out."
     )  # fmt: skip
-    say(cost_words)
+    print_line(cost_words)
     if estimate.sheets:
-        say(_outcome_words(estimate))
+        print_line(_outcome_words(estimate))
 
 
 def _outcome_words(asked: JudgeEstimate | ShownQuestion) -> str:
@@ -493,9 +501,9 @@ def _outcome_words(asked: JudgeEstimate | ShownQuestion) -> str:
 
 
 def _tell_prompt(question: ShownQuestion) -> None:
-    say(f"judge {plain(question.judge)}, method {question.method}, stage {question.stage}, unit {question.unit}")
-    say(_outcome_words(question))
+    print_line(f"judge {plain(question.judge)}, method {question.method}, stage {question.stage}, unit {question.unit}")
+    print_line(_outcome_words(question))
     for message in question.messages:
-        say(f"\n[{message.role}]")
+        print_line(f"\n[{message.role}]")
         for part in message.parts:
-            say(plain(part.text) if part.text else f"[{part.mime}, {part.size:,} bytes, sha256 {part.sha256}]")
+            print_line(plain(part.text) if part.text else f"[{part.mime}, {part.size:,} bytes, sha256 {part.sha256}]")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.output import emit, say
-from lab.core.agreement import How
+from lab.cli.output import print_line, print_result
+from lab.core.agreement import IntervalTerms
 from lab.core.codec import convert, encode, read_file, read_json
 from lab.core.errors import LabError
 from lab.core.made_files import open_file
@@ -63,11 +63,11 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
 
     A file is never overwritten: a new baseline is a new file. With a `part` of a split study, compare only its units.
     """
-    from annotators.validation.judge_gate import gate_of, gated, not_compared
-    from lab.studies.study_data import gathered
+    from annotators.validation.judge_gate import compare_gates, gate_of, missing_places
+    from lab.studies.study_data import load_study_data
     from lab.studies.study_split import check_split
 
-    study_data = gathered(store, study)
+    study_data = load_study_data(store, study)
     if part is not None:
         check_split(study_data)
     now = gate_of(study_data, judge, part)
@@ -76,10 +76,10 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
         report = GateReport(study.name, judge, judge, True, len(now.answers), ())
     else:
         before = _read(file)
-        fields = tuple(_line(field) for field in gated(before, now, How("bootstrap")))
-        without = not_compared(before, now, study_data, part)
+        fields = tuple(_line(field) for field in compare_gates(before, now, IntervalTerms("bootstrap")))
+        without = missing_places(before, now, study_data, part)
         report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields, without)
-    emit(report, lambda result: _tell(result, file), json=json)
+    print_result(report, lambda result: _tell(result, file), json=json)
     return 1 if report.fell else 0
 
 
@@ -111,19 +111,21 @@ def _line(field: GatedField) -> GateLine:
 
 def _tell(report: GateReport, file: Path) -> None:
     if report.written:
-        say(f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on.")
+        print_line(
+            f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on."
+        )
         return
     for field in report.fields:
         interval = f" [{field.low:+.1%}, {field.high:+.1%}]" if field.low is not None and field.high is not None else ""
         verdict = "FELL" if field.fell else "holds"
-        say(
+        print_line(
             f"{verdict}  {field.field}: {_share(field.before)} before, {_share(field.now)} now, change "
             f"{field.change or 0:+.1%}{interval}; {field.lost:,} lost, {field.won:,} won of {field.items:,} items"
         )
         if field.settled_otherwise:
-            say(f"       {field.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
+            print_line(f"       {field.settled_otherwise:,} places were settled otherwise meanwhile, and do not count")
     for name, places in report.not_compared.items():
-        say(
+        print_line(
             f"not compared  {name}: {count(places, 'place')} of the file: {plain(report.judge)} gave no answer there, "
             "or people's is not settled any more"
         )

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 from lab.cli.arguments import Arguments, Parser, up_to
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import SHORT_ID, print_json, say, warn
+from lab.cli.output import SHORT_ID, print_json, print_line, warn
 from lab.core import limits
 from lab.core.codec import encode, open_lines, read_file
 from lab.core.errors import LabError
@@ -112,7 +112,7 @@ def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_goin
         if as_json:
             print_json(result)
         else:
-            say(done_words(result))
+            print_line(done_words(result))
             # A program that writes the rows may wait for this line before the next one.
             sys.stdout.flush()
         if result.state == "refused" and not keep_going:

@@ -16,18 +16,18 @@ from lab.cli.database import open_store, settings_for
 from lab.cli.label import (
     answer_words,
 )
-from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
+from lab.cli.output import SHORT_ID, print_line, print_result, print_table, write_table
 from lab.cli.past_sheets import past, tell_past
 from lab.core.errors import LabError
 from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
-from lab.core.rating_sheet import FINAL_WORDS, clashing, current, handed_in, ordered, place_key
-from lab.core.screen_clock import span
+from lab.core.rating_sheet import FINAL_WORDS, by_time, clashes_of, current_labels, place_key, submitted_sheets
+from lab.core.screen_clock import format_duration
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.studies.seats import may_rate
 from lab.studies.study_places import study_named
-from store.formats.tables.csv_writer import harmless, line
-from store.kit_export import OWN
+from store.formats.tables.csv_writer import escape_formula, line
+from store.kit_export import RATER_OWN_ACTS
 from store.store import Store
 
 
@@ -220,19 +220,19 @@ def labels(args: LabelsArguments) -> int:
             raise LabError("labels", f"{only} sees only their own, until the study is locked.")
         if past_wanted:
             sheets = past(store, study, only or args.rater or settings.person, args.find or "", settings)
-            emit(sheets, tell_past, json=args.json)
+            print_result(sheets, tell_past, json=args.json)
             return 0
         if args.pilot:
             result = pilot(store, study, only or args.rater or "", only)
-            emit(result, tell_pilot, json=args.json)
+            print_result(result, print_pilot, json=args.json)
             return 0
         query = LabelQuery(args.rater, args.unit, args.history, args.acts)
         if args.csv:
             print_labels_csv(store, study, query, only)
             return 0
-        all_told = listed(store, study, query, only)
+        all_told = query_labels(store, study, query, only)
         final_clashes = _final(store, study, all_told.clashes)
-        emit(all_told, lambda _: tell_list(all_told, final_clashes), json=args.json)
+        print_result(all_told, lambda _: print_labels(all_told, final_clashes), json=args.json)
     return 0
 
 
@@ -271,13 +271,15 @@ class LabelQuery(NamedTuple):
     acts: bool
 
 
-def listed(store: Store, study: Study, query: LabelQuery, only: str) -> LabelList:
+def query_labels(store: Store, study: Study, query: LabelQuery, only: str) -> LabelList:
     """Return the labels of a query, with acts if requested."""
     rater = only or query.rater
     unit = _unit_id(store, study, query.unit)
-    rows = ordered(list(store.labels.read(study, unit, rater)))
+    rows = by_time(list(store.labels.read(study, unit, rater)))
     rows = [row for row in rows if not only or row.rater.kind == "human"]
-    acts = [act for act in store.labels.acts(study, rater, unit, judged=query.acts) if not only or act.act in OWN]
+    acts = [
+        act for act in store.labels.acts(study, rater, unit, judged=query.acts) if not only or act.act in RATER_OWN_ACTS
+    ]
     lines = tuple(label_lines(study, rows, acts, history=query.history))
     act_lines = [_act_line(act) for act in acts] if query.acts else None
     return LabelList(
@@ -288,9 +290,9 @@ def listed(store: Store, study: Study, query: LabelQuery, only: str) -> LabelLis
 
 def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history: bool) -> Iterator[LabelLine]:
     """Yield the current labels as lines, or with `history` all in order."""
-    current_ids = {label.id for label in current(rows)}
-    two = clashing(rows)
-    hand_ins = handed_in(acts)
+    current_ids = {label.id for label in current_labels(rows)}
+    two = clashes_of(rows)
+    hand_ins = submitted_sheets(acts)
     for label in rows:
         if history or label.id in current_ids:
             yield LabelLine(
@@ -310,7 +312,7 @@ def clashes(rows: list[Label]) -> list[ClashLine]:
             some[0].unit, some[0].target, some[0].field, some[0].rater.id, some[0].run,
             tuple(label.reason_missing or label.value for label in some),
         )
-        for some in clashing(rows).values()
+        for some in clashes_of(rows).values()
     ]  # fmt: skip
 
 
@@ -323,7 +325,7 @@ def _final(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[Clash
 def print_labels_csv(store: Store, study: Study, query: LabelQuery, only: str) -> None:
     """Print one CSV line for each label. No text can run as a formula."""
     write_table(line(CSV_COLUMNS))
-    for label in listed(store, study, query, only).labels:
+    for label in query_labels(store, study, query, only).labels:
         write_table(line([_csv_cell(getattr(label, name)) for name in CSV_COLUMNS]))
 
 
@@ -385,13 +387,13 @@ def _csv_cell(value: Any) -> Any:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    return harmless(value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value)))
+    return escape_formula(value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value)))
 
 
 _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sure", "note", "given")
 
 
-def tell_list(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
+def print_labels(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
     """Print labels as a table, then clashes and a summary."""
     if result.labels:
         rows = [_cells(label) for label in result.labels]
@@ -404,13 +406,15 @@ def tell_list(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> N
         values = " and ".join(str(value) for value in clash.values)
         place = " ".join(filter(None, (clash.target, clash.field)))
         what = f"; it stays open: {FINAL_WORDS}" if clash in final_clashes else ", and settles it by answering again"
-        say(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}{what}")
+        print_line(f"clash  {clash.unit[:SHORT_ID]} {place}: {clash.rater} says {values}{what}")
     whose = f", only those of {result.only}" if result.only else ""
     current_count = sum(label.current for label in result.labels)
     older = len(result.labels) - current_count - sum(len(clash.values) for clash in result.clashes)
     history = f", {older:,} of them superseded or taken back" if older > 0 else ""
     clashing = f", {_counted(len(result.clashes), 'clash')}" if result.clashes else ""
-    say(f"{_counted(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}")
+    print_line(
+        f"{_counted(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}"
+    )
 
 
 def _counted(count: int, what: str) -> str:
@@ -443,20 +447,20 @@ def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
         [
             rater.rater, rater.guide[:16].replace("T", " ") or "-",
             f"{rater.right} of {rater.places}" if rater.practice else "skipped" if rater.skipped else "-",
-            "passed" if rater.passed else "", "-" if rater.seconds is None else span(rater.seconds),
+            "passed" if rater.passed else "", "-" if rater.seconds is None else format_duration(rater.seconds),
         ]
         for rater in lines
     ]  # fmt: skip
     print_table(["rater", "guide shown", "practice", "", "took"], rows)
 
 
-def tell_pilot(result: PilotTold) -> None:
+def print_pilot(result: PilotTold) -> None:
     """Print practice, each rater against gold, the confusions, and each pair of raters."""
     if result.introductions:
         _tell_introductions(result.introductions)
-        say("")
+        print_line("")
     if not result.raters:
-        say("nobody was dealt a pilot unit")
+        print_line("nobody was dealt a pilot unit")
         return
     rows = [
         [
@@ -467,13 +471,13 @@ def tell_pilot(result: PilotTold) -> None:
     ]  # fmt: skip
     print_table(["rater", "handed in", "as gold", "share", ""], rows)
     bar = "" if result.bar is None else f", the bar is {result.bar:.0%}"
-    say(f"{result.study} v{result.version}, guideline {result.guide_sha[:12]}{bar}")
+    print_line(f"{result.study} v{result.version}, guideline {result.guide_sha[:12]}{bar}")
     wrong = [[cell.field, cell.gold, cell.said, str(cell.n)] for cell in result.confusion if cell.gold != cell.said]
     if wrong:
-        say("")
+        print_line("")
         print_table(["question", "gold", "was rated", "times"], wrong)
     if result.pairs:
-        say("")
+        print_line("")
         pairs = [
             [
                 pair.field, pair.one, pair.other,
@@ -483,4 +487,4 @@ def tell_pilot(result: PilotTold) -> None:
         ]  # fmt: skip
         print_table(["question", "rater", "and", "the same", "n"], pairs)
     if result.only:
-        say(f"only {result.only}'s own")
+        print_line(f"only {result.only}'s own")

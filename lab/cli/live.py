@@ -9,8 +9,8 @@ import msgspec
 from lab.cli import app
 from lab.cli.arguments import AGENTS, Arguments, Parser, seconds, seed
 from lab.cli.database import is_new, open_store
-from lab.cli.output import print_json, say, warn, warn_lines
-from lab.cli.run_text import in_words
+from lab.cli.output import print_json, print_line, warn, warn_lines
+from lab.cli.run_text import describe_action
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
@@ -235,7 +235,7 @@ def replay(args: ReplayArguments) -> int:
         from screens.navigation import Opening
 
         run = store.runs.find(run_id)
-        if settings.seat == "rater" and store.studies.rates(settings.person):
+        if settings.seat == "rater" and store.studies.is_active_rater(settings.person):
             raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
         if step:
             _check_step(store.runs.summary(run), step)
@@ -283,14 +283,14 @@ def _resumed_spec(args: LiveArguments, settings: Settings, store: Store, *, head
 def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spec:
     """Return the spec of a new run. Raise `LabError` before a file is made if it cannot run."""
     from lab.runs.session import check_spec
-    from lab.runs.spec import Spec, check_phone, given_playbook, in_world
+    from lab.runs.spec import Spec, check_phone, in_world, replace_playbook
     from lab.runs.task_source import one_environment, task_source
     from simulators import library
 
     changes = _changes(args, settings, headless=headless)
     environment = one_environment(args.environments, args.device, args.harness)
     with task_source(environment, args.seed or 0) as source:
-        task = given_playbook(source.task(args.task or ""), args.playbook, args.agent)
+        task = replace_playbook(source.task(args.task or ""), args.playbook, args.agent)
         name = args.persona or ("" if environment else task.persona)
         persona = library.persona(name, args.log or task.log) if name else source.persona(task)
     spec = Spec(
@@ -344,7 +344,7 @@ def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
     return tuple(point.spec for point in Breakpoints(specs, packages()).all)
 
 
-def tell_crash(error: Exception, log: str, *, traceback: bool) -> None:
+def print_crash(error: Exception, log: str, *, traceback: bool) -> None:
     """Report a run's unexpected exception and the file with its traceback, or print the traceback."""
     warn(f"a run failed ({type(error).__name__}). {log}{'' if traceback else '; --traceback prints it'}")
     if traceback:
@@ -371,10 +371,10 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
     except KeyboardInterrupt:
         session.stop("interrupted")
         code = 3
-    if session.words.lack is not None:
-        warn(session.words.lack.sentence)
+    if session.words.missing_engine is not None:
+        warn(session.words.missing_engine.sentence)
     if session.crash is not None:
-        tell_crash(session.crash, session.crash_log, traceback=traceback)
+        print_crash(session.crash, session.crash_log, traceback=traceback)
     for words in getattr(session.agent, "outliving", ()):
         warn(words)
     if session.failure is not None:
@@ -400,10 +400,10 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
     if as_json:
         print_json(result)
     elif not events:
-        from lab.cli.run_text import tell_run
+        from lab.cli.run_text import print_run
 
-        tell_run(trace, str(store.path))
-        tell_stop(result.stopped, session.spec.breaks)
+        print_run(trace, str(store.path))
+        print_stop(result.stopped, session.spec.breaks)
     return code
 
 
@@ -425,14 +425,14 @@ class _EventLines:
             self.session.leave()
 
 
-def tell_stop(stop: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
+def print_stop(stop: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
     """Print the breakpoint at which a run was left open with its pending action, or that no breakpoint held."""
-    from lab.runs.breakpoints import READ
+    from lab.runs.breakpoints import OCR_NOTE
 
     if stop is None:
         if breaks:
-            say(f"passed by without a stop: {', '.join(breaks)}")
+            print_line(f"passed by without a stop: {', '.join(breaks)}")
         return
-    how = f" ({READ})" if stop.read else ""
-    say(f"stopped at breakpoint {stop.breakpoint}{how}, before step {stop.step}; not yet done:")
-    say(f"        {in_words(stop.action)}" + (f" ({stop.thought})" if stop.thought else ""))
+    how = f" ({OCR_NOTE})" if stop.read else ""
+    print_line(f"stopped at breakpoint {stop.breakpoint}{how}, before step {stop.step}; not yet done:")
+    print_line(f"        {describe_action(stop.action)}" + (f" ({stop.thought})" if stop.thought else ""))

@@ -10,7 +10,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_leftovers
-from lab.cli.output import emit, say, warn
+from lab.cli.output import print_line, print_result, warn
 from lab.core.made_files import make_folder
 from lab.core.rating_sheet import FINAL_WORDS
 from lab.core.settings import database
@@ -95,8 +95,8 @@ def merge(args: MergeArguments) -> int:
         make_folder(path.parent)
     sweep_leftovers(path.parent, temporary=True)
     outcome, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
-    emit(_merge_report(path, args.files, outcome), lambda _: _tell(path, args.files, outcome), json=args.json)
-    for file in outcome.outside:
+    print_result(_merge_report(path, args.files, outcome), lambda _: _tell(path, args.files, outcome), json=args.json)
+    for file in outcome.linked_files:
         warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
     return not_wiped(unwiped)
 
@@ -104,30 +104,32 @@ def merge(args: MergeArguments) -> int:
 def _merge_report(path: Path, files: list[str], outcome: Merged) -> MergeDone:
     clashes = tuple(ClashLine(*clash) for clash in outcome.clashes)
     return MergeDone(
-        str(path), tuple(files), outcome.came, outcome.there, outcome.gone, outcome.withdrew, outcome.kits, clashes,
-        outcome.outside,
+        str(path), tuple(files), outcome.added, outcome.already_present, outcome.removed, outcome.withdrew,
+        outcome.kits, clashes,
+        outcome.linked_files,
     )  # fmt: skip
 
 
 def _tell(path: Path, files: list[str], outcome: Merged) -> None:
-    say(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
+    print_line(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
     for name, words in CAME.items():
-        if count := outcome.came.get(name, 0):
-            say(f"{count:9,} {words}")
-    if not outcome.came:
-        say("          nothing new")
-    if outcome.there:
-        say(f"{outcome.there:9,} rows were here already")
+        if count := outcome.added.get(name, 0):
+            print_line(f"{count:9,} {words}")
+    if not outcome.added:
+        print_line("          nothing new")
+    if outcome.already_present:
+        print_line(f"{outcome.already_present:9,} rows were here already")
     _tell_gone(outcome)
     _tell_clashes(path, outcome)
 
 
 def _tell_gone(outcome: Merged) -> None:
     if outcome.withdrew:
-        say(f"{', '.join(outcome.withdrew)} withdrew elsewhere and {'is' if len(outcome.withdrew) == 1 else 'are'} "
+        print_line(
+            f"{', '.join(outcome.withdrew)} withdrew elsewhere and {'is' if len(outcome.withdrew) == 1 else 'are'} "
             "taken out here, too")  # fmt: skip
-    for name, count in outcome.gone.items():
-        say(f"{count:9,} went: {ERASED_WORDS.get(name, name)}")
+    for name, count in outcome.removed.items():
+        print_line(f"{count:9,} went: {ERASED_WORDS.get(name, name)}")
 
 
 def _count_final(path: Path, outcome: Merged) -> int:
@@ -147,14 +149,15 @@ def _count_final(path: Path, outcome: Merged) -> int:
 def _tell_clashes(path: Path, outcome: Merged) -> None:
     if outcome.clashes:
         count, final_count = len(outcome.clashes), _count_final(path, outcome)
-        say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
+        print_line(
+            f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
             "on opening the study")  # fmt: skip
         if final_count:
-            say(f"{final_count:9,} of these stay open: {FINAL_WORDS}")
+            print_line(f"{final_count:9,} of these stay open: {FINAL_WORDS}")
     for study, version, rater, unit, run, target, field, is_handed_in in outcome.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
         first = ", handed in" if is_handed_in else ""
         place = f"{field} of {target}" if target else field
-        say(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
+        print_line(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
     if len(outcome.clashes) > _MOST:
-        say(f"          and {len(outcome.clashes) - _MOST:,} more; --json lists them")
+        print_line(f"          and {len(outcome.clashes) - _MOST:,} more; --json lists them")

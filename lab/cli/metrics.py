@@ -12,29 +12,29 @@ from pathlib import Path
 
 import msgspec
 
-from annotators.papers.marks import Marks, marked, read_marks
-from annotators.papers.measurement import Group, measured
+from annotators.papers.marks import Marks, read_marks, with_marks
+from annotators.papers.measurement import Group, measure_groups
 from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
 from annotators.report.study_numbers import PAPER as STUDY
 from annotators.report.study_numbers import study_numbers
 from lab.cli.arguments import MOST, Arguments, Parser, above_zero, share, up_to
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, print_json, print_table, say, write_table
+from lab.cli.output import print_json, print_line, print_result, print_table, write_table
 from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.plain_text import plain
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.run_records import check_tag
 from lab.core.settings import Settings
 from lab.core.study import Study
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 from lab.core.task import load_persona
 from lab.studies.seats import sees_outcomes
 from lab.studies.settled_runs import of_study, rater_of, study_marks, with_unsettled
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from lab.studies.study_places import study_named
-from store.formats.tables.csv_writer import harmless, line
+from store.formats.tables.csv_writer import escape_formula, line
 from store.store import Store
 
 
@@ -150,7 +150,7 @@ def _papers(text: str) -> tuple[str, ...]:
     names = _names(text)
     unknown = [name for name in names if name not in PAPERS]
     if unknown:
-        raise argparse.ArgumentTypeError(none_of(unknown[0], PAPERS))
+        raise argparse.ArgumentTypeError(unknown_name(unknown[0], PAPERS))
     return names
 
 
@@ -182,11 +182,11 @@ def metrics(args: MetricsArguments) -> int:
             own_cases = of_study(store, study, cases)
             if others := len(cases) - len(own_cases):
                 left_out["not of the study"] = others
-            cases = with_unsettled(marked(own_cases, marks), marks)
+            cases = with_unsettled(with_marks(own_cases, marks), marks)
             beside = _study_numbers(store, study, args) if args.paper == PAPERS else _nothing
         if args.marks:
-            cases = marked(cases, _marks(store, Path(args.marks)))
-        groups = measured(cases, args.by, args.paper, terms, demonstrations=demonstrations, beside=beside)
+            cases = with_marks(cases, _marks(store, Path(args.marks)))
+        groups = measure_groups(cases, args.by, args.paper, terms, demonstrations=demonstrations, beside=beside)
         result = Measured(
             db=str(store.path),
             runs=len(cases),
@@ -204,7 +204,7 @@ def metrics(args: MetricsArguments) -> int:
     elif args.csv:
         print_csv(result)
     else:
-        tell(result, shortest_names(case.agent for case in cases))
+        print_metrics(result, shortest_names(case.agent for case in cases))
     return 0
 
 
@@ -217,7 +217,7 @@ def _nothing(cases: Sequence[MeasuredRun]) -> Iterable[Number]:
 
 def _study_numbers(store: Store, study: Study, args: MetricsArguments) -> Beside:
     """Return a function that computes the study's own numbers of a group of runs, of all units without a selection."""
-    study_data = gathered(store, study)
+    study_data = load_study_data(store, study)
     rater = rater_of(study_data, args.rater) if args.rater else None
     some = bool(args.by or args.run_ids or args.tag is not None)
     return lambda cases: study_numbers(study_data, rater, {case.id for case in cases} if some else None)
@@ -315,19 +315,19 @@ TITLES = {
 }
 
 
-def tell(result: Measured, agents: Mapping[str, str]) -> None:
+def print_metrics(result: Measured, agents: Mapping[str, str]) -> None:
     """Print a table for each group and paper. `agents` maps identities to their shortest names."""
     out = f"; left out: {_counts(result.left_out.items())}" if result.left_out else ""
     _say_folded(f"{_counted(result.runs, 'runs')} in {result.db}{out}")
     if result.rated:
         _say_folded(f"rated: {result.rated}")
     if not result.groups:
-        say("Nothing to measure: no run is there that has ended.")
+        print_line("Nothing to measure: no run is there that has ended.")
     for group in result.groups:
         if group.by:
             values = {key: agents.get(value, value) if key == "agent" else value for key, value in group.by.items()}
             group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in values.items())
-            say(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
+            print_line(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
         own = (STUDY,) if any(number.paper == STUDY for number in group.numbers) else ()
         for paper in (*own, *result.papers):
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
@@ -335,7 +335,7 @@ def tell(result: Measured, agents: Mapping[str, str]) -> None:
 
 def _tell_paper(paper: str, numbers: list[Number]) -> None:
     there = [number for number in numbers if number.value is not None]
-    say(f"\n{TITLES[paper]}")
+    print_line(f"\n{TITLES[paper]}")
     if there:
         print_table(["metric", "of", "value", "n", _REST], [_row(number) for number in there], wide=_REST)
     reasons: dict[tuple[str, str, str], list[str]] = {}
@@ -347,7 +347,7 @@ def _tell_paper(paper: str, numbers: list[Number]) -> None:
         of = f" ({part})" if part else ""
         _say_folded(f"  no {', '.join(dict.fromkeys(names))}{of}: {reason}{f' (left out: {out})' if out else ''}")
     if not numbers:
-        say("  nothing: it has no number for these runs")
+        print_line("  nothing: it has no number for these runs")
 
 
 def _row(number: Number) -> list[str]:
@@ -364,12 +364,12 @@ def _say_folded(text: str) -> None:
     """Print a line, on a terminal wrapped between words."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     if not width:
-        say(text)
+        print_line(text)
         return
     for piece in textwrap.wrap(
         text, max(width, 40), subsequent_indent=" " * 5, break_long_words=False, break_on_hyphens=False
     ):
-        say(piece)
+        print_line(piece)
 
 
 def _counts(reasons: Iterable[tuple[str, int]]) -> str:
@@ -393,14 +393,14 @@ def _value(number: Number) -> str:
     size = abs(value)
     match number.unit:
         case "share":
-            return f"{sign}{rounded(size, 1, 100)} {'points' if change else '%'}"
+            return f"{sign}{format_number(size, 1, 100)} {'points' if change else '%'}"
         case "seconds":
-            return f"{sign}{rounded(size, 1)} s"
+            return f"{sign}{format_number(size, 1)} s"
         case "usd":
             return f"{sign}${_cents(size)}"
         case "count":
-            return f"{sign}{rounded(size, 0 if size == int(size) else 2)}"
-    return f"{sign}{rounded(size, 3)}"
+            return f"{sign}{format_number(size, 0 if size == int(size) else 2)}"
+    return f"{sign}{format_number(size, 3)}"
 
 
 def _cents(size: float) -> str:
@@ -410,15 +410,15 @@ def _cents(size: float) -> str:
 
 def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
     """Print the definition and source of each number, by paper."""
-    emit(texts, _tell_explained, json=as_json)
+    print_result(texts, _tell_explained, json=as_json)
 
 
 def _tell_explained(texts: Mapping[str, Mapping[str, str]]) -> None:
     for paper, metrics in texts.items():
-        say(f"{TITLES[paper]}\n")
+        print_line(f"{TITLES[paper]}\n")
         rows = [row for name, text in metrics.items() for row in ([name, text], ["", ""])]
         print_table(["metric", "what it is"], rows[:-1], wide="what it is")
-        say("")
+        print_line("")
 
 
 def print_csv(result: Measured) -> None:
@@ -427,10 +427,10 @@ def print_csv(result: Measured) -> None:
     Texts are in quotes and cannot run as formulas, as in the tables of `export`.
     """
     rest = ("paper", "metric", "part", "version", "value", "unit", "n", "of", "left_out", "undefined", "note")
-    write_table(line([*map(harmless, result.by), *rest]))
+    write_table(line([*map(escape_formula, result.by), *rest]))
     for group in result.groups:
         for number in group.numbers:
             out = "; ".join(f"{count} {why}" for why, count in number.left_out)
-            keys = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
-            texts = map(harmless, (number.of, out, number.undefined, number.note))
+            keys = map(escape_formula, (*group.by.values(), number.paper, number.metric, number.part, number.version))
+            texts = map(escape_formula, (number.of, out, number.undefined, number.note))
             write_table(line([*keys, number.value, number.unit, number.n, *texts]))

@@ -25,7 +25,7 @@ class Refused(msgspec.Struct, frozen=True):
     hint: str
 
 
-def emit(value: T, text: Callable[[T], object], *, json: bool, nothing: str = "") -> None:
+def print_result(value: T, text: Callable[[T], object], *, json: bool, nothing: str = "") -> None:
     """Print a result as one JSON document, or by `text` for people.
 
     For an empty list print `nothing`, if given.
@@ -33,7 +33,7 @@ def emit(value: T, text: Callable[[T], object], *, json: bool, nothing: str = ""
     if json:
         print_json(value)
     elif nothing and not value:
-        say(nothing)
+        print_line(nothing)
     else:
         text(value)
 
@@ -66,7 +66,7 @@ def _escaped(data: bytes) -> bytes:
 _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     """Print a line on standard output, on a terminal folded between words."""
     sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
 
@@ -80,7 +80,7 @@ def fold_for(stream: TextIO, text: str) -> str:
         return text
     from rich.cells import cell_len
 
-    from lab.core.text_table import folded
+    from lab.core.text_table import wrap_cells
 
     width = shutil.get_terminal_size().columns
     lines: list[str] = []
@@ -90,7 +90,7 @@ def fold_for(stream: TextIO, text: str) -> str:
         if cell_len(line) <= width or words.startswith("hitlab ") or len(indent) > width // 2:
             lines.append(line)
         else:
-            lines += [indent + part for part in folded(words, width - len(indent))]
+            lines += [indent + part for part in wrap_cells(words, width - len(indent))]
     return "\n".join(lines)
 
 
@@ -133,7 +133,7 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
     """
     from rich.cells import cell_len
 
-    from lab.core.text_table import beside, cut, folded
+    from lab.core.text_table import cut, join_cells, wrap_cells
 
     whole = shutil.get_terminal_size().columns if sys.stdout.isatty() else 240
     cells = [[plain(cell, lines=False) for cell in row] for row in rows]
@@ -142,8 +142,8 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
     widths = _widths(needs, folds, whole)
 
     def shown(row: list[str]) -> list[str]:
-        lines = [folded(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
-        return beside(lines, list(widths.values()))
+        lines = [wrap_cells(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
+        return join_cells(lines, list(widths.values()))
 
     bold = "\x1b[1m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") else "{}"
     for line in shown(columns):
@@ -151,7 +151,7 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
     for row in cells:
         below = [at for at in range(len(columns)) if at not in widths and row[at]]
         texts = [row[at] if at == folds else f"{columns[at]}: {row[at]}" for at in sorted(below, key=folds.__ne__)]
-        lines = [*shown(row), *(" " * 4 + line for text in texts for line in folded(text, max(2, whole - 4)))]
+        lines = [*shown(row), *(" " * 4 + line for text in texts for line in wrap_cells(text, max(2, whole - 4)))]
         sys.stdout.write("".join(line + "\n" for line in lines))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.output import SHORT_ID, say
+from lab.cli.output import SHORT_ID, print_line
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
@@ -49,16 +49,16 @@ def tell_past(result: PastSheets) -> None:
     for sheet in result.sheets:
         when = f"handed in {sheet.handed_in[:16].replace('T', ' ')} UTC" if sheet.handed_in else "begun"
         again = f"   run {sheet.run}" if sheet.run > 1 else ""
-        say(f"{sheet.position}  {sheet.title}")
-        say(f"   {sheet.unit[:SHORT_ID]}{again}   {when}")
+        print_line(f"{sheet.position}  {sheet.title}")
+        print_line(f"   {sheet.unit[:SHORT_ID]}{again}   {when}")
         for answer in sheet.answers:
-            say(f"   {_answer_line(answer)}")
+            print_line(f"   {_answer_line(answer)}")
             if answer.note:
-                say(f"      note: {plain(answer.note, lines=False)}")
+                print_line(f"      note: {plain(answer.note, lines=False)}")
     count = f"{len(result.sheets):,} of " if result.find.strip() else ""
     hold = f" with the words {plain(result.find.strip(), lines=False)}" if result.find.strip() else ""
     plural = "" if result.total == 1 else "s"
-    say(f"{count}{result.total:,} sheet{plural} of {result.rater} in {result.study} v{result.version}{hold}")
+    print_line(f"{count}{result.total:,} sheet{plural} of {result.rater} in {result.study} v{result.version}{hold}")
 
 
 def _answer_line(answer: PastAnswer) -> str:

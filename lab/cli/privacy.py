@@ -10,7 +10,7 @@ import msgspec
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_leftovers
-from lab.cli.output import emit, print_table, say, warn
+from lab.cli.output import print_line, print_result, print_table, warn
 from lab.cli.review import (
     refuse_seat,
 )
@@ -150,14 +150,17 @@ def privacy(args: PrivacyArguments) -> int:
         if only_shown:
             return _show(store, run, as_json=args.json)
         result, unwiped = _done(store, run, args, Actor("human", settings.person))
-    emit(result, tell_done, json=args.json)
+    print_result(result, print_redaction, json=args.json)
     return not_wiped(unwiped)
 
 
 def _refuse_rated(settings: Settings, run_id: str) -> None:
     """Raise `LabError` if a person with studies to rate names a run that is not a demonstration."""
     with open_store(settings, create=False, readonly=True) as store:
-        if store.studies.rates(settings.person) and store.runs.find(run_id) not in store.reviews.demonstrations():
+        if (
+            store.studies.is_active_rater(settings.person)
+            and store.runs.find(run_id) not in store.reviews.demonstrations()
+        ):
             what = f"{settings.person} rates in a study here, which shows what may be seen of runs."
             raise LabError("privacy", what, "`hitlab privacy --list` lists the demonstrations that wait.")
 
@@ -195,11 +198,11 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
             if reader is not None:
                 reader.close()
         redaction, run = outcome, outcome.replaced[run]
-        for path in outcome.outside:
+        for path in outcome.linked_files:
             warn(f"{path} still shows what was covered: it was linked, not taken in, and is yours to delete")
     if args.clear:
-        store.reviews.clear(run, by)
-    return done_of(run, redaction, cleared=args.clear, unwiped=unwiped), unwiped
+        store.reviews.record_clearance(run, by)
+    return redaction_result(run, redaction, cleared=args.clear, unwiped=unwiped), unwiped
 
 
 def _reader() -> TextReader | None:
@@ -210,7 +213,9 @@ def _reader() -> TextReader | None:
     return TextReader() if load().ocr and engine_name() else None
 
 
-def done_of(run: str, redaction: Redacted | None, *, cleared: bool, unwiped: LabError | None = None) -> PrivacyDone:
+def redaction_result(
+    run: str, redaction: Redacted | None, *, cleared: bool, unwiped: LabError | None = None
+) -> PrivacyDone:
     """Return the result of a redaction for output."""
     counts: dict[str, Any] = dict.fromkeys(
         ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews", "unseen", "read"), 0
@@ -220,7 +225,7 @@ def done_of(run: str, redaction: Redacted | None, *, cleared: bool, unwiped: Lab
         return PrivacyDone(trace=run, cleared=cleared, replaced={}, **counts)
     counts |= {name: getattr(redaction, name) for name in counts if hasattr(redaction, name)}
     counts |= {**redaction.studies._asdict(), **redaction.destroyed._asdict()}
-    rest = redaction.left
+    rest = redaction.remaining
     counts |= {"left": rest.runs, "plans": rest.plans, "unwiped": unwiped.sentence if unwiped else ""}
     return PrivacyDone(trace=run, cleared=cleared, replaced=dict(redaction.replaced), **counts)
 
@@ -255,25 +260,25 @@ def _show(store: Store, run: str, *, as_json: bool) -> int:
     )
     cleared_by = tuple(clearance.by.id for clearance in store.reviews.clearances(run))
     result = PrivacyShown(run, cleared_by, suspects_shown, len(shots), len(bare))
-    emit(result, lambda _: _tell_shown(result, len(trace.steps)), json=as_json)
+    print_result(result, lambda _: _tell_shown(result, len(trace.steps)), json=as_json)
     return 0
 
 
 def _tell_shown(result: PrivacyShown, steps: int) -> None:
     clearance = f"cleared by {', '.join(result.cleared_by)}" if result.cleared_by else "not cleared"
-    say(f"run     {result.trace}, {clearance}")
+    print_line(f"run     {result.trace}, {clearance}")
     for suspect in result.suspects:
         where = places_words([step - 1 for step in suspect.steps], steps)
         box = f" at {','.join(map(str, suspect.box))}" if suspect.box else ""
-        say(f"{suspect.looks:8}{suspect.text or 'a field'}{box}, {where}")
+        print_line(f"{suspect.looks:8}{suspect.text or 'a field'}{box}, {where}")
     pictures = f"{count(result.pictures, 'picture')}, {result.bare_pictures} of them without a tree"
-    say(f"        {pictures}: look at those yourself")
+    print_line(f"        {pictures}: look at those yourself")
 
 
 def _list(args: PrivacyArguments, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         lines = [PrivacyLine(*entry) for entry in privacy_queue(store)]
-    emit(lines, _tell_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
+    print_result(lines, _tell_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
     return 0
 
 
@@ -288,15 +293,15 @@ def _wipe(args: PrivacyArguments, settings: Settings) -> int:
         unwiped = erased_or_unwiped(store.path, store.erasure.wipe)[1]
         if unwiped is not None:
             raise unwiped
-        emit(
-            done_of("", None, cleared=False),
-            lambda _: say(f"{store.path} is wiped: what was erased from it is nowhere in it"),
+        print_result(
+            redaction_result("", None, cleared=False),
+            lambda _: print_line(f"{store.path} is wiped: what was erased from it is nowhere in it"),
             json=args.json,
         )
     return 0
 
 
-def covered_too(result: PrivacyDone) -> list[tuple[str, int]]:
+def redacted_rows(result: PrivacyDone) -> list[tuple[str, int]]:
     """Return what was redacted besides runs, with the number of rows."""
     counts = [
         ("acts on designs", result.designs),
@@ -308,27 +313,31 @@ def covered_too(result: PrivacyDone) -> list[tuple[str, int]]:
     return [(what, count) for what, count in counts if count]
 
 
-def tell_done(result: PrivacyDone) -> None:
+def print_redaction(result: PrivacyDone) -> None:
     """Print a redaction's effect and its limits."""
     for old, new in result.replaced.items():
-        say(f"run {old} is destroyed; run {new} stands in its place")
+        print_line(f"run {old} is destroyed; run {new} stands in its place")
     if result.replaced:
         from store.run_redaction import RemainingPlaces
 
-        say(
+        print_line(
             f"covered: boxes {result.boxes}, nodes {result.nodes}, places with the words {result.texts}; "
             f"pictures painted {result.pictures}, phone states left out {result.states}"
         )
         wiped = "" if result.unwiped else "; the file is wiped"
-        say(f"destroyed: rows {result.rows:,}, pictures or states {result.blobs:,}, bytes {result.bytes:,}{wiped}")
-        for what, count in covered_too(result):
-            say(f"covered too: {what} {count}")
+        print_line(
+            f"destroyed: rows {result.rows:,}, pictures or states {result.blobs:,}, bytes {result.bytes:,}{wiped}"
+        )
+        for what, count in redacted_rows(result):
+            print_line(f"covered too: {what} {count}")
         if result.unseen:
-            say(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
+            print_line(f"pictures without a tree {result.unseen}: words in them are covered only where you drew a box")
         if result.read:
-            say(f"pictures whose words were read {result.read}: look at them, for what was misread is not covered")
+            print_line(
+                f"pictures whose words were read {result.read}: look at them, for what was misread is not covered"
+            )
         for sentence in RemainingPlaces(result.left, result.plans).sentences:
-            say(sentence)
-        say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
+            print_line(sentence)
+        print_line("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
     if result.cleared:
-        say(f"run {result.trace} is cleared: it holds nothing private")
+        print_line(f"run {result.trace} is cleared: it holds nothing private")

@@ -9,7 +9,7 @@ import msgspec
 
 from annotators.protocols import file_of, names, protocol, protocols
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.output import emit, print_table, say, warn
+from lab.cli.output import print_line, print_result, print_table, warn
 from lab.core.errors import LabError
 from lab.core.option_sets import count_words
 from lab.core.plain_text import plain
@@ -91,7 +91,7 @@ def list_protocols(args: ProtocolsArguments) -> int:
             check_practice(one)
         return _show(one, args.locale, as_json=args.json)
     lines = [_line(one, args.locale) for one in protocols().values()]
-    emit(lines, _tell_list, json=args.json)
+    print_result(lines, _tell_list, json=args.json)
     return 0
 
 
@@ -109,7 +109,7 @@ def _print_file(name: str | None) -> int:
         raise LabError("protocols", "--yaml needs the NAME of a protocol.", "`hitlab protocols` lists them.", code=2)
     protocol(name)
     for line in file_of(name).read_text(encoding="utf-8").splitlines():
-        say(line)
+        print_line(line)
     return 0
 
 
@@ -128,7 +128,7 @@ def _line(protocol: Protocol, locale: str) -> ProtocolLine:
 
 def _show(protocol: Protocol, locale: str, *, as_json: bool) -> int:
     result = ProtocolShown(protocol.sha, {name: protocol.guide_sha(name) for name in protocol.guide}, protocol)
-    emit(result, lambda _: _tell_whole(protocol, locale), json=as_json)
+    print_result(result, lambda _: _tell_whole(protocol, locale), json=as_json)
     return 0
 
 
@@ -136,26 +136,28 @@ def _tell_whole(protocol: Protocol, locale: str) -> None:
     locales = {"en", *protocol.guide, *protocol.words}
     if locale not in locales and locale.partition("-")[0] not in locales:
         warn(f"{protocol.id} is not there in {locale}; it is in {', '.join(sorted(locales))}.")
-    say(protocol.word(locale, "title", protocol.title))
-    say(f"  {protocol.id}, version {protocol.sha[:_SHORT]}" + f"; {protocol.source}" * bool(protocol.source))
-    say(f"  asked of a {protocol.unit}" + ("" if protocol.targets == "unit" else f", of {_OF[protocol.targets]}"))
-    say(f"  shown before handing in: {', '.join(protocol.shows) or 'the texts alone'}")
+    print_line(protocol.word(locale, "title", protocol.title))
+    print_line(f"  {protocol.id}, version {protocol.sha[:_SHORT]}" + f"; {protocol.source}" * bool(protocol.source))
+    print_line(
+        f"  asked of a {protocol.unit}" + ("" if protocol.targets == "unit" else f", of {_OF[protocol.targets]}")
+    )
+    print_line(f"  shown before handing in: {', '.join(protocol.shows) or 'the texts alone'}")
     for words in _rules(protocol):
-        say(f"  {words}")
+        print_line(f"  {words}")
     for field in protocol.fields:
         _show_field(protocol, field, locale)
     if protocol.practice is not None:
-        say("")
-        say(f"Practice before the first item: {_practice(protocol, protocol.practice)}")
+        print_line("")
+        print_line(f"Practice before the first item: {_practice(protocol, protocol.practice)}")
     if protocol.reasons:
-        say("")
-        say("Reasons that are offered for settling")
+        print_line("")
+        print_line("Reasons that are offered for settling")
         for id, words in protocol.reason_words(locale).items():
             _block(f"{id}  {words}", 2, hang=len(id) + 2)
     if protocol.guide:
-        say("")
-        say(f"Guideline, version {protocol.guide_sha(locale)[:_SHORT]}")
-        _block(protocol.guided(locale), 2)
+        print_line("")
+        print_line(f"Guideline, version {protocol.guide_sha(locale)[:_SHORT]}")
+        _block(protocol.guideline(locale), 2)
 
 
 def _practice(protocol: Protocol, practice: Practice) -> str:
@@ -174,10 +176,10 @@ def _rules(protocol: Protocol) -> list[str]:
 
 
 def _show_field(protocol: Protocol, field: Field, locale: str) -> None:
-    say("")
+    print_line("")
     key = f"[{field.key}] " if field.key else ""
-    say(f"{key}{protocol.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
-    hint = protocol.hinted(locale, field)
+    print_line(f"{key}{protocol.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
+    hint = protocol.hint(locale, field)
     if hint:
         _block(hint, 4)
     for option in field.options:
@@ -222,4 +224,4 @@ def _block(text: str, indent: int, *, hang: int = 0) -> None:
         parts = Text(rest).wrap(console, room) if cell_len(rest) > room else [Text(rest)]
         for place, part in enumerate(parts):
             lead = " " * (start + hang) if place else " " * indent + mark
-            say((lead + part.plain).rstrip())
+            print_line((lead + part.plain).rstrip())

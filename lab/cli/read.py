@@ -10,7 +10,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.rounding import count
@@ -83,7 +83,7 @@ def read(args: ReadArguments) -> int:
         reader.close()
     lines = tuple(UnreadLine(picture.run, picture.step, picture.why) for picture in unread_pictures)
     known_count = len(pictures) - len(new)
-    emit(
+    print_result(
         PicturesRead(reader.engine, len(runs), len(pictures), known_count, len(new) - len(lines), lines),
         _tell,
         json=args.json,
@@ -98,19 +98,19 @@ def _runs(args: ReadArguments, store: Store) -> list[str]:
         return list(dict.fromkeys(store.runs.find(run) for run in args.runs))
     study = study_named(store, args.study)
     units = store.studies.units(study)
-    return list(dict.fromkeys(run for unit in units for run in unit.runs if store.runs.holds(run)))
+    return list(dict.fromkeys(run for unit in units for run in unit.runs if store.runs.has_run(run)))
 
 
 def _tell(result: PicturesRead) -> None:
     if not result.pictures:
-        say(f"{count(result.runs, 'run')}: no picture of a screen without words.")
+        print_line(f"{count(result.runs, 'run')}: no picture of a screen without words.")
         return
-    say(
+    print_line(
         f"{count(result.read, 'picture')} of {count(result.runs, 'run')} read by {result.engine}, "
         f"{result.known:,} known before, {len(result.unread):,} unread."
     )
     for line in result.unread:
-        say(plain(f"  {line.run}@{line.step}: {line.why}", lines=False))
+        print_line(plain(f"  {line.run}@{line.step}: {line.why}", lines=False))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from lab.studies.seats import refuse_blind
 if TYPE_CHECKING:
     from lab.core.trace import Trace
     from lab.runs.spec import Spec
-    from screens.record.intent import Asking
+    from screens.record.intent import DemonstrationRequest
     from store.store import Store
 
 
@@ -95,7 +95,7 @@ def record(args: RecordArguments) -> int:
         opening = opening._replace(on_recording=runs.append)
         code = show_room(store, settings, opening, "record", "A demonstration needs a person at a terminal.")
         if args.save_playbook is not None:
-            run = next((run for run in reversed(runs) if store.runs.holds(run)), None)
+            run = next((run for run in reversed(runs) if store.runs.has_run(run)), None)
             if run is None:
                 raise LabError("--save-playbook", "nothing was recorded, so nothing is written.")
             _save(store, run, args.save_playbook)
@@ -118,7 +118,7 @@ def _saved(args: RecordArguments) -> int:
 def _save(store: Store, run: str, file: str) -> None:
     """Write a run's actions as a playbook, to a new file."""
     from lab.agents.playbook_draft import as_yaml, drafted
-    from lab.cli.output import SHORT_ID, say
+    from lab.cli.output import SHORT_ID, print_line
 
     trace = store.runs.trace(run)
     if trace.ended is None:
@@ -133,7 +133,7 @@ def _save(store: Store, run: str, file: str) -> None:
         raise _is_there(file) from error
     except OSError as error:
         raise LabError(file, f"cannot be written ({error.strerror}).") from error
-    say(f"{file}: {len(moves)} moves. `hitlab live TASK --playbook {file}` plays them.")
+    print_line(f"{file}: {len(moves)} moves. `hitlab live TASK --playbook {file}` plays them.")
 
 
 def _is_there(file: str) -> LabError:
@@ -150,13 +150,13 @@ def _check_phone(spec: Spec | None) -> None:
             phone_of(spec).close()
 
 
-def _asked(args: RecordArguments, settings: Settings) -> Asking:
+def _asked(args: RecordArguments, settings: Settings) -> DemonstrationRequest:
     """Return what to record once intent and place are known. Raise `LabError` now for all that can fail."""
-    from lab.core.demonstration import checked
-    from screens.launcher import demonstration
+    from lab.core.demonstration import check_line
+    from screens.launcher import new_recording
 
-    intent, place = checked(args.intent or "", "intent"), checked(args.place or "", "place")
-    asking = demonstration(args.task, settings)
+    intent, place = check_line(args.intent or "", "intent"), check_line(args.place or "", "place")
+    asking = new_recording(args.task, settings)
     spec = asking.spec._replace(harness=args.harness or "", quick=args.quick)
     return asking._replace(spec=spec, intent=intent, place=place)
 

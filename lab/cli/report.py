@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from lab.cli.agreement import how_of
+from lab.cli.agreement import interval_method
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for, write_new
-from lab.cli.output import emit, json_bytes, say, write_table
+from lab.cli.output import json_bytes, print_line, print_result, write_table
 from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import study_named
 
 if TYPE_CHECKING:
-    from lab.core.agreement import How
+    from lab.core.agreement import IntervalTerms
     from lab.core.report import Report
     from store.store import Store
 
@@ -85,14 +85,14 @@ def report(args: ReportArguments) -> int:
     form = _form(args)
     with open_store(settings, create=False, readonly=True) as store:
         study_report = _study_report(
-            store, args.study, args.beside, how_of(args.bootstrap, args.seed), _embedding(args.embed, settings)
+            store, args.study, args.beside, interval_method(args.bootstrap, args.seed), _embedding(args.embed, settings)
         )
     if args.out:
         data = _rendered(study_report, form, _WIDTH)
         write_new(Path(args.out), data, args.out, "nothing was written")
-        emit(
+        print_result(
             ReportWritten(args.out, form, len(data)),
-            lambda _: say(f"{len(data):,} bytes in {args.out}"),
+            lambda _: print_line(f"{len(data):,} bytes in {args.out}"),
             json=args.json,
         )
     else:
@@ -119,19 +119,19 @@ def _embedding(model: str | None, settings: Settings) -> Embedding:
     return {"embed": embedder(model, terms(settings)), "embedder": model}
 
 
-def _study_report(store: Store, name: str, beside: list[str], how: How, embedding: Embedding) -> Report:
-    from annotators.report.report import reported
+def _study_report(store: Store, name: str, beside: list[str], how: IntervalTerms, embedding: Embedding) -> Report:
+    from annotators.report.report import make_report
     from lab.core.program_version import platform, program
-    from lab.studies.study_data import gathered
+    from lab.studies.study_data import load_study_data
 
     study = study_named(store, name)
     others = [study_named(store, other) for other in beside]
     names = [each_study.name for each_study in (study, *others)]
     if len(set(names)) < len(names):
         raise LabError("report", "--with names further studies, each once.", code=2)
-    study_data = gathered(store, study, how, beside)
+    study_data = load_study_data(store, study, how, beside)
     study_data.further = study_data.further._replace(**embedding)
-    return reported(study_data, program(), platform())
+    return make_report(study_data, program(), platform())
 
 
 def _rendered(study_report: Report, form: Form, width: int) -> bytes:

@@ -10,8 +10,8 @@ import msgspec
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser, typed_words
 from lab.cli.database import open_store
-from lab.cli.output import emit, print_table, say
-from lab.cli.run_text import in_words
+from lab.cli.output import print_line, print_result, print_table
+from lab.cli.run_text import describe_action
 from lab.core.codec import convert, read_json
 from lab.core.errors import LabError
 from lab.core.proofread_text import EditRate, edit_rates
@@ -32,7 +32,7 @@ from lab.core.proofreading import (
     plain_value,
     unseen_words,
 )
-from lab.core.settings import Settings, check_named, load
+from lab.core.settings import Settings, load, require_person
 from lab.core.step import Action
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
@@ -183,12 +183,12 @@ def review(args: ReviewArguments) -> int:
     if args.run_id is None:
         raise LabError("review", "needs the ID of a demonstration", "`hitlab review --list` lists them.", code=2)
     if not args.show:
-        check_named(settings, "review")
+        require_person(settings, "review")
     with open_store(settings, create=False) as store:
         desk = ProofreadingSession(store, store.runs.find(args.run_id), Actor("human", settings.person))
         _act(desk, args)
         result = review_shown(desk.demo, desk.standing, desk.visible, settings.person)
-    emit(result, tell_review, json=args.json)
+    print_result(result, tell_review, json=args.json)
     return 0
 
 
@@ -200,7 +200,7 @@ def _screen(args: ReviewArguments, settings: Settings) -> int:
 
         run = store.runs.find(args.run_id) if args.run_id else None
         if run is not None:
-            store.reviews.proof(run)
+            store.reviews.proof_of(run)
         return show_room(store, settings, Opening("review", run), "review", "--list and --show print instead.")
 
 
@@ -257,19 +257,21 @@ def _value_typed(place: ProofreadPlace, text: str) -> Any:
 def _list(args: ReviewArguments, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         reviews = review_list(store, settings.person)
-    emit(reviews, lambda _: _tell_list(reviews, str(store.path)), json=args.json)
+    print_result(reviews, lambda _: _tell_list(reviews, str(store.path)), json=args.json)
     return 0
 
 
 def _tell_list(reviews: ReviewList, db: str) -> None:
     if not reviews.demonstrations:
-        say(f"no demonstrations in {db}; `hitlab record` makes one")
+        print_line(f"no demonstrations in {db}; `hitlab record` makes one")
         return
     columns = ["id", "task", "by", "steps", "state", "mine", "differ", "cleared"]
     print_table(columns, [_cells(line) for line in reviews.demonstrations], wide="task")
     for rate in reviews.annotators:
         share = "nothing handed in by two yet" if rate.rate is None else f"{rate.rate:.1%} of {rate.looks} looks"
-        say(f"{rate.annotator}: {share}" + (f", {rate.edited} edited, {rate.rejected} rejected" if rate.looks else ""))
+        print_line(
+            f"{rate.annotator}: {share}" + (f", {rate.edited} edited, {rate.rejected} rejected" if rate.looks else "")
+        )
 
 
 def review_list(store: Store, person: str) -> ReviewList:
@@ -330,28 +332,32 @@ def _place(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step
 
 def tell_review(result: ReviewShown) -> None:
     """Print one demonstration."""
-    say(f"run     {result.trace}, recorded by {result.annotator}")
-    say(f"state   {result.state}" + (f"; settled by {', '.join(result.settled_by)}" if result.settled_by else ""))
+    print_line(f"run     {result.trace}, recorded by {result.annotator}")
+    print_line(
+        f"state   {result.state}" + (f"; settled by {', '.join(result.settled_by)}" if result.settled_by else "")
+    )
     for place in result.places:
         head = "whole   " if place.step is None else f"{place.step:4}    "
-        say(f"{head}{_fields(place.recorded)}")
+        print_line(f"{head}{_fields(place.recorded)}")
         for field, value in place.mine.items():
-            say(f"        your {field}: {_value(field, value)}")
+            print_line(f"        your {field}: {_value(field, value)}")
         for field, value in place.reviewed.items():
             if value != place.recorded.get(field, value):
-                say(f"        stands now: {field}: {_value(field, value)}")
+                print_line(f"        stands now: {field}: {_value(field, value)}")
         if place.verdict:
-            say(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
+            print_line(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
     for difference in result.differences:
         step, field = None if difference.step is None else difference.step - 1, difference.field
         where = place_words(ProofreadPlace(step, field))  # type: ignore[arg-type]
         words_by_person = "; ".join(f"{word.by} says {_value(field, word.value)}" for word in difference.words)
-        say(f"differ  {where}: {words_by_person}")
+        print_line(f"differ  {where}: {words_by_person}")
     unseen = [None if place.step is None else place.step - 1 for place in result.places if not place.verdict]
     if result.handed_in:
-        say(f"        you have handed it in ({result.proofreaders} of 2)")
+        print_line(f"        you have handed it in ({result.proofreaders} of 2)")
     elif result.proofreaders < 2 and unseen:
-        say(f"        {unseen_words([*unseen[1:], *unseen[:1]] if unseen[0] is None else unseen)} not looked at yet")
+        print_line(
+            f"        {unseen_words([*unseen[1:], *unseen[:1]] if unseen[0] is None else unseen)} not looked at yet"
+        )
 
 
 def _fields(recorded: dict[str, Any]) -> str:
@@ -359,4 +365,4 @@ def _fields(recorded: dict[str, Any]) -> str:
 
 
 def _value(field: str, value: Any) -> str:
-    return in_words(action_of(value)) if field == "action" else f'"{value}"'
+    return describe_action(action_of(value)) if field == "action" else f'"{value}"'

@@ -8,12 +8,12 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import in_file, open_store, settings_for
-from lab.cli.output import SHORT_ID, emit, print_table, say
+from lab.cli.output import SHORT_ID, print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.rounding import count
 from lab.core.task import AgentName, agent_word, compose_name
 from lab.runs.run_acts import TagChange, archive_runs, rename_agent, tag_change, tag_runs
-from lab.runs.run_selection import EVERY, fitting_runs, is_filter, named_runs
+from lab.runs.run_selection import EVERY, is_filter, runs_by_id, runs_matching
 from lab.studies.seats import sees_outcomes
 from store.store import Store
 
@@ -112,7 +112,7 @@ def _archive(args: ArchiveArguments, *, archived: bool) -> int:
         runs = _selected(store, args.words, verb, archived=not archived)
         acts = archive_runs(store, runs, settings.person, archived=archived)
     result = RunsArchived(archived, tuple(runs), tuple(act.trace for act in acts))
-    emit(result, lambda _: _tell_archived(result, args.db), json=args.json)
+    print_result(result, lambda _: _tell_archived(result, args.db), json=args.json)
     return 0
 
 
@@ -120,12 +120,12 @@ def _tell_archived(result: RunsArchived, db: str | None) -> None:
     already = len(result.runs) - len(result.new)
     beside = f"; {already:,} {'was' if already == 1 else 'were'} so already" if already else ""
     if not result.archived:
-        say(f"{count(len(result.new), 'run')} back in the lists{beside}")
+        print_line(f"{count(len(result.new), 'run')} back in the lists{beside}")
         return
-    say(f"{count(len(result.new), 'run')} archived: in no list, and nothing is lost{beside}")
+    print_line(f"{count(len(result.new), 'run')} archived: in no list, and nothing is lost{beside}")
     if result.new:
         ids = result.new[0][:SHORT_ID] + (" ..." if len(result.new) > 1 else "")
-        say(f"`hitlab restore {ids}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
+        print_line(f"`hitlab restore {ids}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
 
 
 class TagArguments(Arguments):
@@ -155,7 +155,7 @@ def tag(args: TagArguments) -> int:
         with open_store(settings, create=False, readonly=True) as store:
             lines = [TagLine(name, runs) for name, runs in store.runs.acts.tags().items()]
         nothing = "no tags; `hitlab tag RUN +NAME` puts one on"
-        emit(lines, lambda _: _tell_tags(lines), json=args.json, nothing=nothing)
+        print_result(lines, lambda _: _tell_tags(lines), json=args.json, nothing=nothing)
         return 0
     marks = [word for word in words if word[:1] in "+-" and not is_filter(word)]
     change = tag_change(marks)
@@ -167,7 +167,7 @@ def tag(args: TagArguments) -> int:
         states = store.runs.acts.states(runs)
     run_tags = tuple(RunTags(run, states[run].tags if run in states else ()) for run in runs)
     result = RunsTagged(change.added, change.removed, len(acts), run_tags)
-    emit(result, lambda _: _tell_tagged(result, change), json=args.json)
+    print_result(result, lambda _: _tell_tagged(result, change), json=args.json)
     return 0
 
 
@@ -208,7 +208,7 @@ def rename(args: RenameArguments) -> int:
         runs = _selected(store, args.words, "rename-agent")
         acts = rename_agent(store, runs, name, settings.person)
     result = AgentRenamed(name, tuple(runs), tuple(act.trace for act in acts))
-    emit(result, lambda _: _tell_renamed(result), json=args.json)
+    print_result(result, lambda _: _tell_renamed(result), json=args.json)
     return 0
 
 
@@ -216,7 +216,7 @@ def _tell_renamed(result: AgentRenamed) -> None:
     name = result.agent
     whole = "its own name again" if name is None else compose_name(name.name, name.version, name.model, ())
     already = len(result.runs) - len(result.new)
-    say(f"{count(len(result.new), 'run')}: agent {whole}" + (f"; {already:,} so already" if already else ""))
+    print_line(f"{count(len(result.new), 'run')}: agent {whole}" + (f"; {already:,} so already" if already else ""))
 
 
 def _tell_tags(lines: Sequence[TagLine]) -> None:
@@ -226,7 +226,7 @@ def _tell_tags(lines: Sequence[TagLine]) -> None:
 def _tell_tagged(result: RunsTagged, change: TagChange) -> None:
     words = [f"+{name}" for name in change.added] + [f"-{name}" for name in change.removed]
     note = "" if result.changes else "; all was so already"
-    say(f"{count(len(result.runs), 'run')}: {' '.join(words)}{note}")
+    print_line(f"{count(len(result.runs), 'run')}: {' '.join(words)}{note}")
 
 
 def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
@@ -234,7 +234,7 @@ def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool =
     words = [word.strip() for word in words]
     if not words:
         raise LabError(verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs` lists them.", code=2)
-    runs = named_runs(store, words) or fitting_runs(store, words, archived=archived)
+    runs = runs_by_id(store, words) or runs_matching(store, words, archived=archived)
     if not runs:
         criterion = "" if words == [EVERY] else f" that fits {' '.join(words)!r}"
         raise LabError(verb, f"there is no {'archived ' if archived else ''}run{criterion}.")

@@ -2,72 +2,72 @@
 
 from __future__ import annotations
 
-from lab.cli.output import say
+from lab.cli.output import print_line
 from lab.core.demonstration import demonstration
 from lab.core.rounding import count
 from lab.core.run_records import Verdict
 from lab.core.step import Action
 from lab.core.task import Actor
-from lab.core.task_checks import weighed, weight_words
+from lab.core.task_checks import weight_words, weighted_rules
 from lab.core.trace import Ended, Step, Trace
 from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
 
 
-def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:
+def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, errors: bool = False) -> None:
     """Print a whole run: the task, each step with its dialogue, its end.
 
     With `errors` include what its program wrote on standard error, else only mention it.
     """
-    say(f"run     {trace.id}")
-    say(f"task    {trace.task.shown} ({trace.task.kind})")
+    print_line(f"run     {trace.id}")
+    print_line(f"task    {trace.task.shown} ({trace.task.kind})")
     if trace.persona:
-        say(f"persona {trace.persona.name}")
-    say(f"agent   {_agent_words(trace.agent)}" + (f", user {trace.user.shown}" if trace.user else ""))
+        print_line(f"persona {trace.persona.name}")
+    print_line(f"agent   {_agent_words(trace.agent)}" + (f", user {trace.user.shown}" if trace.user else ""))
     if trace.conditions.reads:
-        say(f"words   read from pictures by {trace.conditions.reads} for the agent, where the phone told none")
+        print_line(f"words   read from pictures by {trace.conditions.reads} for the agent, where the phone told none")
     if trace.forked is not None:
-        say(f"forked  from {trace.parent}@{trace.forked.index + 1}: {change_words(trace.forked)}")
+        print_line(f"forked  from {trace.parent}@{trace.forked.index + 1}: {change_words(trace.forked)}")
     if trace.task.instruction:
-        say(f"goal    {trace.task.instruction}")
+        print_line(f"goal    {trace.task.instruction}")
     if trace.task.place:
-        say(f"place   {trace.task.place}")
-    say("")
+        print_line(f"place   {trace.task.place}")
+    print_line("")
     for step in trace.steps:
         for line in step_lines(step, slip=step.index in trace.slips):
-            say(line)
+            print_line(line)
         if errors:
             _say_errors(step.proposed.stderr)
-    say("")
+    print_line("")
     if trace.asked is not None and trace.answered is None:
-        say(f'open    a question waits: "{trace.asked.question.text}"')
+        print_line(f'open    a question waits: "{trace.asked.question.text}"')
     demo = demonstration(trace)
     verb = "live" if demo is None else "record"
-    say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
+    print_line(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
     last_errors = trace.ended.stderr if trace.ended else ""
     if errors:
         _say_errors(last_errors)
     elif last_errors or any(step.proposed.stderr for step in trace.steps):
-        say(f"errors  its program wrote on standard error; `hitlab show {trace.id} --errors` prints it")
+        print_line(f"errors  its program wrote on standard error; `hitlab show {trace.id} --errors` prints it")
     checks = trace.ended.checks if trace.ended else ()
-    for name, holds, weight in weighed(trace.task, checks):
-        say(f"        {'✓' if holds else '✗'} {name}" + ("" if weight is None else f" (weight {weight:g})"))
+    for name, holds, weight in weighted_rules(trace.task, checks):
+        print_line(f"        {'✓' if holds else '✗'} {name}" + ("" if weight is None else f" (weight {weight:g})"))
     if words := weight_words(trace.task, checks):
-        say(f"        {words}")
+        print_line(f"        {words}")
     for verdict in verdicts or []:
         if verdict.value is not None or verdict.reason:
             value = "" if verdict.value is None else f" {verdict.value}"
-            say(f"source  {verdict.name}:{value}" + (f" ({verdict.reason})" if verdict.reason else ""))
+            print_line(f"source  {verdict.name}:{value}" + (f" ({verdict.reason})" if verdict.reason else ""))
     if demo is not None:
-        say(f"shown   {outcome_words(demo)}")
+        print_line(f"shown   {outcome_words(demo)}")
         for line in demonstration_words(demo).splitlines():
-            say(f"        {line}")
+            print_line(f"        {line}")
     if trace.spent is not None:
-        say(f"model   {spent_words(trace.spent)}")
+        print_line(f"model   {spent_words(trace.spent)}")
     for words in without_words(sorted({name for step in trace.steps for name in _user_without(step)})):
-        say(f"user    answered {words}")
+        print_line(f"user    answered {words}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
-    say(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
+    print_line(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
 
 
 def _user_without(step: Step) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def _user_without(step: Step) -> tuple[str, ...]:
 
 def _say_errors(text: str) -> None:
     for line in text.splitlines():
-        say(f"      ! {line}")
+        print_line(f"      ! {line}")
 
 
 def _agent_words(agent: Actor) -> str:
@@ -90,7 +90,7 @@ def step_lines(step: Step, *, slip: bool = False) -> list[str]:
     """Describe one step: the action, its instruction, question and reply, errors."""
     action = step.action
     refusal = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
-    lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{refusal}"]
+    lines = [f"{step.index + 1:4}  {describe_action(action or step.proposed.action, step)}{refusal}"]
     if step.proposed.instruction:
         lines.append(f"      instruction: {step.proposed.instruction}")
     if slip:
@@ -109,7 +109,7 @@ def step_lines(step: Step, *, slip: bool = False) -> list[str]:
     return lines
 
 
-def in_words(action: Action, step: Step | None = None) -> str:
+def describe_action(action: Action, step: Step | None = None) -> str:
     """Describe one action, with its target's name if the UI tree has one."""
     parts = [action.kind.replace("_", " ")]
     if action.text is not None and (step is None or step.error != action.text):

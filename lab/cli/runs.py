@@ -8,15 +8,15 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser, up_to
 from lab.cli.database import open_list, open_store, settings_for
-from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
+from lab.cli.output import SHORT_ID, print_json, print_line, print_result, print_table
 from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.run_records import TraceLine, Verdict, check_tag
 from lab.core.step import Spent
 from lab.core.task import Actor
 from lab.core.trace import Ended, Started, Step
-from lab.runs.descriptions import mean_words, money, score_words, status_words
-from lab.runs.run_filter import RunFilter, read
+from lab.runs.descriptions import format_dollars, mean_words, score_words, status_words
+from lab.runs.run_filter import RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, NEWEST, SORTS, ArrangedRuns, Order, RunGroup, arrange, column
 from lab.runs.run_rows import Cost, RunEntry, cost_of, entry, with_agent_names
 from lab.runs.run_selection import with_tag
@@ -127,7 +127,7 @@ def runs(args: RunsArguments) -> int:
         entries = with_agent_names([entry(row) for row in rows if row.archived is args.archived])
         away = sum(row.archived for row in rows)
         costs: dict[str, Cost] = {}
-        if run_filter.costly or order.costly:
+        if run_filter.needs_costs or order.needs_costs:
             costs = _costs(store, entries)
         arrangement = arrange(entries, run_filter, order, costs, frozenset())
         lines = arrangement.lines[: args.limit]
@@ -135,17 +135,17 @@ def runs(args: RunsArguments) -> int:
             costs = _costs(store, [line.entry for line in lines if line.entry is not None])
         arrangement = arrangement._replace(lines=lines)
     if not rows and not args.json:
-        say(_NO_RUNS.format(store.path))
+        print_line(_NO_RUNS.format(store.path))
         return 0
     table = _table(len(entries), away, arrangement, costs)
-    emit(table, lambda _: _tell_table(table, arrangement, order, costs, archived=args.archived), json=args.json)
+    print_result(table, lambda _: _tell_table(table, arrangement, order, costs, archived=args.archived), json=args.json)
     return 0
 
 
 def _read(words: Sequence[str]) -> RunFilter:
     """Return the filter, typed as one word or as several."""
     try:
-        return read(" ".join(words))
+        return parse_filter(" ".join(words))
     except LabError as error:
         raise LabError("runs", error.message, error.hint, code=2) from error
 
@@ -176,7 +176,8 @@ def _run_line(row: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
     agent = run.actor or Actor("script", run.agent)
     return RunLine(
         run.id, run.task, run.title, run.kind, run.agent, run.persona or None, run.user or None, run.source or None,
-        run.attempt, run.steps, run.asks, run.replies, run.status, run.score, run.started, cost.tokens, cost.dollars,
+        run.attempt, run.steps, run.questions, run.replies, run.status, run.score, run.started, cost.tokens,
+        cost.dollars,
         cost.seconds, run.tags, run.archived, agent.implementation or agent.id, agent.version, agent.model,
     )  # fmt: skip
 
@@ -205,9 +206,9 @@ def _tell_table(
         summary += f" in {arrangement.groups:,} groups"
     shown = len(arrangement.lines)
     cut = shown < (arrangement.groups if order.group else arrangement.runs)
-    say(f"{summary}, the first {shown:,} shown" if cut else summary)
+    print_line(f"{summary}, the first {shown:,} shown" if cut else summary)
     if table.archived and not archived:
-        say(ARCHIVED_TOO.format(table.archived, "runs"))
+        print_line(ARCHIVED_TOO.format(table.archived, "runs"))
 
 
 def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
@@ -225,13 +226,13 @@ def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
     run = row.run
     cells = [
         run.id[:SHORT_ID], row.name, row.title if row.title != row.name else "", row.agent, run.persona or "-",
-        run.source or "-", str(run.steps), str(run.asks or "-"), status_words(run.status), score_words(run.score),
+        run.source or "-", str(run.steps), str(run.questions or "-"), status_words(run.status), score_words(run.score),
     ]  # fmt: skip
     cost = costs.get(run.id)
     if cost is None:
         return cells
     tokens = "-" if cost.tokens is None else f"{cost.tokens:,}"
-    return [*cells, tokens, money(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
+    return [*cells, tokens, format_dollars(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
 
 
 class TracesArguments(Arguments):
@@ -269,9 +270,9 @@ def traces(args: TracesArguments) -> int:
     nothing = _NO_RUNS.format(store.path)
     if any_run:
         nothing = f"no {'archived ' if args.archived else ''}runs{f' with the tag {tag}' if tag else ''}"
-    emit(lines, lambda _: _tell_traces(lines, names), json=args.json, nothing=nothing)
+    print_result(lines, lambda _: _tell_traces(lines, names), json=args.json, nothing=nothing)
     if away and not args.json:
-        say(ARCHIVED_TOO.format(away, "traces"))
+        print_line(ARCHIVED_TOO.format(away, "traces"))
     return 0
 
 
@@ -343,9 +344,9 @@ def show(args: ShowArguments) -> int:
         trace = store.runs.trace(run)
         verdicts = store.runs.verdicts(run)
         if not args.json:
-            from lab.cli.run_text import tell_run
+            from lab.cli.run_text import print_run
 
-            tell_run(trace, str(store.path), verdicts, errors=args.errors)
+            print_run(trace, str(store.path), verdicts, errors=args.errors)
             return 0
         started = next(iter(store.runs.events(run)))
         assert isinstance(started, Started)

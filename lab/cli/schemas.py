@@ -32,7 +32,7 @@ from lab.cli.labels import LabelList, PilotTold
 from lab.cli.live import RunResult
 from lab.cli.merge import MergeDone
 from lab.cli.metrics import Measured
-from lab.cli.output import Refused, emit, print_json_lines, say
+from lab.cli.output import Refused, print_json_lines, print_line, print_result
 from lab.cli.past_sheets import PastSheets
 from lab.cli.privacy import PrivacyDone, PrivacyLine, PrivacyShown
 from lab.cli.protocols import ProtocolLine, ProtocolShown
@@ -59,7 +59,7 @@ from lab.core.run_records import TraceLine
 from lab.core.settings import Settings
 from lab.core.step import Action
 from lab.core.study import StudyLine
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
 from lab.runs.conversation_list import ConversationLine
@@ -204,7 +204,7 @@ def schema(args: SchemaArguments) -> int:
     """Print the JSON Schema of one input or output, or the list of names."""
     schema_types = schemas()
     if args.name is None:
-        emit(names(), lambda all_names: say("\n".join(all_names)), json=args.json)
+        print_result(names(), lambda all_names: print_line("\n".join(all_names)), json=args.json)
         return 0
     if args.name == "persona":
         print_json_lines(_profile_schema())
@@ -214,7 +214,7 @@ def schema(args: SchemaArguments) -> int:
             _named_by_its_file(schema)
         print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
     else:
-        raise LabError("schema", none_of(args.name, names()), code=2)
+        raise LabError("schema", unknown_name(args.name, names()), code=2)
     return 0
 
 

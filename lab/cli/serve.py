@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from lab.cli.answer_links import check_people
 from lab.cli.arguments import Arguments, Parser, port, up_to
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import say, warn
+from lab.cli.output import print_line, warn
 from lab.cli.study_links import (
     check_watched,
     checked_url,
@@ -113,7 +113,7 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
                 _tell_watch(store, study, address, by)
         if people:
             _tell_answer(store, people, address, by)
-        say("Ctrl+C ends it; what was answered is kept.")
+        print_line("Ctrl+C ends it; what was answered is kept.")
         # Links appear once only, so they must reach a pipe or log now.
         sys.stdout.flush()
         await server.serve(stop)
@@ -136,16 +136,16 @@ def _tell_links(store: Store, study: Study | None, people: Sequence[str], addres
     """Make and print the missing links. `command` is how to make others."""
     new_links = make_missing(store, study, people, address, by=by)
     name = study.name if study is not None else "Answer"
-    say(f"{name} is served at {address} to {len(people)} {'people' if len(people) > 1 else 'person'}")
+    print_line(f"{name} is served at {address} to {len(people)} {'people' if len(people) > 1 else 'person'}")
     for code, link in new_links.items():
-        say(f"  {code}  {link}")
+        print_line(f"  {code}  {link}")
     if there := len(people) - len(new_links):
-        say(f"  {there} have a link already; `{command} --again CODE` makes another")
+        print_line(f"  {there} have a link already; `{command} --again CODE` makes another")
 
 
 def _tell_watch(store: Store, study: Study, address: str, by: str) -> None:
     """Make and print the manager's link of a study, unless there is one."""
     if has_watch_link(store, study):
-        say(f"  a link to watch it is there already; `hitlab study links {study.id} --watch` makes another")
+        print_line(f"  a link to watch it is there already; `hitlab study links {study.id} --watch` makes another")
     else:
-        say(f"  watch  {make_watch_link(store, study, address, by=by)}")
+        print_line(f"  watch  {make_watch_link(store, study, address, by=by)}")

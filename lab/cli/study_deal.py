@@ -9,15 +9,15 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from annotators.assignment import deal as dealt_out
-from annotators.assignment import redealt
+from annotators.assignment import deal_to_successor
 from lab.cli.arguments import Arguments, Parser, StudyArguments, up_to
 from lab.cli.database import in_file, open_store, settings_for
-from lab.cli.output import emit, print_table, say
+from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
-from lab.core.rating_sheet import handed_in
-from lab.core.settings import check_code, check_unlike
+from lab.core.rating_sheet import submitted_sheets
+from lab.core.settings import check_code, check_distinct
 from lab.core.study import Study
 from lab.core.suggestion import suggestion
 from lab.core.task import Actor
@@ -101,7 +101,7 @@ def deal(args: StudyDealArguments) -> int:
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         result = deal_study(store, study, settings.person, active=args.order == "active", first=args.first)
-    emit(result, lambda _: tell_dealt(result, args.db), json=args.json)
+    print_result(result, lambda _: print_dealt(result, args.db), json=args.json)
     return 0
 
 
@@ -141,7 +141,9 @@ def lock(args: StudyLockArguments) -> int:
             raise LabError(f"study {study.name}", f"is not done: {who} left.", "--even-so locks it as it stands.")
         _act(store, study, settings.person, "locked", {"left": items_left} if items_left else {})
         result = StudyLocked(study.id, study.version, sum(items_left.values()))
-    emit(result, lambda _: say(f"{study.name} is locked; nothing in it changes any more"), json=args.json)
+    print_result(
+        result, lambda _: print_line(f"{study.name} is locked; nothing in it changes any more"), json=args.json
+    )
     return 0
 
 
@@ -150,7 +152,7 @@ def _left(store: Store, study: Study) -> dict[str, int]:
     people = [
         store.studies.progress(study, code)
         for code in people_of(store, study)
-        if not store.studies.has_left(study, code) and not store.labels.withdrew(code)
+        if not store.studies.has_left(study, code) and not store.labels.has_withdrawn(code)
     ]
     return {person.rater: person.dealt - person.done for person in people if person.dealt > person.done}
 
@@ -196,7 +198,9 @@ def _archive(args: StudyArguments, *, archived: bool) -> int:
     back = f"`hitlab study restore {study.id}{in_file(args.db)}` brings it back"
     words = f"is archived{'' if changes else ' already'}: in no list, and nothing in it is lost; {back}"
     words = words if archived else f"is {'back in' if changes else 'in'} the lists"
-    emit(StudyArchived(study.id, study.version, archived), lambda _: say(f"{study.name} {words}"), json=args.json)
+    print_result(
+        StudyArchived(study.id, study.version, archived), lambda _: print_line(f"{study.name} {words}"), json=args.json
+    )
     return 0
 
 
@@ -230,31 +234,31 @@ def replace(args: StudyReplaceArguments) -> int:
         units = list(store.studies.units(study))
         leaving = store.studies.assignments(study, args.rater)
         leaving = leaving or [assignment for assignment in dealt_out(study, units) if assignment.rater == args.rater]
-        finished_sheets = done_by(store, study, args.rater)
+        finished_sheets = handed_in_by(store, study, args.rater)
         tasks = {unit.id: unit.play.task.id for unit in units if unit.play is not None}
         theirs = store.studies.assignments(study, args.by)
         at = now()
-        assignments = redealt(study, leaving, finished_sheets, args.by, theirs, tasks)
+        assignments = deal_to_successor(study, leaving, finished_sheets, args.by, theirs, tasks)
         fresh = [changed(assignment, at=at) for assignment in assignments]
         count = store.studies.deal(study, fresh)
         _act(store, study, args.by, "replaced", {"for": args.rater, "by": settings.person})
-        if not store.labels.withdrew(args.rater):
+        if not store.labels.has_withdrawn(args.rater):
             _act(store, study, args.rater, "left", {"for": args.by, "by": settings.person})
         result = RaterReplaced(study.id, study.version, args.rater, args.by, len(finished_sheets), count)
-    emit(result, lambda _: _tell_replaced(result, study.name, in_file(args.db)), json=args.json)
+    print_result(result, lambda _: _tell_replaced(result, study.name, in_file(args.db)), json=args.json)
     return 0
 
 
 def _tell_replaced(result: RaterReplaced, name: str, there: str) -> None:
     stays = f"; what they handed in stays ({result.stays:,})" if result.stays else ""
-    say(f"{result.rater} has left {name}{stays}")
-    say(f"{result.dealt:,} dealt to {result.by}; next: hitlab study open {result.study} --as {result.by}{there}")
+    print_line(f"{result.rater} has left {name}{stays}")
+    print_line(f"{result.dealt:,} dealt to {result.by}; next: hitlab study open {result.study} --as {result.by}{there}")
 
 
 def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
     what = f"study {study.name}"
     check_code(by, what, "by")
-    check_unlike(by, study.raters, what, "by")
+    check_distinct(by, study.raters, what, "by")
     if rater == by:
         raise LabError(what, f"{rater} cannot take their own place.")
     if not store.studies.progress(study, rater).dealt and rater not in study.raters:
@@ -263,7 +267,7 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
         raise LabError(what, "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
     if store.studies.has_left(study, rater):
         raise LabError(what, f"{rater} has left it already.")
-    if store.labels.withdrew(by):
+    if store.labels.has_withdrawn(by):
         raise LabError(what, f"{by} has withdrawn.")
     if store.studies.has_left(study, by):
         raise LabError(what, f"{by} has left it.")
@@ -297,18 +301,18 @@ def release(args: StudyReleaseArguments) -> int:
             near = "" if args.rater in study.raters else suggestion(args.rater, study.raters)
             raise LabError(f"study {study.name}", f"{args.rater} is not held{near or '.'}")
         _act(store, study, args.rater, "released", {"by": settings.person})
-    emit(
+    print_result(
         RaterReleased(study.id, study.version, args.rater),
-        lambda _: say(f"{args.rater} may go on in {study.name}"),
+        lambda _: print_line(f"{args.rater} may go on in {study.name}"),
         json=args.json,
     )
     return 0
 
 
 # -- what they share -------------------------------------------------------------------------------------------
-def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
+def handed_in_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
     """Return the (unit, run) pairs that a person has handed in. An interrupted play does not count."""
-    hand_ins = handed_in(store.labels.acts(study, code))
+    hand_ins = submitted_sheets(store.labels.acts(study, code))
     return {(unit, run) for (_, unit, run), act in hand_ins.items() if "interrupted" not in act.detail}
 
 
@@ -316,18 +320,18 @@ def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, 
     store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", code), act, now(), detail=detail))
 
 
-def tell_dealt(result: StudyDealt, db: str | None = None) -> None:
+def print_dealt(result: StudyDealt, db: str | None = None) -> None:
     print_table(
         ["person", "pilot", "then", "once more"],
         [[rater.rater, str(rater.pilot), str(rater.main), str(rater.repeat)] for rater in result.raters],
     )
     if result.nobodys:
-        say(f"{result.nobodys:,} to nobody: a rule, a model or a script does them")
+        print_line(f"{result.nobodys:,} to nobody: a rule, a model or a script does them")
     for code in result.withdrawn:
         command = f"hitlab study replace {result.study} {code} --by CODE{in_file(db)}"
-        say(f"{code} has withdrawn and is dealt nothing; `{command}`")
+        print_line(f"{code} has withdrawn and is dealt nothing; `{command}`")
     what = f"{result.new:,} dealt" if result.new else "all was dealt before; nothing was done"
-    say(f"{result.study} v{result.version}: {what}")
+    print_line(f"{result.study} v{result.version}: {what}")
     first = next((rater.rater for rater in result.raters if rater.pilot + rater.main + rater.repeat), "")
     if first:
-        say(f"next: hitlab study open {result.study} --as {first}{in_file(db)}")
+        print_line(f"next: hitlab study open {result.study} --as {first}{in_file(db)}")

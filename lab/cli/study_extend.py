@@ -9,8 +9,8 @@ import msgspec
 from annotators.plan import plan_like
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import in_file, open_store, settings_for
-from lab.cli.output import emit, say
-from lab.cli.study_new import UNIT_WORDS, add_terms, tell_skipped
+from lab.cli.output import print_line, print_result
+from lab.cli.study_new import UNIT_WORDS, add_terms, print_skipped
 from lab.core.errors import LabError
 from lab.core.rounding import count
 from lab.core.task import Actor
@@ -94,7 +94,7 @@ def extend(args: StudyExtendArguments) -> int:
             check_seen([extension.blank], "study extend")
         extended_study = extend_study(store, extension)
     result = _result(extension, extended_study)
-    emit(result, lambda _: _tell(result, args.db), json=args.json)
+    print_result(result, lambda _: _tell(result, args.db), json=args.json)
     return 0
 
 
@@ -129,19 +129,23 @@ def _tell(result: StudyExtended, db: str | None) -> None:
     name, units = f"{result.study} v{result.version}", UNIT_WORDS[result.unit]
     new = f"{result.new:,} {result.unit if result.new == 1 else units}"
     already = f"; {result.already:,} named were in it already" if result.already else ""
-    say(f"{name} extends v{result.extends}: {new} more, {result.units:,} in all{already}")
+    print_line(f"{name} extends v{result.extends}: {new} more, {result.units:,} in all{already}")
     if result.changed:
-        say(f"note      {result.changed:,} of these would be asked otherwise today, and stay as they were frozen")
+        print_line(
+            f"note      {result.changed:,} of these would be asked otherwise today, and stay as they were frozen"
+        )
     for line in result.told:
-        say(f"note      {line}")
+        print_line(f"note      {line}")
     counts = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')}"
-    say(f"carried   {counts} on {result.carried:,} dealt: they count in v{result.version}, and nobody is asked again")
+    print_line(
+        f"carried   {counts} on {result.carried:,} dealt: they count in v{result.version}, and nobody is asked again"
+    )
     if result.dealt:
-        say(f"dealt     {', '.join(f'{code} {more:,}' for code, more in result.dealt.items())}")
-    say(f"frozen    {result.sha}")
-    tell_skipped(result.skipped)
-    say(f"v{result.extends} is not rated in any more; its links lead on, and its kits are taken back as before")
+        print_line(f"dealt     {', '.join(f'{code} {more:,}' for code, more in result.dealt.items())}")
+    print_line(f"frozen    {result.sha}")
+    print_skipped(result.skipped)
+    print_line(f"v{result.extends} is not rated in any more; its links lead on, and its kits are taken back as before")
     if not result.dealt:
-        say(f"next: hitlab study deal {result.study}{in_file(db)}")
+        print_line(f"next: hitlab study deal {result.study}{in_file(db)}")
     else:
-        say(f"next: hitlab study open {result.study} --as {next(iter(result.dealt))}{in_file(db)}")
+        print_line(f"next: hitlab study open {result.study} --as {next(iter(result.dealt))}{in_file(db)}")

@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.core.rating_sheet import FINAL_WORDS
 from lab.core.rounding import count
 from lab.core.settings import check_code
@@ -85,16 +85,16 @@ def kit(args: StudyKitArguments) -> int:
         str(out), rater_kit.study, rater_kit.version, rater_kit.rater,
         rater_kit.units, len(rater_kit.runs), rater_kit.labels, rater_kit.acts, out.stat().st_size,
     )  # fmt: skip
-    emit(result, _tell_kit, json=args.json)
+    print_result(result, _tell_kit, json=args.json)
     return 0
 
 
 def _tell_kit(result: KitMade) -> None:
     name = Path(result.out).name
-    say(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
-    say(f"{count(result.units, 'item')}, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
+    print_line(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
+    print_line(f"{count(result.units, 'item')}, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
     command = f"hitlab study open {result.study} --as {result.rater} --db {name}"
-    say(f"There: `{command}`; back here: `hitlab study take {name}`.")
+    print_line(f"There: `{command}`; back here: `hitlab study take {name}`.")
 
 
 class StudyTakeArguments(Arguments):
@@ -116,33 +116,34 @@ def add_study_take(parser: Parser) -> None:
 def take(args: StudyTakeArguments) -> int:
     """Import a kit's work. Rows that are here already are skipped."""
     settings = settings_for(args.db, sees_outcomes, "study take")
-    from store.kit_import import take_kit
+    from store.kit_import import import_kit
 
     with open_store(settings, create=False) as store:
-        content, unwiped = erased_or_unwiped(store.path, lambda: take_kit(store, Path(args.kit)))
+        content, unwiped = erased_or_unwiped(store.path, lambda: import_kit(store, Path(args.kit)))
         newest = store.studies.newest_of(store.studies.study(content.kit.study, content.kit.version)).version
     study_kit = content.kit
     result = KitTaken(
         study_kit.study, study_kit.version, study_kit.rater,
-        content.labels, content.acts, content.runs, content.dealt, content.there, content.clashes, content.carried,
+        content.labels, content.acts, content.runs, content.repeated_plays, content.already_present, content.clashes,
+        content.carried,
         newest,
     )  # fmt: skip
-    emit(result, lambda _: _tell_import(result, content.final), json=args.json)
+    print_result(result, lambda _: _tell_import(result, content.unsettled_clashes), json=args.json)
     return not_wiped(unwiped)
 
 
 def _tell_import(result: KitTaken, final: Collection[tuple[str, str, str]]) -> None:
     counts = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
-    say(f"{result.rater} in {result.study} v{result.version}: {counts}")
+    print_line(f"{result.rater} in {result.study} v{result.version}: {counts}")
     if result.runs:
-        say(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
+        print_line(f"{count(result.runs, 'run that was played', 'runs that were played')} came in")
     if result.newest != result.version:
         carried = count(result.carried, "of these answers counts", "of these answers count")
-        say(f"{carried} in v{result.newest}, as which the study goes on")
+        print_line(f"{carried} in v{result.newest}, as which the study goes on")
     if result.there:
-        say(f"{result.there:,} were here already")
+        print_line(f"{result.there:,} were here already")
     for clash in result.clashes:
         unit, target, field = clash
         place = f"{field} of {target}" if target else field
         what = f"; it stays open: {FINAL_WORDS}" if clash in final else " and settles it on opening it"
-        say(f"{place} in {unit} has two last words: {result.rater} worked on both copies{what}")
+        print_line(f"{place} in {unit} has two last words: {result.rater} worked on both copies{what}")

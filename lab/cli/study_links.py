@@ -9,7 +9,7 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, print_table, say
+from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.study import Study
@@ -101,7 +101,7 @@ def links(args: StudyLinksArguments) -> int:
         recipients = [] if revoked_people and not again else again or people
         new_links = make_missing(store, study, recipients, url, by=settings.person, until=until, shared=args.shared)
         result = StudyLinks(study.id, study.version, tuple(_rows(store, study, new_links)), _watch_row(store, study))
-    emit(result, lambda _: _tell(result, study.name, is_guess=is_guess), json=args.json)
+    print_result(result, lambda _: _tell(result, study.name, is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -130,7 +130,7 @@ def _watch_links(
     if args.watch:
         address = make_watch_link(store, study, url, by=by, until=until, shared=args.shared)
     result = StudyLinks(study.id, study.version, (), _watch_row(store, study, address))
-    emit(result, lambda _: _tell_watch(result, study.name, len(open_links), is_guess=is_guess), json=args.json)
+    print_result(result, lambda _: _tell_watch(result, study.name, len(open_links), is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -249,29 +249,31 @@ def person_link(link: Link, at: str, address: str) -> PersonLink:
 
 def _tell_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) -> None:
     if result.watch is not None and result.watch.address:
-        say(f"{result.watch.rater} watches {name}  {result.watch.address}")
-        say("The link is shown this once. `hitlab serve` opens it.")
-        tell_guess(is_guess=is_guess)
+        print_line(f"{result.watch.rater} watches {name}  {result.watch.address}")
+        print_line("The link is shown this once. `hitlab serve` opens it.")
+        print_guess_note(is_guess=is_guess)
     else:
-        say(f"The link to watch {name} opens nothing any more." if revoked else f"No link to watch {name} was open.")
+        print_line(
+            f"The link to watch {name} opens nothing any more." if revoked else f"No link to watch {name} was open."
+        )
 
 
-def tell_guess(*, is_guess: bool) -> None:
+def print_guess_note(*, is_guess: bool) -> None:
     """Print that the links have the default address, since no server runs on the file."""
     if is_guess:
-        say(f"No `hitlab serve` runs on this file now: {LOCAL} is where it listens if nothing else is said.")
-        say("Where it is another address, put that in its place, or make the links with --url.")
+        print_line(f"No `hitlab serve` runs on this file now: {LOCAL} is where it listens if nothing else is said.")
+        print_line("Where it is another address, put that in its place, or make the links with --url.")
 
 
 def _tell(result: StudyLinks, name: str, *, is_guess: bool) -> None:
     print_links(result.links, result.watch)
     if any(link.address for link in result.links):
-        say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
-        tell_guess(is_guess=is_guess)
+        print_line("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
+        print_guess_note(is_guess=is_guess)
     elif result.links:
-        say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
+        print_line(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")
     else:
-        say(f"Nobody in {name} has a link.")
+        print_line(f"Nobody in {name} has a link.")
 
 
 def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) -> None:
@@ -291,7 +293,7 @@ def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) ->
     )
     for link in links:
         if link.address:
-            say(f"{link.rater}  {link.address}")
+            print_line(f"{link.rater}  {link.address}")
 
 
 def _minute(at: str) -> str:

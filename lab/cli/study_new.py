@@ -6,14 +6,14 @@ import argparse
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
 
-from annotators.assignment import portion
+from annotators.assignment import round_share
 from annotators.plan import Plan, plan_of
 from lab.cli.arguments import Arguments, Parser, seed, share, typed_words, up_to
 from lab.cli.database import in_file, open_store, settings_for
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.core.errors import LabError
 from lab.core.study import IntroductionKind
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 from lab.core.task import Actor
 from lab.core.whole_number import whole_number
 from lab.runs.run_selection import with_tag
@@ -213,7 +213,7 @@ def new(args: StudyNewArguments) -> int:
         result = freeze_studies(
             store, plan, Actor("human", settings.person), named=named, exact=args.pilot is not None, unseen=args.even_so
         )
-    emit(result, lambda _: tell_frozen(result, args.db), json=args.json)
+    print_result(result, lambda _: print_frozen(result, args.db), json=args.json)
     return 0
 
 
@@ -228,48 +228,50 @@ def _plan(args: StudyNewArguments) -> Plan:
     plan = plan_of(args.plan, terms)
     unknown = [what for what in args.reveal or () if what not in _HIDDEN]
     if unknown:
-        raise LabError("study new", f"--reveal {none_of(unknown[0], _HIDDEN)}", code=2)
+        raise LabError("study new", f"--reveal {unknown_name(unknown[0], _HIDDEN)}", code=2)
     blind = tuple(what for what in plan.blind if what not in (args.reveal or ()))
     return plan_of(args.plan, {**terms, "blind": blind, "shows": [*plan.shows, *(args.show or ())]})
 
 
-def tell_frozen(result: StudiesFrozen, db: str | None = None) -> None:
+def print_frozen(result: StudiesFrozen, db: str | None = None) -> None:
     for study in result.studies:
         if not study.new:
-            say(f"{study.study} v{study.version} is frozen as exactly this already; nothing was done")
+            print_line(f"{study.study} v{study.version} is frozen as exactly this already; nothing was done")
         else:
             _tell_new(study)
-    tell_skipped(result.skipped)
+    print_skipped(result.skipped)
     for study in result.studies:
-        say(f"next: hitlab study deal {study.study}{in_file(db)}")
+        print_line(f"next: hitlab study deal {study.study}{in_file(db)}")
 
 
-def tell_skipped(skipped: Iterable[Skipped]) -> None:
+def print_skipped(skipped: Iterable[Skipped]) -> None:
     """Print what the study leaves out, by reason."""
     reasons: dict[str, list[str]] = {}
     for item in skipped:
         reasons.setdefault(item.why, []).append(item.id)
     for why, ids in reasons.items():
-        say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
+        print_line(
+            f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})"
+        )
 
 
 def _tell_new(study: StudyFrozen) -> None:
-    say(f"{study.study} v{study.version}: {study.title}")
-    say(f"asks      {study.protocol} (version {study.protocol_sha[:12]}, guide {study.guide_sha[:12]})")
+    print_line(f"{study.study} v{study.version}: {study.title}")
+    print_line(f"asks      {study.protocol} (version {study.protocol_sha[:12]}, guide {study.guide_sha[:12]})")
     main = study.units - study.pilot - study.mechanical - study.practice
     parts = [f"{study.pilot:,} to begin with"] * bool(study.pilot)
     parts += [f"{study.mechanical:,} by rule"] * bool(study.mechanical)
     parts += ["1 to practise on"] * bool(study.practice)
     beside = f" ({main:,}, {', '.join(parts)})" if parts else ""
     items = f", {study.items:,} items" if study.items != study.units else ""
-    say(f"of        {study.units:,} {UNIT_WORDS[study.unit] if study.units != 1 else study.unit}{beside}{items}")
-    several = portion(study.shared, main)
+    print_line(f"of        {study.units:,} {UNIT_WORDS[study.unit] if study.units != 1 else study.unit}{beside}{items}")
+    several = round_share(study.shared, main)
     partly = f"{several:,} by {study.overlap}, the rest by one" if study.shared != 1 else ""
     each = dealing_words(study.unit, study.overlap, partly)
     again = f", {study.repeats * 100:g} % twice" if study.repeats else ""
-    say(f"by        {', '.join(study.raters)}; {each}{again}")
+    print_line(f"by        {', '.join(study.raters)}; {each}{again}")
     for line in study.told:
-        say(f"note      {line}")
+        print_line(f"note      {line}")
     if study.differs:
-        say(f"differs   from v{study.version - 1}: {'; '.join(study.differs)}")
-    say(f"frozen    {study.sha}")
+        print_line(f"differs   from v{study.version - 1}: {'; '.join(study.differs)}")
+    print_line(f"frozen    {study.sha}")

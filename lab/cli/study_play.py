@@ -12,7 +12,7 @@ import msgspec
 from lab.cli.app import show_study
 from lab.cli.arguments import Arguments, Parser, amount
 from lab.cli.database import open_store
-from lab.cli.output import emit, print_json, say, warn
+from lab.cli.output import print_json, print_line, print_result, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings, load
@@ -62,7 +62,7 @@ def open(args: StudyOpenArguments) -> int:
 def check_person(store: Store, study: Study, code: str) -> None:
     """Raise `LabError` if this person can do nothing in the study now."""
     what = f"study {study.name}"
-    if store.labels.withdrew(code):
+    if store.labels.has_withdrawn(code):
         raise LabError(what, f"{code} has withdrawn.")
     check_goes_on(store, study)
     if store.studies.has_left(study, code):
@@ -70,7 +70,7 @@ def check_person(store: Store, study: Study, code: str) -> None:
     if store.studies.progress(study, code).dealt:
         return
     if code not in study.raters:
-        near = suggestion(code, study.raters) if store.database.suggests else ""
+        near = suggestion(code, study.raters) if store.database.may_suggest else ""
         raise LabError(what, f"{code} is none of its people{near or '.'}", "--as CODE says who you are.")
     raise LabError(what, f"nothing is dealt to {code} yet.", f"`hitlab study deal {study.id}` deals it.")
 
@@ -200,7 +200,7 @@ def play(args: StudyPlayArguments) -> int:
             raise LabError(what, f"is rated, not played: its unit is a {study.protocol.unit}.")
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
-            emit(_prompt(study, unit), _tell_prompt, json=args.json)
+            print_result(_prompt(study, unit), _tell_prompt, json=args.json)
             return 0
         if store.studies.locked(study):
             raise LabError(what, "is locked; nothing in it changes any more.")
@@ -272,7 +272,7 @@ def _played(
                 break
             runs.append(_played_run(outcome))
             if not quiet:
-                tell(runs[-1])
+                print_played_run(runs[-1])
     except KeyboardInterrupt:
         interrupted = True
     places = {unit.id: at for at, unit in enumerate(store.studies.units(study))}
@@ -291,14 +291,14 @@ def _played_run(outcome: PlayDone) -> PlayedRun:
     )  # fmt: skip
 
 
-def tell(run: PlayedRun) -> None:
+def print_played_run(run: PlayedRun) -> None:
     """Print one stored run in one line."""
     score = "-" if run.score is None else f"{run.score:.2f}"
     questions = "one question" if run.questions == 1 else f"{run.questions} questions"
     before = "" if run.new else ", played before"
     why = f", left open: {run.why}" if run.why else ""
     line = f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {questions}{before}{why}"
-    say(plain(line, lines=False))
+    print_line(plain(line, lines=False))
 
 
 # -- rehearsals ------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def _rehearsal(store: Store, study: Study, args: StudyPlayArguments, settings: S
             for unit, trace in rehearse(store, study, code, settings.device):
                 runs.append(_rehearsal_run(unit, code, trace))
                 if not args.json:
-                    tell(runs[-1])
+                    print_played_run(runs[-1])
     except KeyboardInterrupt:
         interrupted = True
     return StudyPlayed(study.id, study.version, tuple(runs), 0, interrupted)
@@ -364,7 +364,9 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
         answers = ask_missing(store, people_runs(store, study), study.shadows, threading.Event(), may_ask)
     shadows = ShadowsPlayed(answers.of, answers.answered, answers.new, answers.cost)
     if not args.json:
-        say(f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new.")
+        print_line(
+            f"{answers.answered:,} of {answers.of:,} answers of shadow models are there, {answers.new:,} of them new."
+        )
     return StudyPlayed(study.id, study.version, (), 0, answers.interrupted, answers.cost, ended, shadows)
 
 
@@ -380,7 +382,7 @@ def _prompt(study: Study, unit: Unit) -> PlayPrompt:
 
 
 def _tell_prompt(prompt: PlayPrompt) -> None:
-    say(f"study {prompt.study}, unit {prompt.unit}, prompts {prompt.prompts}")
+    print_line(f"study {prompt.study}, unit {prompt.unit}, prompts {prompt.prompts}")
     for message in prompt.messages:
-        say(f"\n[{message.role}]")
-        say(plain(message.text))
+        print_line(f"\n[{message.role}]")
+        print_line(plain(message.text))

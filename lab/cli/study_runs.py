@@ -9,14 +9,14 @@ import msgspec
 
 from lab.cli.arguments import Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, print_table, say
+from lab.cli.output import print_line, print_result, print_table
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import seconds_between
 from lab.core.label import Act
 from lab.core.step import Reply
 from lab.core.study import Study
 from lab.core.trace import Answered, AnyEvent, Asked, Trace
-from lab.studies.played_runs import StudyPlay, pauses, played
+from lab.studies.played_runs import StudyPlay, pauses, study_plays
 from lab.studies.seats import sees_outcomes
 from lab.studies.study_places import study_named
 from store.store import Store
@@ -101,7 +101,7 @@ def runs(args: StudyArguments) -> int:
             problem = f"is rated, not played: its unit is a {study.protocol.unit}."
             raise LabError(f"study {study.name}", problem, "`hitlab study status` says how far it is.")
         played_runs = RunsPlayed(study.id, study.version, tuple(runs_of(store, study)))
-    emit(played_runs, _tell, json=args.json)
+    print_result(played_runs, _tell, json=args.json)
     return 0
 
 
@@ -112,14 +112,14 @@ def runs_of(store: Store, study: Study) -> list[RunPlayed]:
         (assignment.rater, assignment.unit, assignment.run): assignment.position
         for assignment in store.studies.assignments(study)
     }
-    rows = [_run(store, study, play, acts, positions) for play in played(store, study)]
+    rows = [_run(store, study, play, acts, positions) for play in study_plays(store, study)]
     return sorted(rows, key=lambda row: (row.kind, row.by, row.position or 0, row.play, row.task))
 
 
 def _run(
     store: Store, study: Study, study_play: StudyPlay, acts: Sequence[Act], positions: dict[tuple[str, str, int], int]
 ) -> RunPlayed:
-    trace = store.runs.trace(study_play.trace) if store.runs.holds(study_play.trace) else None
+    trace = store.runs.trace(study_play.trace) if store.runs.has_run(study_play.trace) else None
     events = list(store.runs.events(study_play.trace)) if trace is not None else []
     play = store.studies.unit(study, study_play.unit).play
     assert play is not None
@@ -201,7 +201,7 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _tell(result: RunsPlayed) -> None:
-    say(f"{result.study} v{result.version}: {len(result.runs):,} played")
+    print_line(f"{result.study} v{result.version}: {len(result.runs):,} played")
     rows = [
         [
             run.by, "-" if run.position is None else str(run.position + 1), run.task, run.condition, run.trace,

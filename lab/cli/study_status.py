@@ -9,10 +9,10 @@ import msgspec
 
 from lab.cli.arguments import Arguments, Parser, StudyArguments
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, print_table, say
+from lab.cli.output import print_line, print_result, print_table
 from lab.cli.study_new import UNIT_WORDS, dealing_words
 from lab.core.plain_text import plain
-from lab.core.study import Given, Study, StudyLine, Unit
+from lab.core.study import Study, StudyLine, Unit, UnitText
 from lab.core.study_progress import IntervalProgress, RaterProgress
 from lab.studies.progress_words import interval_words
 from lab.studies.seats import sees_outcomes
@@ -91,7 +91,7 @@ def status(args: StudyStatusArguments) -> int:
             every = store.studies.lines()
             lines = [line for line in every if args.all or line.archived is args.archived]
             away = 0 if args.archived else len(every) - len(lines)
-            emit(
+            print_result(
                 lines,
                 lambda _: tell_studies(lines, archived=away),
                 json=args.json,
@@ -99,7 +99,7 @@ def status(args: StudyStatusArguments) -> int:
             )
             return 0
         result: StudyStatus = status_of(store, study_named(store, args.study))
-    emit(result, tell_status, json=args.json)
+    print_result(result, tell_status, json=args.json)
     return 0
 
 
@@ -142,10 +142,10 @@ def _rater(rater: RaterProgress) -> RaterStatus:
 def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
     more = f"{archived:,} archived; `hitlab study status --archived` lists them"
     if not lines and archived:
-        say(more)
+        print_line(more)
         return
     if not lines:
-        say("no studies; `hitlab study new PRESET --runs all --raters P1,P2` freezes one")
+        print_line("no studies; `hitlab study new PRESET --runs all --raters P1,P2` freezes one")
         return
     print_table(
         ["study", "version", "asks", "of", "people", "done", "dealt", "", "title"],
@@ -159,18 +159,20 @@ def tell_studies(lines: Sequence[StudyLine], *, archived: int = 0) -> None:
         wide="title",
     )  # fmt: skip
     if archived:
-        say(more)
+        print_line(more)
 
 
 def tell_status(study_status: StudyStatus) -> None:
-    say(
+    print_line(
         f"{study_status.study} v{study_status.version}: {study_status.title}"
         f"{'   locked' if study_status.locked else ''}"
     )
     units = study_status.unit if study_status.units == 1 else UNIT_WORDS.get(study_status.unit, study_status.unit)
-    say(f"{study_status.protocol}, {study_status.units:,} {units}")
+    print_line(f"{study_status.protocol}, {study_status.units:,} {units}")
     if study_status.kit is not None:
-        say(f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study take` brings it back.")
+        print_line(
+            f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study take` brings it back."
+        )
     rows = [
         [
             rater.rater, f"{rater.done:,}", f"{rater.dealt:,}", f"{max(0, rater.begun - rater.done):,}",
@@ -188,7 +190,7 @@ def tell_status(study_status: StudyStatus) -> None:
         for rater in study_status.raters
     ]  # fmt: skip
     for interval in study_status.intervals:
-        say(interval_words(interval))
+        print_line(interval_words(interval))
     print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
 
 
@@ -217,7 +219,7 @@ class UnitLine(msgspec.Struct, frozen=True):
     step: int | None = None
     question: str = ""
     task: str = ""
-    given: tuple[Given, ...] = ()
+    given: tuple[UnitText, ...] = ()
 
 
 class StudyShown(msgspec.Struct, frozen=True):
@@ -258,7 +260,7 @@ def show(args: StudyArguments) -> int:
             store.studies.locked(study),
             tuple(_unit_line(study, unit) for unit in store.studies.units(study)),
         )
-    emit(result, tell_shown, json=args.json)
+    print_result(result, tell_shown, json=args.json)
     return 0
 
 
@@ -285,32 +287,34 @@ def _stage(unit: Unit) -> Literal["rule", "practice", "pilot", "main"]:
 
 def tell_shown(study_shown: StudyShown) -> None:
     plan = study_shown.plan
-    say(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
-    say(f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})")
-    say(f"shows     {', '.join(plan.shown) or 'the texts alone'}")
+    print_line(f"{plan.name}: {plan.title}{'   locked' if study_shown.locked else ''}")
+    print_line(
+        f"asks      {plan.protocol.id} (version {study_shown.protocol_sha[:12]}, guide {study_shown.guide_sha[:12]})"
+    )
+    print_line(f"shows     {', '.join(plan.shown) or 'the texts alone'}")
     # A protocol may ask about the outcome itself, which `blind` then lists in vain.
     hidden_parts = [part for part in plan.blind if part not in plan.shown]
-    say(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
-    say(f"by        {', '.join(plan.raters)}; {dealing_words(plan.protocol.unit, plan.overlap)}")
-    say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
+    print_line(f"hides     {', '.join(hidden_parts) or 'nothing besides'}")
+    print_line(f"by        {', '.join(plan.raters)}; {dealing_words(plan.protocol.unit, plan.overlap)}")
+    print_line(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:
-        say(f"bar       {plan.bar:g}")
+        print_line(f"bar       {plan.bar:g}")
     if plan.width is not None:
-        say(f"width     {plan.width:g} at most, of a judge's corrected interval")
+        print_line(f"width     {plan.width:g} at most, of a judge's corrected interval")
     if plan.prelabel:
-        say(f"prelabel  {plain(plan.prelabel)}: its answers are shown first on a half of the sheets")
+        print_line(f"prelabel  {plain(plan.prelabel)}: its answers are shown first on a half of the sheets")
     if study_shown.consent_sha:
-        say(f"consent   version {study_shown.consent_sha[:12]}, quiz {plan.quiz}")
-    say(f"reports   {', '.join(plan.statistics)}")
+        print_line(f"consent   version {study_shown.consent_sha[:12]}, quiz {plan.quiz}")
+    print_line(f"reports   {', '.join(plan.statistics)}")
     if plan.note:
-        say(f"note      {plan.note}")
+        print_line(f"note      {plan.note}")
     if plan.extends is not None:
-        say(f"extends   v{plan.extends.version} ({plan.extends.sha[:12]})")
-    say(f"frozen    {study_shown.sha}")
+        print_line(f"extends   v{plan.extends.version} ({plan.extends.sha[:12]})")
+    print_line(f"frozen    {study_shown.sha}")
     rows = [
         [unit.id, str(unit.items), unit.stage, ", ".join(run[:13] for run in unit.runs)]
         for unit in study_shown.units[:20]
     ]
     print_table(["", "items", "", "runs"], rows)
     if len(study_shown.units) > 20:
-        say(f"and {len(study_shown.units) - 20:,} more (--json)")
+        print_line(f"and {len(study_shown.units) - 20:,} more (--json)")

@@ -14,13 +14,13 @@ from rich.cells import cell_len
 from lab.cli.app import show_room
 from lab.cli.arguments import Arguments, Parser, seconds
 from lab.cli.database import open_store, settings_for
-from lab.cli.output import emit, say
+from lab.cli.output import print_line, print_result
 from lab.cli.repaint import can_repaint, repaint
 from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.core.study_progress import StudyProgress
-from lab.core.text_table import GAP, beside, cut, folded
+from lab.core.text_table import GAP, cut, join_cells, wrap_cells
 from lab.studies import progress_words
 from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn
 from lab.studies.seats import sees_outcomes
@@ -82,7 +82,7 @@ def watch(args: StudyWatchArguments) -> int:
         studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
         if args.json or args.once or not can_repaint():
             overview = _watched(reader.read, studies or _running(store))
-            emit(overview, lambda _: _print(overview, each=bool(studies)), json=args.json)
+            print_result(overview, lambda _: _print(overview, each=bool(studies)), json=args.json)
             return 0
 
         def page(columns: int, rows: int) -> list[str]:
@@ -135,7 +135,7 @@ def _print(overview: StudiesWatched, *, each: bool) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
     lines, means = _lines(overview, width, each=each)
     for line in (*lines, *means):
-        say(line)
+        print_line(line)
 
 
 def _page(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
@@ -208,10 +208,12 @@ def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: in
     lines = [
         line.rstrip()
         for row in cells
-        for line in beside([[cut(row.get(name, ""), widths[name])] for name in column_names], [*widths.values()], right)
+        for line in join_cells(
+            [[cut(row.get(name, ""), widths[name])] for name in column_names], [*widths.values()], right
+        )
     ]
     return _Table(lines, column_names)
 
 
 def _folded(texts: Sequence[str], width: int) -> list[str]:
-    return [line for text in texts for line in folded(text, width)]
+    return [line for text in texts for line in wrap_cells(text, width)]

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 
 from lab.cli.arguments import Arguments, Parser
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, open_store, sweep_leftovers
-from lab.cli.output import emit, print_json, say, warn
+from lab.cli.output import print_json, print_line, print_result, warn
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.quotations import QuotedText, tidy
+from lab.core.quotations import QuotedText, normalize
 from lab.core.rounding import count
 from lab.core.settings import Settings, load
 from lab.core.task import Actor
 
 if TYPE_CHECKING:
-    from store.withdrawal import Covers, Erased
+    from store.withdrawal import Erased, RedactionChoice
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
@@ -106,15 +106,15 @@ def withdraw(args: WithdrawArguments) -> int:
     by = Actor("human", settings.person)
     with open_store(settings, create=False, readonly=args.show) as store:
         sweep_leftovers(Path(), temporary=True)
-        from store.withdrawal import Covers, would_erase
+        from store.withdrawal import RedactionChoice, preview_withdrawal
         from store.withdrawal import withdraw as take_out
 
         def named(erasure: Erased) -> Erased:
             return _without_places(erasure) if settings.seat in ("participant", "rater") else erasure
 
-        covers = Covers(_texts(args.cover), args.cover_all)
+        covers = RedactionChoice(_texts(args.cover), args.cover_all)
         if not args.yes:
-            erasure = named(would_erase(store, args.code, by, covers))
+            erasure = named(preview_withdrawal(store, args.code, by, covers))
             if args.show and args.json:
                 print_json(_withdrawal_report(str(store.path), erasure, done=False))
                 return 0
@@ -124,7 +124,7 @@ def withdraw(args: WithdrawArguments) -> int:
                 return 0
             covers = _ask(args.code, erasure, covers, as_json=args.json)
         erasure, unwiped = erased_or_unwiped(store.path, lambda: named(take_out(store, args.code, by, covers)))
-        emit(
+        print_result(
             _withdrawal_report(str(store.path), erasure, done=True, unwiped=unwiped),
             lambda _: _tell(str(store.path), erasure),
             json=args.json,
@@ -147,7 +147,7 @@ def _refuse_seat(settings: Settings, code: str, covers: list[str] | None) -> Non
 def _texts(covers: list[str] | None) -> tuple[str, ...]:
     """Return the texts to redact, as typed. Raise `LabError` if one is too short to search for."""
     for text in covers or ():
-        if len(tidy(text)) < 2:
+        if len(normalize(text)) < 2:
             raise LabError("withdraw", f"--cover {text[:_SHOWN]!r} is too short to be looked for.", code=2)
     return tuple(covers or ())
 
@@ -155,10 +155,10 @@ def _texts(covers: list[str] | None) -> tuple[str, ...]:
 def _without_places(erasure: Erased) -> Erased:
     """Return the erasure without the places of quotations: a participant must not learn who else takes part."""
     texts = tuple(replace(one, places=()) for one in erasure.quoted.texts)
-    return erasure._replace(quoted=erasure.quoted._replace(texts=texts, left=()))
+    return erasure._replace(quoted=erasure.quoted._replace(texts=texts, remaining=()))
 
 
-def _ask(code: str, erasure: Erased, covers: Covers, *, as_json: bool) -> Covers:
+def _ask(code: str, erasure: Erased, covers: RedactionChoice, *, as_json: bool) -> RedactionChoice:
     """Return what to redact besides. Raise `LabError` unless somebody at a terminal types the code."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("withdraw", "nothing was done: nobody was asked.", "--yes does it; --show only tells.", code=2)
@@ -172,7 +172,7 @@ def _ask(code: str, erasure: Erased, covers: Covers, *, as_json: bool) -> Covers
             texts += [rest.text for rest in unsure[at:]] if answer == "a" else []
             break
         texts += [one.text] if answer == "y" else []
-    say("This cannot be taken back. Copies made before (packs, kits, exports) are yours to delete.")
+    print_line("This cannot be taken back. Copies made before (packs, kits, exports) are yours to delete.")
     sys.stdout.write(f"Type {plain(code, lines=False)} to go on: ")
     sys.stdout.flush()
     if sys.stdin.readline().strip() != code:
@@ -181,21 +181,21 @@ def _ask(code: str, erasure: Erased, covers: Covers, *, as_json: bool) -> Covers
 
 
 def _preview(db: str, erasure: Erased) -> None:
-    say(f"{erasure.row.code} in {db}: what goes")
+    print_line(f"{erasure.row.code} in {db}: what goes")
     _lines(erasure)
     covered = [one for one in erasure.quoted.texts if one.covered]
     if covered:
-        say(f"{count(len(covered), 'text')} of theirs stand elsewhere, too, and are covered there:")
+        print_line(f"{count(len(covered), 'text')} of theirs stand elsewhere, too, and are covered there:")
         _say_places(dict.fromkeys(place for one in covered for place in one.places), _MOST_PLACES)
     _say_left(erasure)
     for line in _QUOTATIONS:
-        say(line)
+        print_line(line)
     for path in erasure.outside:
-        say(f"          outside, yours to delete: {path}")
+        print_line(f"          outside, yours to delete: {path}")
 
 
 def _tell(db: str, erasure: Erased) -> None:
-    say(f"{erasure.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
+    print_line(f"{erasure.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
     _lines(erasure)
     _say_left(erasure)
 
@@ -204,23 +204,23 @@ def _say_left(erasure: Erased) -> None:
     """Print which of their words stay, and where."""
     unsure = [one for one in erasure.quoted.texts if not one.covered]
     if unsure:
-        say(_UNSURE)
+        print_line(_UNSURE)
         for one in unsure:
             _say_quoted(one)
-    for line in erasure.quoted.left:
-        say(f"Words of theirs stay: {line}.")
+    for line in erasure.quoted.remaining:
+        print_line(f"Words of theirs stay: {line}.")
 
 
 def _say_quoted(one: QuotedText) -> None:
-    say(f"  {_quoted(one)}")
+    print_line(f"  {_quoted(one)}")
     _say_places(one.places, _PLACES)
 
 
 def _say_places(places: Collection[str], most: int) -> None:
     for place in list(places)[:most]:
-        say(f"      {place}")
+        print_line(f"      {place}")
     if len(places) > most:
-        say(f"      and {count(len(places) - most, 'more place')}")
+        print_line(f"      and {count(len(places) - most, 'more place')}")
 
 
 def _quoted(one: QuotedText) -> str:
@@ -233,11 +233,11 @@ def _quoted(one: QuotedText) -> str:
 def _lines(erasure: Erased) -> None:
     for name, words in ERASED_WORDS.items():
         if number := erasure.row.counts.get(name, 0):
-            say(f"{number:9,} {words}")
+            print_line(f"{number:9,} {words}")
     if erasure.bytes:
-        say(f"{erasure.bytes:9,} bytes in these runs")
+        print_line(f"{erasure.bytes:9,} bytes in these runs")
     if not erasure.row.counts:
-        say("          nothing yet; the code stays in the plan and answers nothing more")
+        print_line("          nothing yet; the code stays in the plan and answers nothing more")
 
 
 def _withdrawal_report(db: str, erasure: Erased, *, done: bool, unwiped: LabError | None = None) -> Withdrawn:
@@ -245,5 +245,5 @@ def _withdrawal_report(db: str, erasure: Erased, *, done: bool, unwiped: LabErro
     quoted = tuple(replace(one, text="") if done and one.covered else one for one in erasure.quoted.texts)
     return Withdrawn(
         row.code, db, done, row.at, dict(row.counts), erasure.runs, erasure.outside, erasure.bytes, why, quoted,
-        erasure.quoted.left,
+        erasure.quoted.remaining,
     )  # fmt: skip

@@ -35,7 +35,7 @@ class WrittenAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     status: Status | None = None
     ms: Milliseconds | None = None
 
-    def lacking(self) -> tuple[str, str]:
+    def missing_field(self) -> tuple[str, str]:
         """Return the first missing required field and a sentence about it, or two empty strings."""
         for group in _NEEDS.get(self.kind, ()):
             fields = [field for name in group for field in (name, NUMBERED.get(name, name))]

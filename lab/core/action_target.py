@@ -65,7 +65,7 @@ def _resolve_target(
         if not 0 <= number < len(nodes):
             raise LabError(what, f"field {name}: there is no element {number}; the last is {len(nodes) - 1}")
         bounds = nodes[number].bounds
-        visible = bounds.cut(Bounds(0, 0, *size)) if size is not None else bounds
+        visible = bounds.intersection(Bounds(0, 0, *size)) if size is not None else bounds
         # An element may lie outside of the screen, as the end of a long list does.
         if not visible.area:
             raise LabError(what, f"field {name}: element {number} has no place on the screen")

@@ -11,10 +11,10 @@ from msgspec import structs
 
 from lab.core.codec import convert, sha_of
 from lab.core.label import Act, Label, Missing
-from lab.core.option_sets import count_wrong
+from lab.core.option_sets import count_problem
 from lab.core.protocol import Field
 from lab.core.quotations import ErasedWords
-from lab.core.rating_sheet import FieldReference, current
+from lab.core.rating_sheet import FieldReference, current_labels
 from lab.core.study import Study
 from lab.core.task import Actor
 
@@ -69,7 +69,7 @@ class SignedSettlement(msgspec.Struct, frozen=True):
     at: str
 
 
-def adjudicated(acts: Iterable[Act]) -> dict[tuple[str, FieldReference], SignedSettlement]:
+def current_settlements(acts: Iterable[Act]) -> dict[tuple[str, FieldReference], SignedSettlement]:
     """Return the settlements in force by unit and place: the newest of each place, without withdrawn ones."""
     settlements: dict[tuple[str, FieldReference], SignedSettlement] = {}
     for act in sorted(acts, key=lambda act: (act.at, act.id)):
@@ -113,7 +113,7 @@ def place_answers(
     """
     field = study.protocol.field(spot.field)
     answers: dict[tuple[str, str], PlaceAnswer] = {}
-    for label in current(labels):
+    for label in current_labels(labels):
         person = is_person(study, label.rater)
         if label.run != 1 or (label.rater.kind, label.rater.id) == RULE:
             continue
@@ -166,10 +166,10 @@ def set_of_most(field: Field, sets: Sequence[tuple[Any, int]], people: int) -> l
             options.append(option.id)
         elif 2 * (set_count - supporters) <= people:
             return None
-    return None if count_wrong(field, len(options)) else options
+    return None if count_problem(field, len(options)) else options
 
 
-def masks(study: Study, unit: str, raters: Iterable[Actor]) -> dict[tuple[str, str], str]:
+def rater_letters(study: Study, unit: str, raters: Iterable[Actor]) -> dict[tuple[str, str], str]:
     """Assign a letter to each rater (kind, id): A, B, ... Z, A1, ... The study's seed shuffles them in each unit."""
     order = sorted({(one.kind, one.id) for one in raters}, key=lambda one: sha_of([study.id, study.seed, unit, *one]))
     return {one: chr(65 + at % 26) + (str(at // 26) if at >= 26 else "") for at, one in enumerate(order)}
@@ -187,7 +187,7 @@ def comparable(value: Any) -> Any:
 # -- without a person who withdrew ---------------------------------------------------------------------------------
 
 
-def without(what: Settlement, theirs: ErasedWords, *, free: bool) -> Settlement | None:
+def without_person(what: Settlement, theirs: ErasedWords, *, free: bool) -> Settlement | None:
     """Return a settlement without a person's moves, words and code.
 
     `free` is true if the field takes free text. None if the settled value is the person's own text.
@@ -197,17 +197,17 @@ def without(what: Settlement, theirs: ErasedWords, *, free: bool) -> Settlement 
     moves = tuple(
         structs.replace(
             move,
-            was=theirs.unsaid(move.was) if free and isinstance(move.was, str) else move.was,
-            now=theirs.unsaid(move.now) if free and isinstance(move.now, str) else move.now,
-            code=theirs.unsaid(move.code),
-            why=theirs.unsaid(move.why),
+            was=theirs.remove_from(move.was) if free and isinstance(move.was, str) else move.was,
+            now=theirs.remove_from(move.now) if free and isinstance(move.now, str) else move.now,
+            code=theirs.remove_from(move.code),
+            why=theirs.remove_from(move.why),
         )
         for move in what.moves
         if move.rater != theirs.code
     )
-    return structs.replace(what, moves=moves, reason=theirs.unsaid(what.reason))
+    return structs.replace(what, moves=moves, reason=theirs.remove_from(what.reason))
 
 
-def so_many(people: int, says: str) -> str:
+def count_of_answer(people: int, says: str) -> str:
     """Format a count of an answer: `2 completed`, or `2 × 35` if the answer has digits."""
     return f"{people} × {says}" if any(map(str.isdigit, says)) else f"{people} {says}"

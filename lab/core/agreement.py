@@ -16,7 +16,7 @@ combination of the intervals of two numbers (Newcombe).
 """
 
 
-class How(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class IntervalTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Parameters of intervals: `level` is the nominal coverage, `resamples` and `seed` apply to a bootstrap."""
 
     interval: Literal["jackknife-t", "bootstrap"] = "jackknife-t"
@@ -69,7 +69,7 @@ LANDIS_KOCH: tuple[tuple[float, str], ...] = (
 """Upper bound of each word. Source: Landis & Koch 1977. Only printed beside an interval."""
 
 
-def word(value: float) -> str:
+def landis_koch_word(value: float) -> str:
     """Return Landis and Koch's word for a kappa: below 0 poor, up to and including .20 slight, and so on."""
     if value < 0:
         return LANDIS_KOCH[0][1]
@@ -87,9 +87,9 @@ def is_share(one: Agreement) -> bool:
     return one.statistic.casefold().startswith(_SHARES)
 
 
-def words(one: Agreement) -> str:
+def interval_text(one: Agreement) -> str:
     """Return the words for both ends of an interval ("moderate to substantial"), empty without an interval."""
     if one.value is None or one.low is None or one.high is None:
         return ""
-    low, high = word(one.low), word(one.high)
+    low, high = landis_koch_word(one.low), landis_koch_word(one.high)
     return low if low == high else f"{low} to {high}"

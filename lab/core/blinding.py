@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.core.playbook import Playbook, changed
+from lab.core.playbook import Playbook, apply_changes
 from lab.core.protocol import Show
 from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply, Usage
 from lab.core.study import Play, Unit
@@ -42,20 +42,20 @@ FAILED = "The act failed."
 """Text in place of an error, whose own words may name the method."""
 
 
-def blinded(event: AnyEvent, shows: Collection[Show]) -> AnyEvent:
+def blind_event(event: AnyEvent, shows: Collection[Show]) -> AnyEvent:
     """Return an event with only the parts that `shows` names. Its position in the run (`seq`, steps) stays."""
     blind_event: AnyEvent = _blind_value(event, frozenset(shows))
     return blind_event
 
 
-def blinded_unit(unit: Unit, shows: Collection[Show]) -> Unit:
+def blind_unit(unit: Unit, shows: Collection[Show]) -> Unit:
     """Return a unit without the designers' words and its source. The questions and the gold stay.
 
     The gold stays because a pilot unit shows it after submission. A person who reads the file itself can read it
     before.
     """
     task = _blind_value(unit.task, frozenset(shows)) if unit.task is not None else None
-    play = blinded_play(unit.play) if unit.play is not None else None
+    play = blind_play(unit.play) if unit.play is not None else None
     return msgspec.structs.replace(unit, hidden={}, task=task, play=play, cluster=_mask_id(unit.cluster, "group"))
 
 
@@ -66,14 +66,14 @@ _DESIGNED: dict[str, Any] = {
 """Blank values for the parts of a task that only its rating needs. Playing and checking a task do without them."""
 
 
-def blinded_play(play: Play) -> Play:
+def blind_play(play: Play) -> Play:
     """Return a play without its task's rating parts, and with only its own playbook, whose description is removed.
 
     A task whose names a seed changes (`vary`) stays whole, because the run must have it as that world does.
     """
     task, name = play.task, play.agent.partition(":")[2]
     wrong = tuple(
-        Playbook(one.name, "", moves=one.moves or changed(task.playbook, one.changes))
+        Playbook(one.name, "", moves=one.moves or apply_changes(task.playbook, one.changes))
         for one in task.playbooks
         if one.name == name
     )

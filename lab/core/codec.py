@@ -26,7 +26,7 @@ import msgspec
 from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
-from lab.core.suggestion import question, suggestion
+from lab.core.suggestion import did_you_mean, suggestion
 from lab.core.text_encoding import utf8_text
 
 T = TypeVar("T")
@@ -482,7 +482,7 @@ _NAME_FIELDS = ("says", "name", "title", "ask")
 def _suggest_field(name: str, fields: Sequence[str]) -> str:
     """Return a suggestion for an unknown field, as the end of a sentence, empty if none is near."""
     same = [field for field in _NAME_FIELDS if field in fields][:1] if name in (*_NAME_FIELDS, "label", "text") else []
-    return question(same) or suggestion(name, fields)
+    return did_you_mean(same) or suggestion(name, fields)
 
 
 _QUOTE = "'"

@@ -118,9 +118,9 @@ def reason_words(code: str) -> str:
     return REASONS.get(code, code)
 
 
-def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
+def demonstration_task(task: Task | None, intent: str, place: str) -> Task:
     """Return the task to demonstrate: a new one for an own intent, or `task` with `intent` and `place` replaced."""
-    intent, place = checked(intent, "intent"), checked(place, "place")
+    intent, place = check_line(intent, "intent"), check_line(place, "place")
     if task is None:
         return Task(
             f"demo-{uuid7()[-12:]}", "general", title=intent, instruction=intent, place=place, log="none", budget=BUDGET
@@ -135,7 +135,7 @@ def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
     )
 
 
-def checked(text: str, field: str) -> str:
+def check_line(text: str, field: str) -> str:
     """Collapse a person's text into one line. Raise `LabError` that names `field` if it is too long."""
     words = " ".join(text.split())
     if len(words) > _LONGEST:

@@ -60,7 +60,7 @@ def subject_of(task: Task) -> Subject:
 class Design(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A task's graph, decision points, information units and rubric, in the form of a task file.
 
-    `evidence` maps an item's key (see `items`) to the steps that show the item, as `RUN@STEP`.
+    `evidence` maps an item's key (see `design_items`) to the steps that show the item, as `RUN@STEP`.
     """
 
     tdg: Tdg = Tdg()
@@ -78,10 +78,10 @@ class Parts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     units: tuple[InformationUnit, ...] | None = None
     rubric: Rubric | None = None
 
-    def laid_over(self, design: Design) -> Design:
+    def apply_to(self, design: Design) -> Design:
         """Return the design with these parts in place of its own."""
         parts = {name: getattr(self, name) for name in SECTIONS if getattr(self, name) is not None}
-        return tidy(msgspec.structs.replace(design, **parts))
+        return drop_stale_evidence(msgspec.structs.replace(design, **parts))
 
 
 class Revision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -130,7 +130,7 @@ class RevisionLine(msgspec.Struct, frozen=True):
     note: str
 
 
-def items(design: Design) -> dict[str, Any]:
+def design_items(design: Design) -> dict[str, Any]:
     """Return the parts that are drafted and reviewed one by one, by a key such as `tdg/find_dish`, in outline order.
 
     A node's value holds the edges that lead to it and the ids of its paths, but not the nodes in them.
@@ -145,9 +145,9 @@ def items(design: Design) -> dict[str, Any]:
     return by_key | {f"rubric/{criterion.id}": criterion for criterion in design.rubric.criteria}
 
 
-def tidy(design: Design) -> Design:
+def drop_stale_evidence(design: Design) -> Design:
     """Return the design without evidence for removed items."""
-    item_keys = items(design)
+    item_keys = design_items(design)
     evidence = {key: links for key, links in design.evidence.items() if key in item_keys and links}
     return design if evidence == design.evidence else msgspec.structs.replace(design, evidence=evidence)
 
@@ -157,7 +157,7 @@ def first_draft(subject: Subject, by: Actor, design: Design, note: str = "") -> 
     return Revision(uuid7(), *subject, version=1, act="draft", by=by, at=now(), design=design, note=note)
 
 
-def following(
+def next_revision(
     head: Revision,
     act: Act,
     by: Actor,
@@ -188,7 +188,7 @@ def following(
 def _carry_marks(head: Revision, design: Design, act: Act) -> dict[str, str]:
     if head.state == "verified":
         return {}
-    before, after = items(head.design), items(design)
+    before, after = design_items(head.design), design_items(design)
     # `head` as the default equals no item, so that a removed item loses its mark.
     same = {key: words for key, words in head.marks.items() if before.get(key) == after.get(key, head)}
     # A submission answers the objections, and acceptances stay.
@@ -279,4 +279,4 @@ def undo(head: Revision, by: Actor, fetch: Callable[[str], Revision]) -> Revisio
     if last is None or not head.writable:
         return None
     before = fetch(last.supersedes[0]).design if last.supersedes else Design()
-    return following(head, "draft", by, design=before, note=f"took back: {last.note}", undoes=last.id)
+    return next_revision(head, "draft", by, design=before, note=f"took back: {last.note}", undoes=last.id)

@@ -74,7 +74,7 @@ def add(tdg: Tdg, node: TdgNode, after: str = "") -> Tdg:
     return _insert(tdg, node, place._replace(at=place.at + 1))
 
 
-def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
+def replace_node(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
     """Replace the node `id` by `node`. Edges and requirements follow a changed id."""
 
     def new_id(other: str) -> str:
@@ -159,7 +159,7 @@ def outdent(tdg: Tdg, id: str) -> Tdg:
     return add(_detach(tdg, node), node, place.within)
 
 
-def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
+def set_predecessors(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
     """Replace the edges that lead to a node: exactly the nodes `before` lead to it."""
     others = [edge for edge in tdg.edges if edge[1] != id]
     return msgspec.structs.replace(tdg, edges=(*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
@@ -186,7 +186,9 @@ def _detach(tdg: Tdg, node: TdgNode) -> Tdg:
         if other.id not in inside and inside & set(other.requires):
             there = _find_node(without_node, other.id)
             if there is not None:
-                without_node = change(without_node, other.id, msgspec.structs.replace(there, requires=other.requires))
+                without_node = replace_node(
+                    without_node, other.id, msgspec.structs.replace(there, requires=other.requires)
+                )
     return without_node
 
 
@@ -200,7 +202,7 @@ def _insert(tdg: Tdg, node: TdgNode, place: NodePlace) -> Tdg:
             paths.append([])
         paths[place.path].insert(place.at, node)
         alternatives = tuple(tuple(path) for path in paths)
-        return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=alternatives))
+        return replace_node(tdg, holder.id, msgspec.structs.replace(holder, alternatives=alternatives))
     nodes = list(tdg.nodes)
     nodes.insert(place.at, node)
     flow = _flow_through(tdg, node.id, [one.id for one in nodes], place.at)

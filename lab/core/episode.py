@@ -7,9 +7,21 @@ from typing import Any, NamedTuple, Protocol
 
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
-from lab.core.password_redaction import kept
+from lab.core.password_redaction import without_passwords
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Device, Gate, GivingUp, Scoring, Screen, Seeing, Typing, User, WaitCancelled
+from lab.core.seams import (
+    Agent,
+    Device,
+    Gate,
+    ReportsGivingUp,
+    ReportsTypingMethod,
+    Screen,
+    SeesScreen,
+    SupportsScoring,
+    TaskBrief,
+    User,
+    WaitCancelled,
+)
 from lab.core.secret_keys import without_keys
 from lab.core.step import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
@@ -24,7 +36,7 @@ class BlobKeeper(Protocol):
     def state(self, state: dict[str, Any] | None) -> str | None: ...
 
 
-class Judge(Protocol):
+class Scorer(Protocol):
     """Score a run's end: compare the phone's state and the steps with what the task asks for."""
 
     def __call__(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> EpisodeScore: ...
@@ -42,7 +54,7 @@ class EpisodeScore(NamedTuple):
     by: str = ""
 
 
-class Seats(NamedTuple):
+class Parties(NamedTuple):
     """The parties of a run. `person` acts in the agent's place during a take-over."""
 
     agent: Agent
@@ -68,15 +80,15 @@ class PendingTurn(NamedTuple):
 
     asked: Asked | None = None
     answered: Answered | None = None
-    given: ForkOverrides = NOTHING
+    overrides: ForkOverrides = NOTHING
 
 
 def run(
-    brief: Brief,
-    seats: Seats,
+    brief: TaskBrief,
+    seats: Parties,
     control: RunControl,
     keep: BlobKeeper,
-    judge: Judge,
+    judge: Scorer,
     history: Sequence[Step] = (),
     unfinished: PendingTurn | None = None,
     step_limit: int = 0,
@@ -93,8 +105,8 @@ def run(
     try:
         if unfinished is not None and unfinished.asked is not None:
             yield from loop.finish(unfinished.asked, unfinished)
-        elif unfinished is not None and unfinished.given.proposed is not None:
-            yield from loop.turn(unfinished.given)
+        elif unfinished is not None and unfinished.overrides.proposed is not None:
+            yield from loop.turn(unfinished.overrides)
         while not loop.is_over and len(loop.steps) < loop.most:
             yield from loop.turn()
         yield loop.end("completed" if loop.is_over else "budget", judge)
@@ -109,7 +121,7 @@ def run(
 
 class _Loop:
     def __init__(
-        self, brief: Brief, seats: Seats, control: RunControl, keep: BlobKeeper, steps: list[Step], limit: int
+        self, brief: TaskBrief, seats: Parties, control: RunControl, keep: BlobKeeper, steps: list[Step], limit: int
     ) -> None:
         self.brief = brief
         self.seats = seats
@@ -139,7 +151,7 @@ class _Loop:
         decision = overrides.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
         action = decision.action
         # Passwords are removed from what is stored; `action` still has the text that the phone gets.
-        proposed, decision = kept(proposed, decision, screen.tree)
+        proposed, decision = without_passwords(proposed, decision, screen.tree)
         question: Question | None = None
         reply: Reply | None = None
         error: str | None = None
@@ -169,7 +181,7 @@ class _Loop:
     def finish(self, asked_event: Asked, unfinished: PendingTurn) -> Iterator[AnyEvent]:
         """Yield the rest of a turn that was interrupted at its question."""
         if unfinished.answered is None:
-            reply = unfinished.given.reply or self._ask_user(asked_event)
+            reply = unfinished.overrides.reply or self._ask_user(asked_event)
             yield Answered(index=asked_event.index, reply=reply)
         else:
             reply = unfinished.answered.reply
@@ -180,7 +192,7 @@ class _Loop:
             asked_event.before, asked_event.proposed, decision, asked_event.question, reply, None, asked_event.at
         )
 
-    def end(self, status: str, judge: Judge) -> Ended:
+    def end(self, status: str, judge: Scorer) -> Ended:
         """Return the last event: the final screen, and the judge's score and reason."""
         final = self.keep.screen(self.seats.device.observe())
         verdict = judge(self.seats.device.snapshot(), self.steps)
@@ -189,7 +201,7 @@ class _Loop:
             what = "budget" if self.most == self.brief.budget else "limit"
             reason = f"the {what} of {self.most} steps is used up"
             reason += f"; {verdict.reason}" if verdict.by and verdict.reason else ""
-        elif isinstance(self.seats.agent, GivingUp) and self.seats.agent.gave_up:
+        elif isinstance(self.seats.agent, ReportsGivingUp) and self.seats.agent.gave_up:
             reason = "; ".join(part for part in (self.seats.agent.gave_up.rstrip("."), reason) if part)
         return Ended(
             status="completed" if status == "completed" else "budget",
@@ -216,8 +228,8 @@ class _Loop:
 
     def _ask_user(self, asked_event: Asked) -> Reply:
         user = self.seats.user
-        if isinstance(user, Seeing):
-            user.look(asked_event.before)
+        if isinstance(user, SeesScreen):
+            user.see(asked_event.before)
         return user.reply(asked_event.question, self.steps, self.control.stop)
 
     def _perform(self, action: Action) -> str | None:
@@ -230,16 +242,16 @@ class _Loop:
     def _report_reply(self, question: Question, reply: Reply) -> str | None:
         """Report the reply to a phone that scores. Return an error if its score cannot take the reply into account."""
         device = self.seats.device
-        if isinstance(device, Scoring):
+        if isinstance(device, SupportsScoring):
             try:
-                device.hear(question, reply)
+                device.receive_reply(question, reply)
             except LabError as error:
                 return error.sentence
         return None
 
     def _typed_by(self, action: Action | None) -> str:
         device = self.seats.device
-        if action is None or action.kind != "input_text" or not isinstance(device, Typing):
+        if action is None or action.kind != "input_text" or not isinstance(device, ReportsTypingMethod):
             return ""
         return device.typed_by
 

@@ -13,10 +13,10 @@ class Clause(NamedTuple):
     """One line of a guideline: its number from 1, as labels cite it (`§7`), and its text without a list marker."""
 
     number: int
-    says: str
+    text: str
 
     @property
-    def cited(self) -> str:
+    def citation(self) -> str:
         """The form in which a label cites it."""
         return f"§{self.number}"
 

@@ -16,7 +16,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def later(at: str, *before: str | None) -> str:
+def not_before(at: str, *before: str | None) -> str:
     """Return `at`, or the microsecond after the latest of `before` if the clock was set back.
 
     Rows are sorted by time, so that their order is the same in every file that they are merged into.

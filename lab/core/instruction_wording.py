@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from lab.core.password_redaction import secret
+from lab.core.password_redaction import typed_password
 from lab.core.step import Action, Point
-from lab.core.tap_targets import reacts, screen_box
+from lab.core.tap_targets import is_tappable, screen_box
 from lab.core.typed_text import clean
 from lab.core.ui_tree import Node, UiTree
 
@@ -29,7 +29,7 @@ _KEYS = {
 }
 
 
-def suggest(action: Action, tree: UiTree) -> str:
+def suggest_instruction(action: Action, tree: UiTree) -> str:
     """Return the instruction that an action most likely carries out on a screen. It never contains a password."""
     match action.kind:
         case "click":
@@ -59,8 +59,8 @@ def name_at(tree: UiTree, at: Point | None) -> str:
     """Return the name of the node at a pixel: the one that a tap reaches, else the text there, empty if none."""
     if at is None:
         return ""
-    under = tree.at(*at)
-    target = next((node for node in under if reacts(node)), None)
+    under = tree.nodes_at(*at)
+    target = next((node for node in under if is_tappable(node)), None)
     name = name_of(target) if target is not None else ""
     return name or next((_shorten(node.label) for node in under if node.label.strip()), "")
 
@@ -77,7 +77,7 @@ def name_of(node: Node) -> str:
     )
 
 
-def typed_into(tree: UiTree) -> Node | None:
+def focused_field(tree: UiTree) -> Node | None:
     """Return the focused text field, else any focused node, or None without focus."""
     focus_nodes = [node for node in tree.nodes() if node.focused]
     return next((node for node in focus_nodes if _is_field(node)), focus_nodes[0] if focus_nodes else None)
@@ -86,16 +86,18 @@ def typed_into(tree: UiTree) -> Node | None:
 def tappable(tree: UiTree) -> list[Node]:
     """Return the nodes that a tap on their middle reaches, in reading order."""
     screen = screen_box(tree)
-    nodes = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
+    nodes = [node for node in tree.nodes() if is_tappable(node) and node.bounds.intersection(screen).area]
     node_ids = {id(node) for node in nodes}
     open_ = [
-        node for node in nodes if next((n for n in tree.at(*node.bounds.center) if id(n) in node_ids), None) is node
+        node
+        for node in nodes
+        if next((n for n in tree.nodes_at(*node.bounds.center) if id(n) in node_ids), None) is node
     ]
     return sorted(open_, key=lambda node: (node.bounds.top, node.bounds.left))
 
 
 def _word_tap(at: Point | None, tree: UiTree) -> str:
-    target = next((node for node in tree.at(*at) if reacts(node)), None) if at is not None else None
+    target = next((node for node in tree.nodes_at(*at) if is_tappable(node)), None) if at is not None else None
     name = name_at(tree, at) or _format_point(at)
     if target is not None and _is_field(target):
         return f"Tap the field {name}"
@@ -105,9 +107,9 @@ def _word_tap(at: Point | None, tree: UiTree) -> str:
 
 
 def _word_typing(action: Action, tree: UiTree) -> str:
-    field = typed_into(tree)
+    field = focused_field(tree)
     name = _field_name(field) if field is not None else ""
-    if secret(action, tree):
+    if typed_password(action, tree):
         return f"Type the password{f' in {name}' if name else ''}"
     return f"Type {_shorten(action.text or '')}{f' in {name}' if name else ''}"
 
@@ -134,7 +136,7 @@ def _format_point(at: Point | None) -> str:
 
 def _list_suffix(tree: UiTree, at: Point | None) -> str:
     """Return ` in the list of chats` if the list under a pixel has a name, else an empty text."""
-    lists = [node for node in (tree.at(*at) if at is not None else tree.nodes()) if node.scrollable]
+    lists = [node for node in (tree.nodes_at(*at) if at is not None else tree.nodes()) if node.scrollable]
     name = next(((_shorten(node.desc) or _id_words(node)) for node in lists), "")
     if not name:
         return ""

@@ -10,9 +10,9 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.label import Label
-from lab.core.option_sets import as_set, check_set
+from lab.core.option_sets import check_set, parse_set
 from lab.core.protocol import Field
-from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, place_words, says_same, target_of
+from lab.core.rating_sheet import FieldReference, Sheet, fields_by_target, is_same_answer, place_words, target_of
 from lab.core.study import Assignment, Study, Target, Unit
 from lab.core.whole_number import whole_number
 
@@ -28,9 +28,9 @@ class SheetState(NamedTuple):
     assignment: Assignment | None
     sheet: Sheet
     locked: bool = False
-    held: bool = False
+    is_held: bool = False
     withdrawn: bool = False
-    left: bool = False
+    has_left: bool = False
     extended_by: int | None = None
     """The version that extends the study, or None if this one is current."""
     steps: Callable[[str], int | None] = lambda run: None
@@ -93,19 +93,19 @@ def check_open(now: SheetState, rater: str, kind: str, what: str) -> None:
     if now.locked:
         raise LabError(what, "the study is locked; nothing in it changes any more.")
     if now.extended_by is not None:
-        raise LabError(what, goes_on_words(now.extended_by), "Open it again: what was answered is there.")
+        raise LabError(what, extended_words(now.extended_by), "Open it again: what was answered is there.")
     if kind != "human":
         return
-    if now.left:
+    if now.has_left:
         raise LabError(what, f"{rater} has left the study; another goes on in their place.")
     if now.assignment is None:
         raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
     # A held rater may still complete the pilot.
-    if now.held and now.assignment.stage != "pilot":
+    if now.is_held and now.assignment.stage != "pilot":
         raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
 
 
-def goes_on_words(version: int) -> str:
+def extended_words(version: int) -> str:
     """Return the sentence for opening or answering a version that another one extends."""
     return f"the study was extended and goes on as v{version}."
 
@@ -117,7 +117,7 @@ def _check_settlement(what: str, now: SheetState, spot: FieldReference, label: L
         raise LabError(what, f"{label.rater.id} has handed it in; nothing in it changes any more.")
     if now.unit.gold:
         raise LabError(what, "has shown what is right; it is not rated again.")
-    if set(label.replaces) != {one.id for one in clash} or not any(says_same(one, label) for one in clash):
+    if set(label.replaces) != {one.id for one in clash} or not any(is_same_answer(one, label) for one in clash):
         raise LabError(
             what, f"{label.rater.id} has handed it in; of the {len(clash)} answers at {place_words(now.unit, spot)} "
             "one is settled on, and nothing else changes any more."
@@ -145,7 +145,7 @@ def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
 def as_option(field: Field, target: Target | None, value: Any) -> Any:
     """Return a choice in its field's stored form: 4 becomes the option `"4"`, and a set gets the field's order."""
     if field.kind == "many":
-        return as_set(field, value)
+        return parse_set(field, value)
     if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
         return value
     option_ids = target.options if target is not None and target.options else [option.id for option in field.options]

@@ -65,7 +65,7 @@ def last_choices(env: Mapping[str, str] = os.environ) -> LastChoices:
     return LastChoices()
 
 
-def keep_choices(env: Mapping[str, str] = os.environ, **choices: Any) -> None:
+def save_choices(env: Mapping[str, str] = os.environ, **choices: Any) -> None:
     """Store these choices and leave the others unchanged."""
     path = choices_file(env)
     old_choices = last_choices(env)

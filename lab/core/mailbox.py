@@ -33,7 +33,7 @@ class Mailbox(Generic[Asked, Given]):
         """The item that waits for the person, or None."""
         return self._item
 
-    def ask(self, item: Asked, stop: threading.Event) -> Given:
+    def put_and_wait(self, item: Asked, stop: threading.Event) -> Given:
         """Show an item to the person and block until it is answered. Raise `WaitCancelled` once `stop` is set."""
         with self._changed:
             self._item = item

@@ -19,7 +19,7 @@ def in_order(field: Field, ids: Iterable[Any]) -> list[Any]:
     return [*sorted(set(option_ids), key=order.__getitem__), *others]
 
 
-def as_set(field: Field, value: Any) -> Any:
+def parse_set(field: Field, value: Any) -> Any:
     """Parse a set in any form that a file may have: a list, one id, ids between commas, `none`, or a JSON list as text.
 
     Return a value that is not a set unchanged, so that `check_set` refuses it.
@@ -58,11 +58,11 @@ def check_set(what: str, place: str, field: Field, value: Any, *, by_rule: bool 
             raise LabError(what, f"{place}: {one!r} is set by a rule, and asked of nobody")
     if list(value) != in_order(field, value):
         raise LabError(what, f"{place}: {set_words(value)} is not in the order of the protocol, each option once")
-    if why := count_wrong(field, len(value)):
+    if why := count_problem(field, len(value)):
         raise LabError(what, f"{place}: {why}")
 
 
-def count_wrong(field: Field, count: int) -> str:
+def count_problem(field: Field, count: int) -> str:
     """Return a sentence if the number of options is too small or too large, else an empty text."""
     options = "option" if count == 1 else "options"
     if field.least is not None and count < field.least:
@@ -83,10 +83,10 @@ def may_be_empty(field: Field) -> bool:
     return not field.least
 
 
-def typed_set(field: Field, words: str) -> list[str]:
+def parse_typed_set(field: Field, words: str) -> list[str]:
     """Parse a typed set: option ids or their words between commas, or `none`. Raise `LabError` if it is invalid."""
     by_words = {option.shown.casefold(): option.id for option in field.options}
-    value = as_set(field, words)
+    value = parse_set(field, words)
     if not isinstance(value, list):
         raise LabError(field.id, "nothing was typed.")
     option_ids = in_order(field, [by_words.get(one.casefold(), one) if isinstance(one, str) else one for one in value])

@@ -13,7 +13,7 @@ HIDDEN = "(hidden)"
 """Text in place of a password. `Action.raw` has this value if the action's text was removed."""
 
 
-def secret(action: Action | None, tree: UiTree) -> str:
+def typed_password(action: Action | None, tree: UiTree) -> str:
     """Return the text that an action types into a password field, empty if it types none."""
     if action is None or action.kind != "input_text" or not action.text:
         return ""
@@ -22,7 +22,7 @@ def secret(action: Action | None, tree: UiTree) -> str:
 
 def _target_fields(action: Action, tree: UiTree) -> list[Node]:
     """Return the field that gets the text, or all fields if none is known to have the focus."""
-    if action.at is not None and (tapped_fields := [node for node in tree.at(*action.at) if _is_field(node)]):
+    if action.at is not None and (tapped_fields := [node for node in tree.nodes_at(*action.at) if _is_field(node)]):
         return tapped_fields[:1]
     fields = [node for node in tree.nodes() if _is_field(node)]
     return [node for node in fields if node.focused] or fields
@@ -32,9 +32,9 @@ def _is_field(node: Node) -> bool:
     return node.password or node.cls.endswith("EditText")
 
 
-def kept(proposed: Proposed, decision: Decision, tree: UiTree) -> tuple[Proposed, Decision]:
+def without_passwords(proposed: Proposed, decision: Decision, tree: UiTree) -> tuple[Proposed, Decision]:
     """Return a proposal and its decision for storage, without the password that they type."""
-    words = {secret(proposed.action, tree), secret(decision.action, tree)} - {""}
+    words = {typed_password(proposed.action, tree), typed_password(decision.action, tree)} - {""}
     for word in words:
         proposed = _hide_in_proposal(proposed, word)
         decision = msgspec.structs.replace(
@@ -43,7 +43,7 @@ def kept(proposed: Proposed, decision: Decision, tree: UiTree) -> tuple[Proposed
     return proposed, decision
 
 
-def tree_without(tree: UiTree) -> UiTree:
+def without_password_texts(tree: UiTree) -> UiTree:
     """Return a screen's tree without the text of its password fields."""
     if not any(node.password and (node.text or node.desc) for node in tree.nodes()):
         return tree

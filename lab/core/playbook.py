@@ -47,7 +47,7 @@ class Typed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     into: str = ""
 
 
-class Read(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ReadValue(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A value to read from the screen `into` a name: the text `beside` a label, `after` some words, or `until` others.
 
     Text after words ends with its line, or before the `until` words. Of several such texts the lowest is read. With
@@ -92,7 +92,7 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     type: str | Typed | None = None
     pick_time: str | None = None
     scroll: Literal["up", "down", "left", "right"] | None = None
-    read: Read | None = None
+    read: ReadValue | None = None
     set: dict[str, str] | None = None
     ask: str | None = None
     offer: str | None = None
@@ -207,19 +207,19 @@ def load_playbook(path: Path) -> PlaybookFile:
     return playbook_file
 
 
-def chosen(playbook: Sequence[Do], playbooks: Sequence[Playbook], name: str, what: str = "agent") -> tuple[Do, ...]:
+def moves_of(playbook: Sequence[Do], playbooks: Sequence[Playbook], name: str, what: str = "agent") -> tuple[Do, ...]:
     """Return the moves of a named playbook (empty: the good one). Raise `LabError` with the known names if unknown."""
     if not name:
         return tuple(playbook)
     for one in playbooks:
         if one.name == name:
-            return one.moves or changed(playbook, one.changes)
+            return one.moves or apply_changes(playbook, one.changes)
     names = [one.name for one in playbooks]
     there = f"those with a name are: {', '.join(names) or 'none'}"
     raise LabError(what, f"has no playbook {name!r}; {there}{suggestion(name, names)}", code=2)
 
 
-def changed(moves: Sequence[Do], changes: Sequence[Change]) -> tuple[Do, ...]:
+def apply_changes(moves: Sequence[Do], changes: Sequence[Change]) -> tuple[Do, ...]:
     """Return the moves with the changes applied."""
     by_label = {change.at: change for change in changes}
     changed_moves: list[Do] = []
@@ -241,10 +241,10 @@ def _change_blocks(move: Do, changes: Sequence[Change]) -> Do:
         return move
     return msgspec.structs.replace(
         move,
-        then=changed(move.then, changes),
-        otherwise=changed(move.otherwise, changes),
-        do=changed(move.do, changes),
-        on_reply={word: changed(inner, changes) for word, inner in move.on_reply.items()},
+        then=apply_changes(move.then, changes),
+        otherwise=apply_changes(move.otherwise, changes),
+        do=apply_changes(move.do, changes),
+        on_reply={word: apply_changes(inner, changes) for word, inner in move.on_reply.items()},
     )
 
 
@@ -341,7 +341,7 @@ def _check_move(move: Move, what: str, path: str) -> None:
         attribute = "otherwise" if name == "else" else name
         if verbs[0] not in owners and getattr(move, attribute) != getattr(defaults, attribute):
             raise LabError(what, f"field {path}.{name}: belongs to {' and '.join(owners)}, not to {verbs[0]}")
-    field, needs = move.written.lacking() if move.kind is not None else ("", "")
+    field, needs = move.written.missing_field() if move.kind is not None else ("", "")
     if field:
         raise LabError(what, f"field {path}.{field}: {needs}")
     if move.ms is not None and not 0 <= move.ms <= MOST_MS:
@@ -374,7 +374,7 @@ class FlatMove(NamedTuple):
     to: dict[str, int]
 
 
-def lay_flat(moves: Sequence[Do]) -> list[FlatMove]:
+def flatten(moves: Sequence[Do]) -> list[FlatMove]:
     """Flatten the moves into a list, with jumps at the ends of branches and loops."""
     lines: list[FlatMove] = []
 

@@ -23,7 +23,7 @@ from lab.core.secret_keys import without_keys
 MOST_LINE = 1024 * 1024
 """Longest line to read, in bytes."""
 MOST_KEPT = 4096
-"""Bytes of the program's standard error, the last ones, from which `complaint` takes its text."""
+"""Bytes of the program's standard error, the last ones, from which `last_errors` takes its text."""
 MOST_HEARD = 8192
 """Bytes of standard error stored between two reads: half of them the first, half the last."""
 _POLL = 0.05
@@ -115,7 +115,7 @@ class Program:
         self._out.clear()
         return line
 
-    def tell(self, line: bytes, seconds: float) -> None:
+    def send(self, line: bytes, seconds: float) -> None:
         """Write a line that needs no answer. What the program does not read in time is dropped."""
         self._children |= _descendants(self.pid)
         self._to_write = memoryview(line)
@@ -142,7 +142,7 @@ class Program:
             with contextlib.suppress(OSError):
                 stream.close()
 
-    def complaint(self) -> str:
+    def last_errors(self) -> str:
         """Return the last lines of its standard error as plain text without keys, empty if there are none."""
         errors = self._err.decode("utf-8", "backslashreplace")
         if len(self._err) >= MOST_KEPT:
@@ -248,7 +248,7 @@ class Program:
 
     # -- what went wrong -------------------------------------------------------------------------------------
 
-    def refuse(self, error: LabError, answer: bytes) -> LabError:
+    def reject_answer(self, error: LabError, answer: bytes) -> LabError:
         """End the program after an unusable answer. Return the error with the beginning of the answer."""
         return self._end_with_error(f"wrote a line that cannot be used: {error.message}", _quote_start(answer))
 
@@ -256,7 +256,7 @@ class Program:
         """End the program. Return an error with the end of its standard error."""
         self._drain_errors()
         self.end()
-        own_words = self.complaint()
+        own_words = self.last_errors()
         stop = "" if message.endswith(".") else "."
         return LabError(self.what, f'{message}{stop} Its standard error: "{own_words}"' if own_words else message, hint)
 

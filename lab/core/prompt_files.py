@@ -14,12 +14,12 @@ def prompt_text(package: str, name: str) -> str:
     return files(package).joinpath("prompts", name).read_text(encoding="utf-8")
 
 
-def filled(package: str, name: str, **words: str) -> str:
+def fill_prompt(package: str, name: str, **words: str) -> str:
     """Return a prompt with each `$name` replaced. Raise `KeyError` if one has no value."""
     return Template(prompt_text(package, name)).substitute(words).strip()
 
 
-def version_of(package: str, *names: str) -> str:
+def prompts_version(package: str, *names: str) -> str:
     """Return the version of prompts: a hash of their names and texts in order, 12 hexadecimal digits."""
     whole = hashlib.sha256()
     for name in names:

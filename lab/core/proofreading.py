@@ -107,7 +107,7 @@ class ProofreadingSheet:
 
     def __init__(self, demo: Proof, rows: Iterable[Review], by: str) -> None:
         self.demo = demo
-        own = [row for row in valid(rows) if row.by.id == by and row.act != "settle"]
+        own = [row for row in without_undone(rows) if row.by.id == by and row.act != "settle"]
         self.committed = any(row.act == "commit" for row in own)
         self.words = [row for row in own if row.act != "commit"]
         """This person's reviews that they did not take back, in order."""
@@ -149,7 +149,7 @@ def in_order(rows: Iterable[Review]) -> list[Review]:
     return sorted(rows, key=lambda row: (row.at, row.id))
 
 
-def valid(rows: Iterable[Review]) -> list[Review]:
+def without_undone(rows: Iterable[Review]) -> list[Review]:
     """Return the rows in order, without `undo` rows and those they take back."""
     ordered_rows = in_order(rows)
     undone_ids = {row.supersedes for row in ordered_rows if row.act == "undo"}
@@ -167,10 +167,12 @@ def proof_of(trace: Trace) -> Proof:
     """Return the proofreading view of a run. Raise `LabError` if its agent was not a person or it has not ended."""
     steps = [ProofreadStep(step.proposed.instruction, step.action or step.proposed.action) for step in trace.steps]
     task = trace.task
-    return laid_out(trace.id, trace.agent, task.instruction, task.place, steps, ended=trace.ended is not None)
+    return build_proof(trace.id, trace.agent, task.instruction, task.place, steps, ended=trace.ended is not None)
 
 
-def laid_out(trace: str, by: Actor, intent: str, place: str, steps: Sequence[ProofreadStep], *, ended: bool) -> Proof:
+def build_proof(
+    trace: str, by: Actor, intent: str, place: str, steps: Sequence[ProofreadStep], *, ended: bool
+) -> Proof:
     """Build a `Proof` like `proof_of`, from its parts."""
     if by.kind != "human":
         raise LabError(f"run {trace}", "is no demonstration: no person worked the phone in it.")
@@ -254,7 +256,9 @@ def _check_settling(what: str, review_state: ProofreadingState, sheet: Proofread
 
 def _check_undo(what: str, rows: Sequence[Review], row: Review) -> None:
     """Raise `LabError` unless the row takes back the person's own newest review at the place, not yet submitted."""
-    own = [one for one in valid(rows) if one.place == row.place and one.by.id == row.by.id and one.act != "commit"]
+    own = [
+        one for one in without_undone(rows) if one.place == row.place and one.by.id == row.by.id and one.act != "commit"
+    ]
     if not own or own[-1].id != row.supersedes:
         raise LabError(what, f"{row.by.id} has said nothing of {place_words(row.place)} that could be taken back.")
 
@@ -294,7 +298,7 @@ def _check_value(what: str, row: Review) -> None:
 
 def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState:
     """Return a demonstration's state from all its rows, in any order."""
-    valid_rows = valid(rows)
+    valid_rows = without_undone(rows)
     # The first two who submit are the proofreaders. Others can only settle.
     proofreaders = tuple(dict.fromkeys(row.by.id for row in valid_rows if row.act == "commit"))[:2]
     if len(proofreaders) < 2:
@@ -330,7 +334,7 @@ def proofreading_state(demo: Proof, rows: Iterable[Review]) -> ProofreadingState
     return ProofreadingState(state, proofreaders, differences, values, rejected_steps, settlers)
 
 
-def visible(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
+def visible_rows(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
     """Return the rows that a person may see: their own, and all once two proofreaders have submitted."""
     ordered_rows = in_order(rows)
     if len(proofreading_state(demo, ordered_rows).proofreaders) >= 2:

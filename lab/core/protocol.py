@@ -8,8 +8,8 @@ import msgspec
 
 from lab.core.codec import sha_of
 from lab.core.practice import Practice
-from lab.core.sheet_words import IN as SHEET_WORDS
-from lab.core.sheet_words import PAST_HINTS, SAID
+from lab.core.sheet_words import ENGLISH, PAST_HINTS
+from lab.core.sheet_words import WORDS_BY_LOCALE as SHEET_WORDS
 
 UnitKind = Literal[
     "run", "pair of runs", "pair of instruction sets", "pair of texts", "step", "question", "task", "task to play"
@@ -89,7 +89,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     def option(self, id: str) -> Option | None:
         return next((option for option in self.options if option.id == id), None)
 
-    def asked_where(self, value: Any) -> bool:
+    def is_asked_for(self, value: Any) -> bool:
         """Return True if `show_if` holds for this value of the field it names. In a set one member must match."""
         if value is None:
             return False
@@ -146,9 +146,9 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def guide_sha(self, locale: str) -> str:
         """Return the version of the guideline in a locale."""
-        return sha_of(self.guided(locale))
+        return sha_of(self.guideline(locale))
 
-    def guided(self, locale: str) -> str:
+    def guideline(self, locale: str) -> str:
         """Return the guideline in a locale, or that in English or the first locale if it is missing."""
         for name in (locale, locale.partition("-")[0], "en", *self.guide):
             if name in self.guide:
@@ -163,14 +163,14 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
                     return words[name][key]
         return default
 
-    def hinted(self, locale: str, field: Field) -> str:
+    def hint(self, locale: str, field: Field) -> str:
         """Return the hint below a question, without the advice of earlier versions on typing a number."""
         hint = self.word(locale, f"{field.id}.hint", field.hint)
         return PAST_HINTS.get(hint, hint)
 
-    def sheet_said(self, locale: str, key: str, *of: object) -> str:
+    def sheet_word(self, locale: str, key: str, *of: object) -> str:
         """Return a word that every sheet uses, with `of` in its gap."""
-        return self.word(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
+        return self.word(locale, key, ENGLISH[key]).replace("{}", " ".join(map(str, of)))
 
     def reason_words(self, locale: str) -> dict[str, str]:
         """Return the reasons offered for settling by id, in words."""

@@ -90,14 +90,14 @@ class Quotation(NamedTuple):
         return self.part or self.text
 
 
-def tidy(text: str) -> str:
+def normalize(text: str) -> str:
     """Normalize a text to its words, for comparison."""
     return " ".join(word for word, _, _ in _split_words(text))
 
 
 def is_telling(text: str) -> bool:
     """Return True if a text's occurrence elsewhere cannot be a coincidence."""
-    words = tidy(text).split()
+    words = normalize(text).split()
     return _text_weight(words) >= LONG and any(not word.isdigit() and word not in _EVERYDAY for word in words)
 
 
@@ -112,11 +112,11 @@ class Quotations:
         self._starts: set[str] = set()
         """First words of the whole texts and parts."""
         self._pairs: dict[str, set[str]] = {}
-        """Filter of `may_stand_in`: the longest word of each text or part, with the second longest that goes with it.
+        """Filter of `may_occur_in`: the longest word of each text or part, with the second longest that goes with it.
 
         The second word is empty if there is only one.
         """
-        for text in dict.fromkeys(map(tidy, texts)):
+        for text in dict.fromkeys(map(normalize, texts)):
             words = text.split()
             # A single character is found everywhere.
             if len(text) < 2:
@@ -132,11 +132,11 @@ class Quotations:
                 self._parts |= found
         self._starts |= self._wholes.keys()
 
-    def stand_in(self, raw: str) -> bool:
+    def occur_in(self, raw: str) -> bool:
         """Return True if a text, or the JSON of one, quotes any of them."""
-        return self.may_stand_in(raw) and next(self.find(raw), None) is not None
+        return self.may_occur_in(raw) and next(self.find(raw), None) is not None
 
-    def may_stand_in(self, raw: str) -> bool:
+    def may_occur_in(self, raw: str) -> bool:
         """Return False if a text, or the JSON of one, cannot quote any of them. A quick filter."""
         if "\\" in raw:
             # Escaped letters hide words from this search, so a quotation is possible.
@@ -190,7 +190,7 @@ class QuotationRedaction(TextRedaction):
         self._covers = frozenset(covers)
         self._spares = frozenset(spares)
         self._answers = frozenset(answers)
-        self.put_in = False
+        self.is_filled_in = False
         """True if signed text was filled in for a person, so that it is not their own."""
         self.found: list[Quotation] = []
         self.own: list[str] = []
@@ -230,25 +230,25 @@ class QuotationRedaction(TextRedaction):
             return items
         left, before = [], ""
         for role, text in items:
-            is_theirs = (before, tidy(text)) in self._answers
+            is_theirs = (before, normalize(text)) in self._answers
             self.repeated += is_theirs
             left.append([role, WITHDRAWN if is_theirs else text])
-            before = tidy(text)
+            before = normalize(text)
         return left if left != items else items
 
     def _cover_text(self, text: str, field: str) -> str:
-        if not self._quotations.may_stand_in(text):
+        if not self._quotations.may_occur_in(text):
             return text
         self._field = field
-        if self.put_in and any(tidy(text) == reply for _, reply in self._answers):
+        if self.is_filled_in and any(normalize(text) == reply for _, reply in self._answers):
             self.repeated += 1
             return WITHDRAWN
         document, style = _parse_json(text)
         if style is not None:
             covered = self.cover(document)
             return text if covered == document else json.dumps(covered, ensure_ascii=text.isascii(), separators=style)
-        is_reply = self._signer_kind == "human" and not self.put_in and field in _REPLY_FIELDS
-        if is_reply and tidy(text) in self._quotations.texts:
+        is_reply = self._signer_kind == "human" and not self.is_filled_in and field in _REPLY_FIELDS
+        if is_reply and normalize(text) in self._quotations.texts:
             self.own += [one.says for one in self._quotations.find(text)]
             return self._mask_quotations(text, self._covers - self._spares)
         return self._mask_quotations(text, self._covers | self._spares)
@@ -258,7 +258,7 @@ class QuotationRedaction(TextRedaction):
         return self._mask_quotations(text, self._covers | self._spares)
 
     def _mask_quotations(self, text: str, covers: frozenset[str]) -> str:
-        if not self._quotations.may_stand_in(text):
+        if not self._quotations.may_occur_in(text):
             return text
         found = list(self._quotations.find(text))
         self.found += found
@@ -287,7 +287,7 @@ class ErasedWords:
 
     def __init__(self, code: str, texts: Iterable[str]) -> None:
         self.code = code
-        self._texts = set(map(tidy, texts)) - {""}
+        self._texts = set(map(normalize, texts)) - {""}
         self._long = Quotations(text for text in self._texts if len(text) >= LONG)
         self._short = Quotations((text for text in self._texts if 1 < len(text) < LONG), parts=False)
         self._covers = QuotationRedaction(self._short, self._short.texts)
@@ -295,9 +295,9 @@ class ErasedWords:
 
     def holds(self, text: str) -> bool:
         """Return True if a text is one of theirs."""
-        return tidy(text) in self._texts
+        return normalize(text) in self._texts
 
-    def unsaid(self, text: str) -> str:
+    def remove_from(self, text: str) -> str:
         """Return a text without quotations of theirs and without their code.
 
         A quotation of a text of 12 characters or more, or of a part of it, replaces the whole text. A shorter quotation

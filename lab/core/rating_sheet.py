@@ -48,7 +48,7 @@ class Sheet:
 
         They do not count until the rater settles.
         """
-        self.committed_at = next((act.at for act in handed_in(acts).values()), None)
+        self.committed_at = next((act.at for act in submitted_sheets(acts).values()), None)
 
     @property
     def committed(self) -> bool:
@@ -94,7 +94,7 @@ class Sheet:
         # The condition's field is the same target's, else the unit's.
         for place in (FieldReference(spot.target, name), FieldReference("", name)):
             if place in self.heads:
-                return field.asked_where(self.value(place))
+                return field.is_asked_for(self.value(place))
         return False
 
     @cached_property
@@ -123,7 +123,7 @@ class Sheet:
         return next((label for label in self.rows if label.id == undone.supersedes), None)
 
 
-def handed_in(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
+def submitted_sheets(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
     """Return the submitted sheets (rater, unit, run) with the act that submitted each.
 
     The last act on a sheet is the one with the latest time, not the last in the file, because a kit's acts arrive late.
@@ -152,7 +152,7 @@ def target_of(unit: Unit, id: str) -> Target | None:
 # -- making rows -----------------------------------------------------------------------------------------------
 
 
-BESIDE = ("confidence", "evidence", "region", "note", "cites")
+DETAIL_FIELDS = ("confidence", "evidence", "region", "note", "cites")
 """Fields that accompany an answer's value."""
 
 
@@ -167,20 +167,20 @@ def answer_to(sheet: Sheet, label: Label) -> Label:
         return msgspec.structs.replace(label, supersedes=None, also=())
     clash = sheet.clashes.get(spot, ())
     others = tuple(one.id for one in clash if one.id != head.id)
-    same_answer = next((one for one in reversed(clash) if says_same(one, label)), None)
+    same_answer = next((one for one in reversed(clash) if is_same_answer(one, label)), None)
     details: dict[str, Any] = {}
-    if same_answer is not None and not any(getattr(label, name) for name in BESIDE):
-        details = {name: getattr(same_answer, name) for name in BESIDE}
+    if same_answer is not None and not any(getattr(label, name) for name in DETAIL_FIELDS):
+        details = {name: getattr(same_answer, name) for name in DETAIL_FIELDS}
     return msgspec.structs.replace(label, supersedes=head.id, also=others, **details)
 
 
-def says_same(one: Label, other: Label) -> bool:
+def is_same_answer(one: Label, other: Label) -> bool:
     """Return True if two labels give the same value or the same reason for a missing one. 1 is not true."""
     same_kind = isinstance(one.value, bool) is isinstance(other.value, bool)
     return same_kind and (one.value, one.reason_missing) == (other.value, other.reason_missing)
 
 
-def clashing(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
+def clashes_of(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
     """Return the places (`place_key`) with several heads, and those. They do not count until their rater settles."""
     return {key: heads for key, heads in _heads_by_place(labels).items() if len(heads) > 1}
 
@@ -194,7 +194,7 @@ def undo_of(sheet: Sheet, label: Label) -> Label | None:
     before = sheet.restored(undone)
     earlier: dict[str, Any] = {}
     if before is not None:
-        earlier = {name: getattr(before, name) for name in ("value", "reason_missing", *BESIDE)}
+        earlier = {name: getattr(before, name) for name in ("value", "reason_missing", *DETAIL_FIELDS)}
     return msgspec.structs.replace(
         label, act="undo", undoes=undone.id, target=undone.target, field=undone.field, supersedes=head.id, **earlier
     )
@@ -218,7 +218,7 @@ MISSING: Mapping[Missing, str] = {
 """Reasons for a missing answer, in words."""
 
 
-def current(labels: Iterable[Label]) -> list[Label]:
+def current_labels(labels: Iterable[Label]) -> list[Label]:
     """Return the current labels, without cleared ones and clashes. Agreement is computed from these."""
     return [heads[0] for heads in _heads_by_place(labels).values() if len(heads) == 1 and not heads[0].cleared]
 
@@ -241,6 +241,6 @@ def place_key(label: Label) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def ordered(labels: Sequence[Label]) -> list[Label]:
+def by_time(labels: Sequence[Label]) -> list[Label]:
     """Sort labels by time."""
     return sorted(labels, key=lambda label: (label.at, label.id))

@@ -49,12 +49,12 @@ class ReadText(msgspec.Struct, frozen=True):
         return UiTree(tuple(Node(line.box, line.text, cls=READ) for line in self.lines))
 
 
-def was_read(tree: UiTree | None) -> bool:
+def is_from_ocr(tree: UiTree | None) -> bool:
     """Return True if OCR made this tree."""
     return tree is not None and bool(tree.roots) and tree.roots[0].cls == READ
 
 
-def line_holds(text: str, words: str) -> bool:
+def line_contains(text: str, words: str) -> bool:
     """Return True if an OCR line contains words. Case and blanks do not count, because engines lose some blanks."""
     return without_blanks(words) in without_blanks(text)
 
@@ -64,6 +64,6 @@ def without_blanks(text: str) -> str:
     return "".join(text.split()).casefold()
 
 
-def says_nothing(tree: UiTree | None) -> bool:
+def has_no_text(tree: UiTree | None) -> bool:
     """Return True if a screen's tree is missing or has no words."""
     return tree is None or not any(node.text.strip() or node.desc.strip() for node in tree.nodes())

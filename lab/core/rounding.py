@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Decimal
 
 
-def rounded(value: float, digits: int, times: int = 1) -> str:
+def format_number(value: float, digits: int, times: int = 1) -> str:
     """Return `value` x `times` with `digits` decimals and separated thousands.
 
     121 of 400 is 30.25 %, printed as 30.3, where binary rounding to even would give 30.2. It rounds the shortest

@@ -57,7 +57,7 @@ class RunControl:
             self._taken_over = by_person
             self._changed.notify_all()
 
-    def halt(self) -> None:
+    def stop_run(self) -> None:
         """End the run: every wait on this control raises `WaitCancelled`."""
         self.stop.set()
         with self._changed:

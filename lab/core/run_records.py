@@ -110,14 +110,14 @@ RENAMED = "agent name"
 _TAG = re.compile(r"[^\W_][\w./-]{0,39}")
 
 
-def tag_of(text: str) -> str:
+def normalize_tag(text: str) -> str:
     """Normalize a tag: Unicode NFC, lower case."""
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def check_tag(text: str) -> str:
     """Return a normalized tag. Raise `LabError` unless it is a word of at most 40 letters, digits and . / - _."""
-    tag = tag_of(text)
+    tag = normalize_tag(text)
     if tag == "none" or not _TAG.fullmatch(tag):
         problem = "is what finds runs without a tag" if tag == "none" else "is no tag"
         hint = "A tag is one word: letters and digits first, then also . / - _; at most 40 characters."
@@ -182,7 +182,7 @@ class Imported(NamedTuple):
         return first.trace
 
 
-def numbered(events: Iterable[AnyEvent]) -> list[AnyEvent]:
+def number_events(events: Iterable[AnyEvent]) -> list[AnyEvent]:
     """Return events with `seq` from 0 in their order. A reader's last step."""
     return [msgspec.structs.replace(event, seq=i) for i, event in enumerate(events)]
 

@@ -13,7 +13,7 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.proofreading import Review, action_of, plain_value
-from lab.core.read_text import says_nothing
+from lab.core.read_text import has_no_text
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.step import Action, Observation, Prompt, Proposed
 from lab.core.task import Actor
@@ -66,7 +66,7 @@ def boxes_of(events: Sequence[AnyEvent], boxes: Mapping[int, Sequence[Bounds]]) 
     return by_tree
 
 
-def plan(
+def plan_redactions(
     runs: Iterable[Sequence[AnyEvent]],
     boxes: Mapping[str, tuple[Bounds, ...]],
     words: Sequence[str],
@@ -88,13 +88,13 @@ def plan(
             if screen.image is None:
                 continue
             tree = screen.tree
-            if words and says_nothing(tree) and screen.image not in lines and read_tree is not None:
+            if words and has_no_text(tree) and screen.image not in lines and read_tree is not None:
                 lines |= {screen.image: text_tree} if (text_tree := read_tree(screen.image)) is not None else {}
             if tree is None and words and screen.image not in lines:
                 unseen.add(screen.image)
             also = cloak.with_words(texts_under(tree, boxes.get(screen.image, ())))
-            more = tuple(dict.fromkeys(node.bounds for node in holding(tree, also)))
-            more += tuple(_enlarge(node.bounds) for node in holding(lines.get(screen.image), cloak))
+            more = tuple(dict.fromkeys(node.bounds for node in nodes_with_words(tree, also)))
+            more += tuple(_enlarge(node.bounds) for node in nodes_with_words(lines.get(screen.image), cloak))
             if more:
                 paints[screen.image] = (*paints.get(screen.image, ()), *more)
     for events in runs:
@@ -108,7 +108,7 @@ def _enlarge(line: Bounds) -> Bounds:
     return Bounds(max(0, line.left - more), max(0, line.top - more), line.right + more, line.bottom + more)
 
 
-def spread(
+def extend_to_adjacent(
     events: Sequence[AnyEvent], planned: RunRedactions, alike: Callable[[str, str, Bounds], bool]
 ) -> RunRedactions:
     """Extend the plan to each adjacent picture in which a part painted for its words still looks the same.
@@ -154,19 +154,19 @@ def observations(event: AnyEvent) -> list[Observation]:
     return []
 
 
-def holding(tree: UiTree | None, cloak: TextRedaction) -> list[Node]:
+def nodes_with_words(tree: UiTree | None, cloak: TextRedaction) -> list[Node]:
     """Return the innermost nodes on the screen that contain the words."""
     if tree is None:
         return []
-    nodes = [node for node in tree.nodes() if cloak.holds(node.text) or cloak.holds(node.desc)]
+    nodes = [node for node in tree.nodes() if cloak.matches(node.text) or cloak.matches(node.desc)]
     inner = {id(node) for node in nodes}
     outer = {id(node) for node in nodes if any(id(below) in inner for below in list(node.walk())[1:])}
     return [node for node in nodes if id(node) not in outer and node.bounds.area]
 
 
-def under(node: Node, boxes: Iterable[Bounds]) -> bool:
+def is_under_boxes(node: Node, boxes: Iterable[Bounds]) -> bool:
     """Return True if a node is under one of the boxes."""
-    areas = ((node.bounds.cut(box).area, min(node.bounds.area, box.area)) for box in boxes)
+    areas = ((node.bounds.intersection(box).area, min(node.bounds.area, box.area)) for box in boxes)
     return any(least and overlap >= _MIN_OVERLAP * least for overlap, least in areas)
 
 
@@ -174,7 +174,9 @@ def texts_under(tree: UiTree | None, boxes: Sequence[Bounds]) -> list[str]:
     """Return the texts of the nodes under boxes."""
     if tree is None or not boxes:
         return []
-    return [text for node in tree.nodes() if under(node, boxes) for text in (node.text, node.desc) if text.strip()]
+    return [
+        text for node in tree.nodes() if is_under_boxes(node, boxes) for text in (node.text, node.desc) if text.strip()
+    ]
 
 
 # -- doing it --------------------------------------------------------------------------------------------------
@@ -283,7 +285,7 @@ class Redactor:
     def _cover_node(self, node: Node, boxes: Sequence[Bounds]) -> Node:
         """Cover a node: all of its text if it is under a box, else the words in it."""
         children = tuple(self._cover_node(child, boxes) for child in node.children)
-        if under(node, boxes):
+        if is_under_boxes(node, boxes):
             text, desc = MASK if node.text.strip() else node.text, MASK if node.desc.strip() else node.desc
         else:
             text, desc = self.cloak.mask(node.text), self.cloak.mask(node.desc)
@@ -315,8 +317,8 @@ def _texts_typed_under(event: Asked | Step, boxes: Sequence[Bounds]) -> list[str
         if action is None or action.kind != "input_text" or not action.text:
             continue
         focus_nodes = [node for node in tree.nodes() if node.focused] if tree is not None else []
-        hits_box = any(box.holds(*action.at) for box in boxes) if action.at is not None else False
-        if hits_box or any(under(node, boxes) for node in focus_nodes):
+        hits_box = any(box.contains(*action.at) for box in boxes) if action.at is not None else False
+        if hits_box or any(is_under_boxes(node, boxes) for node in focus_nodes):
             texts.append(action.text)
     return texts
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-def too_large(size: tuple[int, int] | None) -> str:
+def size_problem(size: tuple[int, int] | None) -> str:
     """Return why a picture of this size is not decoded, empty if it is."""
     if size is None or size[0] * size[1] <= PICTURE_PIXELS:
         return ""
@@ -29,7 +29,7 @@ def open_picture(data: bytes) -> Image:
 
     Image.MAX_IMAGE_PIXELS = None  # ours is asked first; PIL's prints a warning into the terminal
     image = Image.open(io.BytesIO(data), formats=("PNG", "JPEG"))
-    if reason := too_large(image.size):
+    if reason := size_problem(image.size):
         image.close()
         raise ValueError(reason)
     return image
@@ -42,7 +42,7 @@ class MendedPicture(NamedTuple):
     why: str
 
 
-def mended_picture(data: bytes) -> MendedPicture | None:
+def repair_picture(data: bytes) -> MendedPicture | None:
     """Recover a screenshot behind text, with doubled line feeds or in another format, or None if impossible.
 
     A terminal between adb and the file doubles line feeds.
@@ -94,7 +94,7 @@ def _convert_other_format(data: bytes) -> MendedPicture | None:
     try:
         kinds = [kind for kind in _OTHER_FORMATS if kind in Image.OPEN]
         with Image.open(io.BytesIO(data), formats=kinds) as image:
-            if too_large(image.size):
+            if size_problem(image.size):
                 return None
             kind, pixels = str(image.format), image.convert("RGB").tobytes()
             return MendedPicture(png_of(pixels, image.size), f"a {kind}")

@@ -57,17 +57,17 @@ class Pattern(NamedTuple):
         """Return True if it matches anywhere in the part of the text that it reads."""
         return self.compiled.search(text, 0, self.reads) is not None
 
-    def all(self, text: str) -> list[str]:
+    def find_all(self, text: str) -> list[str]:
         """Return every match in the part of the text that it reads."""
         return [one[0] for one in self.compiled.finditer(text, 0, self.reads)]
 
-    def replaced(self, text: str, by: str, count: int = 0) -> str:
+    def replace(self, text: str, by: str, count: int = 0) -> str:
         """Return a text with the matches in the part that it reads replaced."""
         return self.compiled.sub(by, text[: self.reads], count=count) + text[self.reads :]
 
 
 @lru_cache(maxsize=512)
-def pattern(expression: str, *, any_case: bool = False) -> Pattern:
+def compile_pattern(expression: str, *, any_case: bool = False) -> Pattern:
     """Compile a stranger's expression. Raise `UnsafePattern` if it is invalid or backtracks too much."""
     flags = re.IGNORECASE if any_case else 0
     if len(expression) > LONGEST:

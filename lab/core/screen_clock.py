@@ -29,7 +29,7 @@ def seconds_passed(earlier: str, later: str) -> float:
     return max(0.0, ids_and_clock.seconds_between(earlier, later) or 0.0)
 
 
-def span(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Format a duration as `m:ss`, or `h:mm:ss` from an hour on."""
     whole = max(0, int(seconds))
     minutes, rest = divmod(whole, 60)

@@ -109,7 +109,7 @@ class Device(Protocol):
 
 
 @runtime_checkable
-class Attached(Protocol):
+class SupportsConnectionState(Protocol):
     """A phone on a connection that can fail.
 
     `on_line` is called on a thread of the phone's own: with the reason when it disconnects, with None when it is back.
@@ -123,7 +123,7 @@ class Attached(Protocol):
 
 
 @runtime_checkable
-class Turning(Protocol):
+class SupportsPosture(Protocol):
     """A phone that a hand can rotate, or show on another display.
 
     `on_posture` is called on any thread with a word of `POSTURES` and a sentence. It is also called for the first
@@ -134,7 +134,7 @@ class Turning(Protocol):
 
 
 @runtime_checkable
-class Typing(Protocol):
+class ReportsTypingMethod(Protocol):
     """A phone with several ways to type. `typed_by` names the one that typed the newest text."""
 
     @property
@@ -149,14 +149,14 @@ class EnvironmentScore(NamedTuple):
 
 
 @runtime_checkable
-class Scoring(Protocol):
+class SupportsScoring(Protocol):
     """A phone of an environment that scores its runs itself and receives what the score depends on."""
 
     @property
     def scorer(self) -> str:
         """Name and address of the environment that scores."""
 
-    def hear(self, question: Question, reply: Reply) -> None:
+    def receive_reply(self, question: Question, reply: Reply) -> None:
         """Receive a question and its reply. Raise `LabError` if the score cannot take them into account."""
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
@@ -182,13 +182,16 @@ class Environment(Protocol):
         """Raise `LabError` if a run of the task could not be scored, as far as that is known beforehand."""
 
     def phone(self, task: Task, seed: int) -> Device:
-        """Return its phone (`Scoring`) at the task's start, whatever ran before. Closing the phone ends the task."""
+        """Return its phone (`SupportsScoring`) at the task's start, whatever ran before.
+
+        Closing the phone ends the task.
+        """
 
     def close(self) -> None:
         """Release the environment. Its phones stay open. A second call does nothing."""
 
 
-class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
+class TaskBrief(msgspec.Struct, frozen=True, omit_defaults=True):
     """Everything an agent receives: never the persona's facts, a log entry's label or the checks.
 
     `log` has lines `[time] (location) action`. `instruction` is empty in a proactive run.
@@ -208,33 +211,33 @@ class Agent(Protocol):
     @property
     def actor(self) -> Actor: ...
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """Return its next action. It may block as long as it likes, on a thread of its own."""
 
 
 @runtime_checkable
-class Remembering(Protocol):
+class SupportsMemory(Protocol):
     """An agent that learns across runs. It gets each finished run and its status, never its score."""
 
-    def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None: ...
+    def remember(self, brief: TaskBrief, steps: Sequence[Step], status: str) -> None: ...
 
 
 @runtime_checkable
-class Introducing(Protocol):
+class SupportsIntroduction(Protocol):
     """An agent that knows its identity only after a request. `introduce` completes its `actor`."""
 
     def introduce(self) -> None: ...
 
 
 @runtime_checkable
-class Complaining(Protocol):
+class SupportsErrorLog(Protocol):
     """An agent with a log of its own. `take_errors` returns each part once: what came since its last action."""
 
     def take_errors(self) -> str: ...
 
 
 @runtime_checkable
-class GivingUp(Protocol):
+class ReportsGivingUp(Protocol):
     """An agent that may be unable to continue.
 
     `gave_up` is the reason why it ended the run, empty if it did its work.
@@ -251,14 +254,14 @@ class Interruptible(Protocol):
 
 
 @runtime_checkable
-class Illustrated(Protocol):
+class SupportsPictures(Protocol):
     """An agent that sends pictures of its own making. `keep`, set by the run, stores bytes and returns their sha256."""
 
     keep: Callable[[Blob], str]
 
 
 @runtime_checkable
-class WordReading(Protocol):
+class SupportsOcr(Protocol):
     """An agent that needs the words in a picture without a tree. `read`, set by the run, returns them.
 
     `read` blocks for a bounded time. It returns None if the tree has words or no OCR is available, and raises
@@ -286,14 +289,14 @@ class User(Protocol):
 
 
 @runtime_checkable
-class Seeing(Protocol):
+class SeesScreen(Protocol):
     """A user who may see the phone. `look` gets the screen before each question."""
 
-    def look(self, screen: Observation) -> None: ...
+    def see(self, screen: Observation) -> None: ...
 
 
 @runtime_checkable
-class Configured(Protocol):
+class SupportsConfigHash(Protocol):
     """A user whose answers depend on a prompt and parameters. `config_sha` is the hash of them all."""
 
     @property

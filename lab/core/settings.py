@@ -162,7 +162,7 @@ def source_of(field: str, env: Mapping[str, str] = os.environ) -> tuple[str, str
     return ("the environment", variable) if variable in env else (f"settings file {settings_file(env)}", field)
 
 
-def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
+def save_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
     """Write the theme into settings.toml and leave the rest unchanged. Raise `LabError` if that fails."""
     path = settings_file(env)
     line = f'theme = "{theme}"\n'
@@ -181,7 +181,7 @@ def keep_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:
         raise LabError(f"settings file {path}", f"cannot be written ({error}); the theme is not kept.") from error
 
 
-def check_named(settings: Settings, what: str) -> None:
+def require_person(settings: Settings, what: str) -> None:
     """Raise `LabError` if the person has no study code and `what` needs a signature."""
     if settings.person == UNNAMED:
         raise LabError(what, "is signed with a study code, and none was given.", "--as CODE says who you are.", code=2)
@@ -197,10 +197,10 @@ def check_people(codes: Sequence[str], what: str, field: str) -> None:
     """Raise `LabError` if a code is invalid, or if two differ only in capitals."""
     for place, code in enumerate(codes):
         check_code(code, what, field)
-        check_unlike(code, codes[:place], what, field)
+        check_distinct(code, codes[:place], what, field)
 
 
-def check_unlike(code: str, known: Iterable[str], what: str, field: str) -> None:
+def check_distinct(code: str, known: Iterable[str], what: str, field: str) -> None:
     """Raise `LabError` if another known code differs from this one only in capitals. A known code passes."""
     known = tuple(known)
     other = next((one for one in known if one.casefold() == code.casefold()), code)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SAID: Mapping[str, str] = {
+ENGLISH: Mapping[str, str] = {
     "_number": "{}: type the number, and Enter where a digit could follow.",
     "_hundredths": "{}, as hundredths: 85 is 0.85; Enter where a digit could follow.",
     "_digit": "{}: one digit",
@@ -120,7 +120,7 @@ _ZH: Mapping[str, str] = {
     "_past_none": "还没有评分表：作答之后会列在这里。",
     "_past_no_such": "您的评分表中没有这些词。",
 }
-IN: Mapping[str, Mapping[str, str]] = {"en": SAID, "zh": _ZH}
+WORDS_BY_LOCALE: Mapping[str, Mapping[str, str]] = {"en": ENGLISH, "zh": _ZH}
 """Words by locale."""
 
 PAST_HINTS: Mapping[str, str] = {

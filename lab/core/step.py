@@ -177,7 +177,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     stderr: str = ""
 
 
-def spent(proposals: Iterable[Proposed]) -> Spent | None:
+def spent_by(proposals: Iterable[Proposed]) -> Spent | None:
     """Return the model usage of these proposals, or None if no model was asked."""
     asked = [(proposed.usage, proposed.raw) for proposed in proposals if proposed.usage is not None]
     if not asked:

@@ -39,7 +39,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     weight: float = 1.0
 
 
-class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class UnitText(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A text that a unit shows to the rater. `side` is A or B if it is one of two, `items` is a list in it."""
 
     title: str
@@ -89,7 +89,7 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     step: int | None = None
     question: str = ""
     targets: tuple[Target, ...] = ()
-    given: tuple[Given, ...] = ()
+    given: tuple[UnitText, ...] = ()
     tdg: Tdg = Tdg()
     explicit: bool | None = None
     task: Task | None = None

@@ -50,13 +50,13 @@ def _folded(name: str) -> str:
     return name.casefold().replace("_", "-").replace(" ", "-")
 
 
-def there_are(names: Iterable[str]) -> str:
+def list_sentence(names: Iterable[str]) -> str:
     """Return the sentence that lists the names: `There are A, B and C.`"""
     *others, last = [*names] or ["nothing"]
     return f"There are {', '.join(others)} and {last}." if others else f"There is {last}."
 
 
-def none_of(name: str, names: Iterable[str]) -> str:
+def unknown_name(name: str, names: Iterable[str]) -> str:
     """Return the error text for an unknown name: all valid names, and a suggestion."""
     choices = list(names)
     return f"{name!r} is none of {', '.join(choices)}{suggestion(name, choices)}"
@@ -67,10 +67,10 @@ def suggestion(name: str, names: Iterable[str]) -> str:
 
     The reader of the sentence must be allowed to know all `names`.
     """
-    return question(near_names(name, names))
+    return did_you_mean(near_names(name, names))
 
 
-def question(near: Sequence[str]) -> str:
+def did_you_mean(near: Sequence[str]) -> str:
     """Return `; did you mean X or Y?` for suggested names, empty for none."""
     if not near:
         return ""

@@ -16,7 +16,7 @@ _LARGE = 0.5
 class TapTarget(NamedTuple):
     """A node that a tap may have meant: its words, its role, and the distance of its box in pixels and dp.
 
-    `hit` marks the node that the tap reaches. `reacts` is true if the node responds to taps.
+    `hit` marks the node that the tap reaches. `is_tappable` is true if the node responds to taps.
     """
 
     node: Node
@@ -28,16 +28,16 @@ class TapTarget(NamedTuple):
     reacts: bool
 
 
-def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]:
+def nearest_targets(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]:
     """Return the node hit at a pixel, then the nearest misses: reacting nodes first, each group by distance.
 
     A covered node, whose middle a tap would not reach, is left out.
     """
     screen = screen_box(tree)
-    targets = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
+    targets = [node for node in tree.nodes() if is_tappable(node) and node.bounds.intersection(screen).area]
     inside = {id(below) for target in targets for below in target.walk() if below is not target}
     # Labels outside of every reacting node, which a person may have tapped all the same.
-    bare = [n for n in tree.nodes() if n.label.strip() and not reacts(n) and id(n) not in inside and n.bounds.area]
+    bare = [n for n in tree.nodes() if n.label.strip() and not is_tappable(n) and id(n) not in inside and n.bounds.area]
     hit_node = _topmost(tree, at, targets) or _topmost(tree, at, bare)
     near_targets = [] if hit_node is None else [_tap_target(hit_node, at, screen, hit=True)]
     for group in (targets, bare):
@@ -53,7 +53,7 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[TapTarget]
 def _tap_target(node: Node, at: tuple[int, int], screen: Bounds, *, hit: bool = False) -> TapTarget:
     distance = _distance_to(node.bounds, at)
     dp = distance * _DP_ACROSS / max(1, screen.width)
-    return TapTarget(node, words_of(node), role_of(node), round(distance), round(dp), hit, reacts(node))
+    return TapTarget(node, words_of(node), role_of(node), round(distance), round(dp), hit, is_tappable(node))
 
 
 def words_of(node: Node) -> str:
@@ -69,13 +69,13 @@ def role_of(node: Node) -> str:
     return node.cls.rpartition(".")[2] or "View"
 
 
-def reacts(node: Node) -> bool:
+def is_tappable(node: Node) -> bool:
     return node.enabled and (node.clickable or node.long_clickable or node.checkable or node.cls.endswith("EditText"))
 
 
 def _topmost(tree: UiTree, at: tuple[int, int], among: list[Node]) -> Node | None:
     node_ids = {id(node) for node in among}
-    return next((node for node in tree.at(*at) if id(node) in node_ids), None)
+    return next((node for node in tree.nodes_at(*at) if id(node) in node_ids), None)
 
 
 def _is_reachable(tree: UiTree, node: Node, group: list[Node], screen: Bounds) -> bool:

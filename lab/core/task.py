@@ -57,7 +57,7 @@ class AgentName(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     version: str = ""
     model: str = ""
 
-    def on(self, agent: Actor) -> Actor:
+    def apply_to(self, agent: Actor) -> Actor:
         """Return the agent under this name. Its `id` stays."""
         return msgspec.structs.replace(
             agent, implementation=self.name, version=self.version, model=self.model, arguments=()

@@ -94,7 +94,7 @@ def check_paths(task: Task, what: str) -> None:
             parse_path(check.path.removeprefix(_START), f"{what}, field checks, rule {check.name!r}")
 
 
-def walk(state: Any, path: str, what: str = "a check") -> Any:
+def value_at(state: Any, path: str, what: str = "a check") -> Any:
     """Return the value at a path, or `MISSING`. A path that ends in `[key=value]` gives a list of matches."""
     value = state
     for part in parse_path(path, what):
@@ -150,7 +150,7 @@ def score(task: Task, first: dict[str, Any], last: dict[str, Any], trace_steps: 
     return RuleScore(earned / weight, tuple(outcomes), summary + (f"; not: {', '.join(wrong)}" if wrong else ""))
 
 
-def weighed(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, float | None]]:
+def weighted_rules(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, float | None]]:
     """Return each rule of a run with its outcome and weight. The weights are None if the task's rules differ.
 
     Rules of one name are matched by their order in the task.
@@ -165,7 +165,7 @@ def weighed(task: Task, checks: Sequence[tuple[str, bool]]) -> list[tuple[str, b
 
 def weight_words(task: Task, checks: Sequence[tuple[str, bool]]) -> str:
     """Return a sentence on how the score follows from the rules' weights, empty if they are unknown."""
-    rules = weighed(task, checks)
+    rules = weighted_rules(task, checks)
     weights = [weight for _, _, weight in rules if weight is not None]
     if not weights:
         return ""
@@ -198,15 +198,15 @@ def _rule_holds(check: Check, first: dict[str, Any], last: dict[str, Any], steps
         case "obeyed":
             return _refusal_obeyed(steps)
         case "answered":
-            return holds(check, _final_answer(steps))
+            return passes(check, _final_answer(steps))
     what = f"rule {check.name!r}"
     plain_path = check.path.removeprefix(_START)
     # A path with the prefix `start.` is about the first state.
-    value = walk(first if plain_path != check.path else last, plain_path, what)
-    return holds(check, value, walk(first, plain_path, what))
+    value = value_at(first if plain_path != check.path else last, plain_path, what)
+    return passes(check, value, value_at(first, plain_path, what))
 
 
-def holds(check: Check, value: Any, before: Any = MISSING) -> bool:
+def passes(check: Check, value: Any, before: Any = MISSING) -> bool:
     """Return True if a value passes every test of a rule. `before` is its value before the run."""
     unset = msgspec.UNSET
     size = 0 if value is MISSING else len(value) if isinstance(value, list | dict) else None

@@ -7,7 +7,7 @@ OFF_LEFT, OFF_RIGHT = "◂", "▸"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-def place_of(value: float, width: int, least: float, most: float) -> int:
+def column_of(value: float, width: int, least: float, most: float) -> int:
     """Return the column (from 0) of a value on a scale of `width` columns. A value beyond the scale is at its end."""
     share = (value - least) / (most - least)
     return max(0, min(width - 1, int(share * (width - 1) + 0.5)))
@@ -29,15 +29,15 @@ def interval_bar(
         return ""
     cells = [BLANK] * width
     if least < 0 < most:
-        cells[place_of(0.0, width, least, most)] = ZERO
+        cells[column_of(0.0, width, least, most)] = ZERO
     if value is None:
         return "".join(cells)
     if low is not None and high is not None:
-        first, last = place_of(low, width, least, most), place_of(high, width, least, most)
+        first, last = column_of(low, width, least, most), column_of(high, width, least, most)
         cells[first : last + 1] = [DASH] * (last - first + 1)
         cells[first] = FIRST if low >= least else OFF_LEFT
         cells[last] = LAST if high <= most else OFF_RIGHT
-    cells[place_of(value, width, least, most)] = POINT if least <= value <= most else _arrow(value, least)
+    cells[column_of(value, width, least, most)] = POINT if least <= value <= most else _arrow(value, least)
     return "".join(cells)
 
 
@@ -51,7 +51,7 @@ def scale(width: int, least: float = 0.0, most: float = 1.0) -> str:
     words = [_format_value(least), _format_value(middle), _format_value(most)]
     if width < sum(map(len, words)) + 4:
         return (words[0] + words[2].rjust(width - len(words[0])))[:width] if width > len(words[0] + words[2]) else ""
-    at = place_of(middle, width, least, most)
+    at = column_of(middle, width, least, most)
     start = max(len(words[0]) + 1, min(at - len(words[1]) // 2, width - len(words[2]) - 1 - len(words[1])))
     line = words[0].ljust(start) + words[1]
     return line + words[2].rjust(width - len(line))

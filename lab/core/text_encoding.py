@@ -138,7 +138,7 @@ def _not_utf8_error(what: str, start: int, names: list[str], hint: str) -> LabEr
     return LabError(what, f"is not UTF-8 text (byte {start}){may_be}.", hint)
 
 
-def opening_as_utf8(data: bytes) -> bytes:
+def head_as_utf8(data: bytes) -> bytes:
     """Return a file's first bytes converted to UTF-8, or unchanged if their encoding is unknown."""
     if data.isascii() and b"\0" not in data:
         return data

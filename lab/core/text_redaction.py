@@ -71,7 +71,7 @@ class TextRedaction:
         self.count += count
         return text
 
-    def holds(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Return True if a text contains any of the words."""
         return self._pattern is not None and self._pattern.search(text) is not None
 
@@ -162,7 +162,7 @@ class ValuesDiffer(Exception):
     """Raised if two values differ in more than in what is covered."""
 
 
-def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
+def merge_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
     """Merge two copies of a JSON value, each perhaps covered. Raise `ValuesDiffer` if they are different values.
 
     `ids` map old run ids to new ones. A text that both copies cover differently is covered whole. The result does not
@@ -173,12 +173,12 @@ def more_covered(one: Any, other: Any, ids: Mapping[str, str]) -> Any:
     if isinstance(one, dict) and isinstance(other, dict) and len(one) == len(other):
         mapping = {}
         for (a, b), (c, d) in zip(one.items(), other.items(), strict=True):
-            mapping[more_covered(a, c, ids)] = more_covered(b, d, ids)
+            mapping[merge_covered(a, c, ids)] = merge_covered(b, d, ids)
         return mapping
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
         items = []
         for a, b in zip(one, other, strict=True):
-            items.append(more_covered(a, b, ids))
+            items.append(merge_covered(a, b, ids))
         return items
     if one != other or isinstance(one, bool) is not isinstance(other, bool):
         raise ValuesDiffer
@@ -199,7 +199,7 @@ def _merge_texts(one: str, other: str, ids: Mapping[str, str]) -> str:
     raise ValuesDiffer
 
 
-def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
+def texts_covered_in(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
     """Return the texts that a covered copy of a JSON value lacks: parts of texts, and whole texts.
 
     Values without a counterpart are skipped.
@@ -214,7 +214,7 @@ def uncovered(whole: Any, covered: Any) -> tuple[set[str], set[str]]:
     elif isinstance(whole, list) and isinstance(covered, list):
         pairs = list(zip(whole, covered, strict=False))
     for a, b in pairs:
-        more = uncovered(a, b)
+        more = texts_covered_in(a, b)
         parts |= more[0]
         wholes |= more[1]
     return parts, wholes

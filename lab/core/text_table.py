@@ -19,7 +19,7 @@ def clean(text: str) -> str:
     return plain(text, lines=False)
 
 
-def folded(text: str, width: int) -> list[str]:
+def wrap_cells(text: str, width: int) -> list[str]:
     """Wrap text to lines of at most `width` columns, between words if possible."""
     lines = [""]
     for word in clean(text).split(" "):
@@ -34,7 +34,7 @@ def folded(text: str, width: int) -> list[str]:
     return lines
 
 
-def padded(text: str, width: int, *, right: bool = False) -> str:
+def pad(text: str, width: int, *, right: bool = False) -> str:
     """Pad text to `width` columns."""
     fill = " " * max(0, width - cell_len(text))
     return fill + text if right else text + fill
@@ -45,7 +45,7 @@ def cut(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
-def beside(
+def join_cells(
     cells: Sequence[Lines], widths: Sequence[int], right: Sequence[bool] = (), *, heads: bool = False
 ) -> list[str]:
     """Return the lines of a row of cells. Cells of `heads` align at the bottom, others at the top.
@@ -59,6 +59,6 @@ def beside(
         for at, lines in enumerate(cells):
             place = line - (high - len(lines)) if heads else line
             text = lines[place] if 0 <= place < len(lines) else ""
-            parts.append(padded(text, widths[at], right=at < len(right) and right[at]))
+            parts.append(pad(text, widths[at], right=at < len(right) and right[at]))
         out.append((" " * GAP).join(parts))
     return out

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.core.step import Action, Decision, Observation, Point, Proposed, Question, Reply, Spent, Usage, spent
+from lab.core.step import Action, Decision, Observation, Point, Proposed, Question, Reply, Spent, Usage, spent_by
 from lab.core.task import Actor, Persona, Task
 
 VERSION = 1
@@ -271,7 +271,7 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
     def spent(self) -> Spent | None:
         """Usage of its model's answers, without the steps that a fork shares with its parent."""
         own = self.steps[self.forked.index if self.forked else 0 :]
-        return spent([*(step.proposed for step in own), *([self.asked.proposed] if self.asked else [])])
+        return spent_by([*(step.proposed for step in own), *([self.asked.proposed] if self.asked else [])])
 
 
 def fold(events: Iterable[AnyEvent]) -> Trace:

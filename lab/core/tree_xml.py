@@ -31,7 +31,7 @@ _VALUE = re.compile(r'="([^"]*)"')
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w:.$-]*)((?:\s+[\w:.-]+\s*=\s*\"[^\"]*\")*)\s*(/?)>")
 
 
-class ReadTree(NamedTuple):
+class ParsedTree(NamedTuple):
     """A screen's tree, the XML that it was parsed from, and the repairs in words (empty if none)."""
 
     tree: UiTree
@@ -46,14 +46,14 @@ def whole_xml(output: bytes) -> bytes:
     return output[start:end] if 0 <= start < end else b""
 
 
-def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> ReadTree:
+def parse_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> ParsedTree:
     """Parse the tree of a dump. Raise `LabError` that names `what` if it cannot be repaired.
 
     With `cut`, a truncated dump gives the nodes before the cut.
     """
     xml, mended = _merge_windows(data), ""
     try:
-        return ReadTree(UiTree.from_xml(xml, what), xml)
+        return ParsedTree(UiTree.from_xml(xml, what), xml)
     except LabError as error:
         # No phone declares entities. Such a file is refused and not repaired.
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
@@ -68,7 +68,7 @@ def read_tree(data: bytes, what: str = "the UI tree", *, cut: bool = True) -> Re
             continue
         # A truncated dump is only useful if some node has a place on the screen.
         if why == mended or any(node.bounds.area for node in tree.nodes()):
-            return ReadTree(tree, merged, why)
+            return ParsedTree(tree, merged, why)
     raise first_error
 
 

@@ -48,10 +48,10 @@ class Bounds(NamedTuple):
     def center(self) -> tuple[int, int]:
         return (self.left + self.right) // 2, (self.top + self.bottom) // 2
 
-    def holds(self, x: int, y: int) -> bool:
+    def contains(self, x: int, y: int) -> bool:
         return self.left <= x < self.right and self.top <= y < self.bottom
 
-    def cut(self, other: Bounds) -> Bounds:
+    def intersection(self, other: Bounds) -> Bounds:
         """Return the intersection of both boxes. An empty one has no width or no height."""
         left, top = max(self.left, other.left), max(self.top, other.top)
         return Bounds(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
@@ -127,16 +127,16 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
             and (clickable is None or node.clickable == clickable)
         ]
 
-    def at(self, x: int, y: int) -> list[Node]:
+    def nodes_at(self, x: int, y: int) -> list[Node]:
         """Return the nodes under a pixel, topmost first."""
-        return [node for node in self.nodes() if node.bounds.holds(x, y)][::-1]
+        return [node for node in self.nodes() if node.bounds.contains(x, y)][::-1]
 
     def label_at(self, x: int, y: int) -> str:
         """Return the topmost label under a pixel, skipping a page that covers a smaller, labelled, clickable node."""
-        label_nodes = [node for node in self.at(x, y) if node.label.strip()]
+        label_nodes = [node for node in self.nodes_at(x, y) if node.label.strip()]
         for above, node in enumerate(label_nodes):
             inner = (below for below in label_nodes[above + 1 :] if below.clickable and below.bounds != node.bounds)
-            if node.clickable or not any(below.bounds.cut(node.bounds) == below.bounds for below in inner):
+            if node.clickable or not any(below.bounds.intersection(node.bounds) == below.bounds for below in inner):
                 return node.label
         return ""
 
@@ -144,7 +144,7 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return the clickable node that a tap on `node` reaches: itself, or the smallest clickable one around it."""
         if node.clickable:
             return node
-        around = [n for n in self.nodes() if n.clickable and n.bounds.cut(node.bounds) == node.bounds]
+        around = [n for n in self.nodes() if n.clickable and n.bounds.intersection(node.bounds) == node.bounds]
         return min(around, key=lambda n: n.bounds.area, default=node)
 
     def to_xml(self) -> str:

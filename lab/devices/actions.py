@@ -224,7 +224,7 @@ def _by_direction(action: Action, size: Point, tree: UiTree, ms: int) -> Stroke:
         x, y = -x, -y
     at = inside(action.at, size) if action.at is not None else None
     area = _list_at(tree, at, across=bool(x)) or _whole(size)
-    area = area.cut(_whole(size))
+    area = area.intersection(_whole(size))
     movement = round(x * area.width * _SHARE), round(y * area.height * _SHARE)
     start = _start(movement, area)
     if at is not None:
@@ -249,7 +249,7 @@ def _list_at(tree: UiTree, at: Point | None, *, across: bool) -> Bounds | None:
     fits = [box for box in boxes if (box.width > 2 * box.height) == across] or ([] if across else boxes)
     if at is None:
         return max(fits, key=lambda box: box.area, default=None)
-    under = [box for box in fits if box.holds(*at)]
+    under = [box for box in fits if box.contains(*at)]
     return min(under, key=lambda box: box.area, default=None)
 
 

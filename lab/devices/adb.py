@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from lab.core.errors import LabError
-from lab.core.password_redaction import tree_without
+from lab.core.password_redaction import without_password_texts
 from lab.core.seams import Frame, Screen, Trouble
 from lab.core.step import Action, Point
 from lab.core.trace import DeviceInfo
@@ -35,7 +35,8 @@ Via = Literal["auto", "screencap", "scrcpy"]
 
 
 class AdbPhone:
-    """One phone on adb's line; implements `Device`, `Attached` and `Turning` of `lab.core.seams`.
+    """One phone on adb's line; implements `Device`, `SupportsConnectionState` and `SupportsPosture` of
+    `lab.core.seams`.
 
     `serial` is adb's name for it or HOST:PORT; the empty one is the only phone there is. `video` is the longer side of
     the video in pixels (0: the phone's own), `harness` a served phone's, `patience` the seconds that each thing
@@ -176,7 +177,7 @@ class AdbPhone:
         if self._observing.is_set():
             raise Trouble(self.shell.who, "is being observed.")
         tree = self._dumper.tree(1)
-        return tree_without(tree) if tree is not None else None
+        return without_password_texts(tree) if tree is not None else None
 
     def _ping(self) -> None:
         self.shell.raw(":")

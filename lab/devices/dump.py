@@ -7,7 +7,7 @@ import threading
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.tree_xml import read_tree, whole_xml
+from lab.core.tree_xml import parse_tree, whole_xml
 from lab.core.ui_tree import UiTree
 from lab.devices.shell import Shell
 
@@ -69,7 +69,7 @@ class Dumper:
 def _tree_of(xml: bytes) -> UiTree | None:
     """The tree of a whole dump; None where it is no XML, or holds no node."""
     try:
-        tree = read_tree(xml, "uiautomator's dump", cut=False).tree
+        tree = parse_tree(xml, "uiautomator's dump", cut=False).tree
     except LabError:
         return None
     return tree if tree.roots else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable
 
 import msgspec
 
-from lab.core.password_redaction import tree_without
+from lab.core.password_redaction import without_password_texts
 from lab.core.safe_images import open_picture
 from lab.core.seams import Screen, Trouble
 from lab.core.step import Point
@@ -51,7 +51,12 @@ class ScreenObserver:
             raise Trouble(self._shell.who, "its screenshot is no picture.") from error
         tree = trees[-1] if trees else self._untold()
         return Screen(
-            png, size, tree_without(tree), self.glance.activity, self.glance.at, "" if trees else self._dumper.missing
+            png,
+            size,
+            without_password_texts(tree),
+            self.glance.activity,
+            self.glance.at,
+            "" if trees else self._dumper.missing,
         )
 
     def _seen(self) -> tuple[bytes, list[UiTree]]:
@@ -190,7 +195,7 @@ def painted_over(png: bytes, places: Iterable[Bounds]) -> bytes:
         picture = image.convert("RGB")
     whole = Bounds(0, 0, *picture.size)
     for place in places:
-        left, top, right, bottom = place.cut(whole)
+        left, top, right, bottom = place.intersection(whole)
         picture.paste(_COLOUR, (left, top, right, bottom))
     out = io.BytesIO()
     picture.save(out, "PNG", compress_level=1)

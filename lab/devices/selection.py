@@ -7,7 +7,7 @@ import time
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Point
-from lab.core.suggestion import there_are
+from lab.core.suggestion import list_sentence
 from lab.core.trace import DeviceInfo
 from lab.devices.adb_server import ListedPhone, Server
 from lab.devices.adb_states import away, is_address
@@ -70,7 +70,7 @@ def _state(phones: list[ListedPhone], serial: str) -> str:
 
 def _listing(phones: list[ListedPhone]) -> str:
     some = [plain(f"{phone.serial} ({phone.state})", lines=False) for phone in phones]
-    return there_are(some) if some else "It has none: plug it in with USB debugging on, or name HOST:PORT."
+    return list_sentence(some) if some else "It has none: plug it in with USB debugging on, or name HOST:PORT."
 
 
 def describe(shell: Shell, serial: str, size: Point | None) -> DeviceInfo:

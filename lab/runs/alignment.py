@@ -39,17 +39,17 @@ class ComparableStep(NamedTuple):
 
     `target` is the name of the touched element. `place` and `to` are shares of the screen's width and height. `way` is
     the direction in which the content moves. `text` is the typed, asked or said text, the opened app, or the reported
-    status. `reply` is the user's reply. `held` is True if nothing of the action was let through to the phone.
+    status. `reply` is the user's reply. `blocked` is True if nothing of the action was let through to the phone.
     """
 
     kind: str
     target: str = ""
     place: tuple[float, float] | None = None
     to: tuple[float, float] | None = None
-    way: str = ""
+    direction: str = ""
     text: str = ""
     reply: str = ""
-    held: bool = False
+    blocked: bool = False
 
 
 class Pair(NamedTuple):
@@ -60,7 +60,7 @@ class Pair(NamedTuple):
     same: bool
 
 
-def act_of(
+def comparable_step(
     action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
 ) -> ComparableStep:
     """Return an action in comparable form. `size` is its screen in pixels, `target` the name of the touched element."""
@@ -95,10 +95,10 @@ def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> li
     if [*map(repr, right)] < [*map(repr, left)]:
         return [Pair(pair.right, pair.left, pair.same) for pair in align(right, left)]
     head = 0
-    while head < min(len(left), len(right)) and not unlike(left[head], right[head]):
+    while head < min(len(left), len(right)) and not dissimilarity(left[head], right[head]):
         head += 1
     tail = 0
-    while tail < min(len(left), len(right)) - head and not unlike(left[-1 - tail], right[-1 - tail]):
+    while tail < min(len(left), len(right)) - head and not dissimilarity(left[-1 - tail], right[-1 - tail]):
         tail += 1
     m, n = len(left) - tail, len(right) - tail
     inner = _align_inner(left[head:m], right[head:n])
@@ -114,12 +114,12 @@ def differences(pairs: Sequence[Pair]) -> list[int]:
     return [i for i, pair in enumerate(pairs) if not pair.same and (i == 0 or pairs[i - 1].same)]
 
 
-def unlike(one: ComparableStep, other: ComparableStep) -> int:
+def dissimilarity(one: ComparableStep, other: ComparableStep) -> int:
     """Return the dissimilarity of two actions: 0 if equal, `WHOLE` if they have nothing in common. Symmetric."""
     if one == other:
         return 0
     cost = _action_cost(one, other)
-    reply_differs = (one.reply, one.held) != (other.reply, other.held)
+    reply_differs = (one.reply, one.blocked) != (other.reply, other.blocked)
     return max(cost, WHOLE // 10) if reply_differs else cost
 
 
@@ -159,7 +159,7 @@ def _move_cost(one: ComparableStep, other: ComparableStep) -> int:
         ends = (_distance(one.place, other.place), _distance(one.to, other.to))
         near = one.kind == other.kind and all(end is not None and end <= NEAR for end in ends)
         return 0 if near else WHOLE * 6 // 10
-    return 0 if one.way == other.way else WHOLE * 6 // 10
+    return 0 if one.direction == other.direction else WHOLE * 6 // 10
 
 
 def _distance(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
@@ -199,7 +199,7 @@ def _align_inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]
             other = right[j - 1]
             cost = row.get(other)
             if cost is None:
-                cost = row[other] = unlike(act, other)
+                cost = row[other] = dissimilarity(act, other)
             paired, left_alone, right_alone = above[j - 1] + cost, above[j] + GAP, current[j - 1] + GAP
             best = min(paired, left_alone, right_alone)
             # Of ways that cost the same, the one that pairs steps as early as it can: it is read from the beginning.

@@ -16,7 +16,7 @@ from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.step import Action, Question, Reply
 from lab.core.trace import Step, Trace
-from lab.runs.fork import ForkChange, forked
+from lab.runs.fork import ForkChange, fork_run
 from lab.runs.pass_rates import attempt_of
 from lab.runs.session import Session
 from store.store import Store
@@ -133,7 +133,7 @@ def asked_steps(trace: Trace) -> list[tuple[Step, Question, Reply]]:
     ]
 
 
-def plans(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
+def plan_swaps(trace: Trace, replies: Sequence[DonorReply]) -> list[SwapPlan]:
     """Plan which replies to use at which question, each different one once, without the run's own.
 
     Of a person's replies it takes the one to the same question, else the one to the question of the same number.
@@ -169,7 +169,7 @@ def _matching_replies(
             yield who, by_order[0], "by order"
 
 
-def passed_over(trace: Trace, replies: Sequence[DonorReply]) -> list[str]:
+def unmatched_givers(trace: Trace, replies: Sequence[DonorReply]) -> list[str]:
     """Return the givers (or numbers) of replies from a file that fit none of the run's questions."""
     asked = [(step.index + 1, question) for step, question, _ in asked_steps(trace)]
     return [
@@ -199,7 +199,7 @@ def _fold_text(text: str) -> str:
 # -- doing it ------------------------------------------------------------------------------------------------------
 
 
-def swapped(
+def swap_replies(
     store: Store, run: str, plan_list: Sequence[SwapPlan], *, person: str, user: str | None
 ) -> Iterator[SwappedReply]:
     """Fork a run for each plan, in order, and drive the fork to its end. `way` is still 0.
@@ -209,7 +209,7 @@ def swapped(
     for plan in plan_list:
         change = ForkChange(say=plan.say or None, decision=plan.decision, user=user)
         try:
-            session = forked(store, run, plan.at, change, person=person, gate="pass")
+            session = fork_run(store, run, plan.at, change, person=person, gate="pass")
             yield _drive_fork(store, session, plan)
         except LabError as error:
             yield SwappedReply(
@@ -241,7 +241,7 @@ def _summarize_fork(trace: Trace, plan: SwapPlan) -> SwappedReply:
     )  # fmt: skip
 
 
-def compared(
+def compare_replies(
     store: Store, trace: Trace, plan_list: Sequence[SwapPlan], swapped_replies: Sequence[SwappedReply]
 ) -> list[SwappedQuestion]:
     """Return the questions of a run with its own and the swapped replies, and number their courses of action."""

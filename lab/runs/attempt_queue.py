@@ -25,14 +25,14 @@ class AttemptSeries:
     """
 
     def __init__(self, attempts: Iterable[NumberedAttempt]) -> None:
-        self.left = deque(attempts)
+        self.remaining = deque(attempts)
         self.agent: Agent | None = None
 
     def skip(self, task: int) -> int:
         """Drop the remaining attempts at a task. Return their number."""
-        others = [attempt for attempt in self.left if attempt.task != task]
-        skipped = len(self.left) - len(others)
-        self.left = deque(others)
+        others = [attempt for attempt in self.remaining if attempt.task != task]
+        skipped = len(self.remaining) - len(others)
+        self.remaining = deque(others)
         return skipped
 
 
@@ -103,10 +103,10 @@ class AttemptQueue:
             self._closed = True
             self._changed.notify_all()
 
-    def left(self) -> list[NumberedAttempt]:
+    def remaining(self) -> list[NumberedAttempt]:
         """Return the attempts that no worker has taken."""
         with self._changed:
-            return [attempt for series in self._waiting for attempt in series.left]
+            return [attempt for series in self._waiting for attempt in series.remaining]
 
     def _give_back(self, *series: AttemptSeries) -> None:
         with self._changed:

@@ -88,20 +88,20 @@ class AttemptWorker:
         self._agent, self._terms = agent, terms
         self._kept_phone: _KeptPhone | None = None
 
-    def make(self, series: AttemptSeries) -> None:
+    def run_series(self, series: AttemptSeries) -> None:
         """Make the rest of a series. On `PlaceBroken` the interrupted attempt and all later ones stay in it."""
         series.agent = series.agent or self._agent
-        while series.left:
-            attempt = series.left[0]
+        while series.remaining:
+            attempt = series.remaining[0]
             try:
                 ended_attempt = self._make_attempt(attempt, series.agent)
             except AttemptRefused as refused:
                 self._keeper.refuse(attempt, self.place, refused.error)
-                series.left.popleft()
+                series.remaining.popleft()
                 continue
             if ended_attempt is None:
                 return
-            series.left.popleft()
+            series.remaining.popleft()
             if self._terms.until_pass and ended_attempt.passed:
                 self._keeper.skip(series.skip(attempt.task))
 

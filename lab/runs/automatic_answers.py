@@ -43,7 +43,7 @@ class AutomaticAnswers:
         self._stop = threading.Event()
         self._threads = ThreadPoolExecutor(_MOST_AT_ONCE, "answers")
 
-    def take(self, turn: Turn, about: KnownTask) -> None:
+    def submit(self, turn: Turn, about: KnownTask) -> None:
         """Answer a question in the background."""
         if (self._judge if turn.facts.kind == "judge" else self._users) is not None:
             with suppress(RuntimeError):  # it is closed

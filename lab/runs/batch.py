@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from lab.core.errors import LabError
-from lab.core.seams import Agent, Closable, Remembering
+from lab.core.seams import Agent, Closable, SupportsMemory
 from lab.core.trace import AnyEvent
 from lab.llm.remote_model import RemoteModel
 from lab.runs.attempt_queue import AttemptQueue, AttemptSeries, NumberedAttempt, series_of
@@ -82,7 +82,7 @@ class Batch:
         self.stuck_after = terms.stuck_after or (STUCK_AFTER if len(places) > 1 else None)
         self._remote = remote
         first = self._new_agent()
-        self.learns = isinstance(first, Remembering)
+        self.learns = isinstance(first, SupportsMemory)
         series = series_of([spec.task for spec in specs], terms.attempts, ordered=self.learns or terms.until_pass)
         self.width = max(1, min(terms.jobs, len(places), len(series)))
         """Number of attempts that run side by side."""
@@ -131,7 +131,7 @@ class Batch:
         error = self._error or (None if self._begun or self.interrupted else self._refusal)
         if error is not None:
             raise error
-        self.lost = [] if self.interrupted else self._queue.left()
+        self.lost = [] if self.interrupted else self._queue.remaining()
 
     @property
     def outliving(self) -> list[str]:
@@ -164,7 +164,7 @@ class Batch:
         """Make a series to its end, at spare places if its own breaks. Return False if there are no more."""
         while True:
             try:
-                worker.make(series)
+                worker.run_series(series)
             except PlaceBroken as broken:
                 place = self._replace_place(worker.place, broken)
                 if place is None:
@@ -217,7 +217,7 @@ class Batch:
         with self._lock:
             self._attempts[attempt.task].append(ended_attempt)
         self.watcher.done(session.spec.task.id, ended_attempt)
-        if isinstance(agent, Remembering) and not self._stopping:
+        if isinstance(agent, SupportsMemory) and not self._stopping:
             self._remember(agent, session)
         return ended_attempt
 
@@ -239,7 +239,7 @@ class Batch:
             self.refused.append(RefusedAttempt(task, attempt.number, place.shown, error.sentence))
         self.watcher.warn(f"{task}: attempt {attempt.number} is not run: {error.sentence}")
 
-    def _remember(self, agent: Remembering, session: Session) -> None:
+    def _remember(self, agent: SupportsMemory, session: Session) -> None:
         """Let an agent with a memory learn the run's end. If that fails, it continues without."""
         spec, trace = session.spec, self.store.runs.trace(session.trace_id)
         try:
@@ -249,7 +249,7 @@ class Batch:
 
     def _warn_unread(self, session: Session) -> None:
         """Report once what to install for OCR, if a picture needed it."""
-        lack = session.words.lack
+        lack = session.words.missing_engine
         with self._lock:
             told_before, self._warned_unread = self._warned_unread, self._warned_unread or lack is not None
         if lack is not None and not told_before:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.read_text import line_holds, was_read
+from lab.core.read_text import is_from_ocr, line_contains
 from lab.core.seams import Screen
 from lab.core.step import ActionKind, Observation, Proposed
 from lab.core.suggestion import suggestion
@@ -18,13 +18,13 @@ from lab.core.whole_number import whole_number
 
 Kind = Literal["step", "action", "app", "text", "ask"]
 
-WAYS = "step:7, action:input_text, app:NAME, text:WORDS, ask"
+SPELLINGS = "step:7, action:input_text, app:NAME, text:WORDS, ask"
 """The spellings of a breakpoint, for error messages."""
 REASON = "breakpoint "
 """Prefix of a pause's reason at a breakpoint. Its `spec` follows."""
 
 
-READ = "read from the picture"
+OCR_NOTE = "read from the picture"
 """Note on a breakpoint's words that came from OCR."""
 
 
@@ -55,7 +55,7 @@ class BreakpointStop(NamedTuple):
     @property
     def words(self) -> str:
         """The breakpoint's spelling, with a note if OCR read its words."""
-        return f"{self.breakpoint.spec} ({READ})" if self.read else self.breakpoint.spec
+        return f"{self.breakpoint.spec} ({OCR_NOTE})" if self.read else self.breakpoint.spec
 
 
 def parse(spec: str) -> Breakpoint:
@@ -82,7 +82,7 @@ def parse(spec: str) -> Breakpoint:
 
 
 def _spelling_error(spec: str, why: str) -> LabError:
-    return LabError(f"breakpoint {spec!r}", why, f"Write it as one of {WAYS}.", code=2)
+    return LabError(f"breakpoint {spec!r}", why, f"Write it as one of {SPELLINGS}.", code=2)
 
 
 class Breakpoints:
@@ -144,7 +144,7 @@ class Breakpoints:
         """Remove a breakpoint."""
         self._all = tuple(point for point in self._all if point.spec != spec)
 
-    def met(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Breakpoint | None:
+    def find_match(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Breakpoint | None:
         """Return the first enabled breakpoint that matches.
 
         Apps and words match when they appear, not while they stay.
@@ -169,9 +169,9 @@ class Breakpoints:
                 was_there = _contains_words(self._words(screen), point.value)
                 return was_there and not (before is not None and _contains_words(self._words(before), point.value))
 
-    def reads(self, point: Breakpoint, screen: Screen) -> bool:
+    def matches_by_ocr(self, point: Breakpoint, screen: Screen) -> bool:
         """Return True if a matching breakpoint's words came from OCR of this screen."""
-        return point.kind == "text" and was_read(self._words(screen))
+        return point.kind == "text" and is_from_ocr(self._words(screen))
 
     def _is_app_shown(self, activity: str, name: str) -> bool:
         app_name, package = name.casefold(), activity.partition("/")[0].casefold()
@@ -180,6 +180,6 @@ class Breakpoints:
 
 
 def _contains_words(tree: UiTree | None, words: str) -> bool:
-    if tree is not None and was_read(tree):
-        return any(line_holds(node.text, words) for node in tree.nodes())
+    if tree is not None and is_from_ocr(tree):
+        return any(line_contains(node.text, words) for node in tree.nodes())
     return tree is not None and bool(tree.find(contains=words))

@@ -10,9 +10,9 @@ from lab.core.plain_text import plain
 from lab.core.step import Reply
 from lab.core.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.core.ui_tree import UiTree
-from lab.runs.alignment import ComparableStep, Pair, act_of, align, differences
-from lab.runs.descriptions import action_words, money, one_line, score_words, status_words, target_name
-from lab.runs.recorded_run import Head, RecordedRun
+from lab.runs.alignment import ComparableStep, Pair, align, comparable_step, differences
+from lab.runs.descriptions import action_words, format_dollars, one_line, score_words, status_words, target_name
+from lab.runs.recorded_run import RecordedRun, RunHead
 from lab.runs.run_rows import Cost, cost_of
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class Side(NamedTuple):
     `name` is the agent's shortest name that differs from the other side's.
     """
 
-    reel: RecordedRun
-    head: Head
+    recording: RecordedRun
+    head: RunHead
     places: list[ComparedPlace]
     ended: Ended | None
     cost: Cost
@@ -52,7 +52,7 @@ class Side(NamedTuple):
     @property
     def steps_taken(self) -> int:
         """Number of steps, without a question that the run waits at."""
-        return sum(line.kind == "step" for line in self.reel.lines)
+        return sum(line.kind == "step" for line in self.recording.lines)
 
     @property
     def acts(self) -> list[ComparableStep]:
@@ -70,7 +70,7 @@ class Side(NamedTuple):
         score = self.ended.score if self.ended is not None else None
         status = status_words(self.ended.status if self.ended is not None else "open")
         tokens = "" if self.cost.tokens is None else f"{self.cost.tokens:,} tokens"
-        price = "" if self.cost.dollars is None else money(self.cost.dollars)
+        price = "" if self.cost.dollars is None else format_dollars(self.cost.dollars)
         score_text = "no score" if score is None else f"score {score_words(score)}"
         steps = f"{self.steps_taken:,} step{'' if self.steps_taken == 1 else 's'}"
         return "   ".join(part for part in (score_text, status, steps, tokens, price) if part)
@@ -90,7 +90,7 @@ class RunComparison(NamedTuple):
         return self.starts[0] if self.starts else None
 
     @property
-    def extent(self) -> str:
+    def size_words(self) -> str:
         """Number of differing stretches, or of differing places for two tasks, which share few steps."""
         if not self.same_task:
             return f"two tasks: {sum(not pair.same for pair in self.pairs)} of {len(self.pairs)} places differ"
@@ -183,7 +183,9 @@ def _compared_place(event: Step | Asked) -> ComparedPlace:
     shown_action = action_done or action
     words = action_words(shown_action, tree) + (" (refused)" if action_done is None else "") + _reply_words(reply)
     at = shown_action.at
-    act = act_of(shown_action, event.before.size, target_name(tree, at), _reply_words(reply), held=action_done is None)
+    act = comparable_step(
+        shown_action, event.before.size, target_name(tree, at), _reply_words(reply), held=action_done is None
+    )
     return ComparedPlace(words, act)
 
 

@@ -29,9 +29,9 @@ from lab.runs.conversation_run import (
     JUDGE,
     SERVER,
     Turn,
-    ask,
     begin_conversation,
     close_conversation,
+    commit_question,
     facts_of,
     finish_turn,
     waiting_turn,
@@ -172,7 +172,7 @@ class Intake:
         Raise `LabError` if it cannot be stored, and `TooManyWait` if too many wait.
         """
         with self._lock:
-            self.look()
+            self.deliver_answers()
             hashes = request.hashes
             retried = self._find_retry(request, hashes[-1])
             if retried is not None:
@@ -182,7 +182,7 @@ class Intake:
                 self._close_longest_left()
             kind = kind_of(request, self._rules)
             conversation = None if kind == "judge" else self._find_continued(request, hashes)
-            if conversation is None or not self.store.runs.holds(conversation.run):  # it may have been erased
+            if conversation is None or not self.store.runs.has_run(conversation.run):  # it may have been erased
                 return self._start_conversation(request, kind, hashes)
             return self._continue_conversation(conversation, request, kind)
 
@@ -207,7 +207,7 @@ class Intake:
             raise TooManyWait("endpoint", f"{ENDPOINT_WAITING:,} questions wait already.")
         one = min(forsaken, key=lambda one: one.last.left_at)
         close_conversation(self.store, one.run, SERVER, silence=duration_words(int(_seconds_since(one.last.left_at))))
-        self.look()
+        self.deliver_answers()
 
     def _find_continued(self, request: ChatRequest, hashes: Sequence[str]) -> Conversation | None:
         """Return the conversation whose messages and answer a request continues, or None if there is none."""
@@ -239,7 +239,7 @@ class Intake:
         question_text = "\n".join(message.text for message in request.messages[request.asked_from :])
         about = task_of(self._known_tasks, request.session, request.system) if kind != "judge" else None
         if about is None:
-            name = self.store.conversations.task_named(CLIENT, prompt_sha(request.system, question_text))
+            name = self.store.conversations.task_by_hash(CLIENT, prompt_sha(request.system, question_text))
             about = KnownTask(unknown_task(kind, request.system, question_text, name))
         user = self._next_person(JUDGE if kind == "judge" else CLIENT)
         turn = begin_conversation(self.store, request, kind, about, user, self._user_sha)
@@ -254,7 +254,9 @@ class Intake:
         if not self.store.conversations.is_finished(conversation.run):
             finish_turn(self.store, conversation.run)
         earlier_messages = min(conversation.last.turn.facts.messages + 1, request.asked_from)
-        turn = ask(self.store, conversation.run, request, kind, conversation.turns, earlier_messages=earlier_messages)
+        turn = commit_question(
+            self.store, conversation.run, request, kind, conversation.turns, earlier_messages=earlier_messages
+        )
         self._forget(conversation)
         conversation.last, conversation.turns = LastTurn(turn), conversation.turns + 1
         self._remember(conversation)
@@ -298,7 +300,7 @@ class Intake:
         silence_at = time.monotonic()
         while not self._stop.wait(_POLL):
             with suppress(LabError):  # the file is busy or gone for a moment; the next look finds what came
-                self.look()
+                self.deliver_answers()
                 self._publish_clients()
                 if time.monotonic() - silence_at >= _SILENCE_POLL:
                     silence_at = time.monotonic()
@@ -327,7 +329,7 @@ class Intake:
         if self.note is not None:
             self.note.close({one.run: one.last.left_at or now() for one in self._waiting.values()})
 
-    def look(self) -> None:
+    def deliver_answers(self) -> None:
         """Deliver newly committed answers to the clients that wait for them."""
         with self._lock:
             newest = self.store.conversations.last_row()
@@ -351,12 +353,12 @@ class Intake:
         question. It can still fetch an answer of the last minutes.
         """
         with self._lock:
-            self.look()
+            self.deliver_answers()
             silent = [one for one in self._by_run.values() if not one.ended and one.last.silence > self.close_after]
             for one in silent:
                 with suppress(LabError):  # somebody else ended it just now, or it was erased
                     close_conversation(self.store, one.run, SERVER, silence=duration_words(self.close_after))
-            self.look()
+            self.deliver_answers()
 
     def _deliver_answer(self, conversation: Conversation, reply: Reply, at: str) -> None:
         conversation.last.answered_at = at

@@ -63,8 +63,8 @@ def conversations(store: Store, person: str = "", *, ended: bool = False) -> lis
 
 
 def _line(store: Store, row: ConversationRow, left_at: str) -> ConversationLine:
-    is_asked = row.asked >= 0
-    kind, question = store.conversations.asked(row.run, row.asked) if is_asked else ("", "")
+    is_asked = row.question_seq >= 0
+    kind, question = store.conversations.question_kind_and_text(row.run, row.question_seq) if is_asked else ("", "")
     kind = kind or ("judge" if row.agent.startswith(JUDGE) else "user")
     return ConversationLine(
         run=row.run,

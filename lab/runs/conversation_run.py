@@ -110,7 +110,9 @@ def begin_conversation(
     return turn._replace(asked=asked_event)
 
 
-def ask(store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, earlier_messages: int) -> Turn:
+def commit_question(
+    store: Store, run: str, request: ChatRequest, kind: RequestKind, index: int, *, earlier_messages: int
+) -> Turn:
     """Commit a request's question. `earlier_messages` of its messages were in this run, or are not dialogue.
 
     Raise `LabError` if it cannot be stored.

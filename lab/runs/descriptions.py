@@ -54,7 +54,7 @@ def target_name(tree: UiTree | None, at: Point | None) -> str:
         return ""
     if label := tree.label_at(*at):
         return one_line(label, 60)
-    under = tree.at(*at)
+    under = tree.nodes_at(*at)
     for node in under:
         inside = next((below.label for below in node.walk() if below.label.strip()), "") if node.clickable else ""
         if inside:
@@ -109,7 +109,7 @@ def raw_words(action: Action) -> str:
     return action.raw if isinstance(action.raw, str) else json.dumps(action.raw, ensure_ascii=False)
 
 
-def marks(step: Step) -> str:
+def marks_of_step(step: Step) -> str:
     """Return the marks of a step: `?` asked, `x` refused, `~` amended, `!` failed."""
     letters = "?" if step.question is not None else ""
     is_refused = step.reply is not None and step.reply.decision == "reject"
@@ -127,7 +127,7 @@ def status_words(status: str, waits: bool = False) -> str:
     return _STATUS.get(status, one_line(status))
 
 
-def waits(run: Summary) -> bool:
+def waits_for_answer(run: Summary) -> bool:
     """Return True if an open run waits at an unanswered question."""
     return run.status == "open" and run.questions > run.replies
 
@@ -142,12 +142,12 @@ def mean_words(mean: float | None) -> str:
     return "undefined" if mean is None else f"{mean:.2f}"
 
 
-def money(dollars: float | None) -> str:
+def format_dollars(dollars: float | None) -> str:
     """Format US dollars, with four digits below 10 dollars."""
     return "-" if dollars is None else f"${dollars:.2f}" if dollars >= 10 else f"${dollars:.4f}"
 
 
-def when(stamp: str) -> str:
+def local_time(stamp: str) -> str:
     """Format a stored time as local date and minute. Return an invalid one unchanged."""
     moment = _parse_time(stamp)
     return moment.astimezone().strftime("%Y-%m-%d %H:%M") if moment else one_line(stamp, 16)

@@ -10,22 +10,22 @@ from typing import Any, TypeVar
 
 from lab.core.errors import LabError
 from lab.core.seams import (
-    Attached,
     Device,
     EnvironmentScore,
     Frame,
-    Scoring,
+    ReportsTypingMethod,
     Screen,
+    SupportsConnectionState,
+    SupportsPosture,
+    SupportsScoring,
     Trouble,
-    Turning,
-    Typing,
     WaitCancelled,
 )
 from lab.core.step import Action, Question, Reply
 from lab.core.trace import DeviceInfo, Step
 
 Answer = TypeVar("Answer")
-Tell = Callable[[Trouble | None], None]
+TroubleCallback = Callable[[Trouble | None], None]
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 2.0
 """First and longest pause before a retry, in seconds."""
@@ -42,7 +42,7 @@ class RecoveringDevice:
         self,
         device: Device,
         stop: threading.Event,
-        tell: Tell,
+        tell: TroubleCallback,
         on_posture: Callable[[str, str], None] = lambda state, sentence: None,
     ) -> None:
         self.device = device
@@ -54,9 +54,9 @@ class RecoveringDevice:
         self._troubles: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
         self._closed = False
         self._asked_at: float | None = None
-        if isinstance(device, Attached):
+        if isinstance(device, SupportsConnectionState):
             device.on_line = self._report_connection
-        if isinstance(device, Turning):
+        if isinstance(device, SupportsPosture):
             device.on_posture = on_posture
 
     @property
@@ -66,12 +66,12 @@ class RecoveringDevice:
     @property
     def via(self) -> str:
         """Source of its pictures in a few words. Empty if there is only one."""
-        return self.device.via if isinstance(self.device, Attached) else ""
+        return self.device.via if isinstance(self.device, SupportsConnectionState) else ""
 
     @property
     def typed_by(self) -> str:
         """Method by which the newest text was typed. Empty if there is only one."""
-        return self.device.typed_by if isinstance(self.device, Typing) else ""
+        return self.device.typed_by if isinstance(self.device, ReportsTypingMethod) else ""
 
     @property
     def waited(self) -> float:
@@ -82,17 +82,17 @@ class RecoveringDevice:
     @property
     def scorer(self) -> str:
         """The environment that scores the phone's runs. Empty if there is none."""
-        return self.device.scorer if isinstance(self.device, Scoring) else ""
+        return self.device.scorer if isinstance(self.device, SupportsScoring) else ""
 
     def hear(self, question: Question, reply: Reply) -> None:
         """Report the reply to a phone that scores, once."""
-        if isinstance(self.device, Scoring):
-            self.device.hear(question, reply)
+        if isinstance(self.device, SupportsScoring):
+            self.device.receive_reply(question, reply)
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
         """Wait for the environment's score of the run. Raise `LabError` if the phone has no environment."""
         device = self.device
-        if not isinstance(device, Scoring):
+        if not isinstance(device, SupportsScoring):
             raise LabError("the phone", "belongs to no environment that scores.")
         return self._retry(lambda: device.score(steps))
 

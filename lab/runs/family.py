@@ -9,10 +9,10 @@ from lab.core.run_records import RelatedRun
 from lab.core.trace import Forked
 
 
-class Limb(NamedTuple):
+class TreeLine(NamedTuple):
     """One run in its tree: `depth` from 0, and for each level in `last`, True if no sibling follows there."""
 
-    kin: RelatedRun
+    run: RelatedRun
     depth: int
     last: tuple[bool, ...]
 
@@ -24,7 +24,7 @@ class Limb(NamedTuple):
         return "".join("   " if last else "│  " for last in self.last[:-1]) + ("└─ " if self.last[-1] else "├─ ")
 
 
-def tree(family: Iterable[RelatedRun]) -> list[Limb]:
+def tree(family: Iterable[RelatedRun]) -> list[TreeLine]:
     """Return every run below its parent, ordered by the steps of the forks, then as given."""
     kin = list(family)
     run_ids = {run.id for run in kin}
@@ -33,13 +33,13 @@ def tree(family: Iterable[RelatedRun]) -> list[Limb]:
         below.setdefault(run.parent if run.parent in run_ids else None, []).append(run)
     for children in below.values():
         children.sort(key=lambda run: run.forked.index if run.forked else -1)
-    limbs: list[Limb] = []
-    stack = [Limb(run, 0, ()) for run in reversed(below.get(None, []))]
+    limbs: list[TreeLine] = []
+    stack = [TreeLine(run, 0, ()) for run in reversed(below.get(None, []))]
     while stack:
         limb = stack.pop()
         limbs.append(limb)
-        children = below.get(limb.kin.id, [])
-        under = [Limb(run, limb.depth + 1, (*limb.last, run is children[-1])) for run in children]
+        children = below.get(limb.run.id, [])
+        under = [TreeLine(run, limb.depth + 1, (*limb.last, run is children[-1])) for run in children]
         stack += reversed(under)
     return limbs
 

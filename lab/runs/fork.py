@@ -17,7 +17,7 @@ from lab.core.task import Actor, Persona, compose_name
 from lab.core.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
 from lab.core.ui_tree import UiTree
 from lab.core.whole_number import whole_number
-from lab.runs.incomplete_action import lacking
+from lab.runs.incomplete_action import action_problem
 from lab.runs.session import ForkStart, Session
 from lab.runs.spec import Spec, is_playbook, stored_spec
 from store.store import Store
@@ -54,10 +54,10 @@ class ForkChange(NamedTuple):
         return any(part is not None for part in (self.agent, self.persona, self.log, self.reads))
 
 
-AGAIN = ForkChange()
+NO_CHANGE = ForkChange()
 
 
-def place(store: Store, text: str) -> tuple[str, int]:
+def parse_fork_place(store: Store, text: str) -> tuple[str, int]:
     """Parse `ID@STEP` into run and step (from 0). The text counts steps from 1, as `hitlab replay` does."""
     run, at, number = text.partition("@")
     if not at:
@@ -68,11 +68,11 @@ def place(store: Store, text: str) -> tuple[str, int]:
     return store.runs.find(run), step - 1
 
 
-def forked(
+def fork_run(
     store: Store,
     run: str,
     index: int,
-    change: ForkChange = AGAIN,
+    change: ForkChange = NO_CHANGE,
     *,
     person: str,
     pace: float = 0.0,
@@ -128,12 +128,12 @@ def forked(
     return session
 
 
-def rewound(session: Session, index: int, agent: Agent | None = None) -> Session:
+def rewind_run(session: Session, index: int, agent: Agent | None = None) -> Session:
     """Return a live run's fork at step `index` (from 0), not yet started. The run itself ends as stopped."""
     spec = session.spec
     breaks = [point.spec for point in session.breakpoints.all]
     run, person, pace = session.trace_id, spec.person, spec.pace
-    again = forked(session.store, run, index, person=person, pace=pace, breaks=breaks, spec=spec, agent=agent)
+    again = fork_run(session.store, run, index, person=person, pace=pace, breaks=breaks, spec=spec, agent=agent)
     for point in session.breakpoints.all:
         if not point.on:
             again.breakpoints.toggle(point.spec)
@@ -254,7 +254,7 @@ def _check_step(trace: Trace, index: int) -> None:
 
 def _check_action(trace: Trace, action: Action | None) -> None:
     """Raise `LabError` if the other action is incomplete."""
-    wrong = lacking(action, trace.device.size) if action is not None else ""
+    wrong = action_problem(action, trace.device.size) if action is not None else ""
     if action is not None and wrong:
         raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
 

@@ -8,7 +8,7 @@ _AT_A_PLACE = {"click", "double_tap", "long_press"}
 _OF_WORDS = {"input_text", "ask_user", "answer"}
 
 
-def lacking(action: Action, size: tuple[int, int] | None) -> str:
+def action_problem(action: Action, size: tuple[int, int] | None) -> str:
     """Return what is wrong with an action on a screen of `size` pixels, to follow its kind in a sentence, else nothing.
 
     Places are not checked if `size` is None or has no area.

@@ -167,7 +167,7 @@ def task_result(task: str, kind: Kind, attempts: Sequence[Attempt]) -> TaskResul
     )
 
 
-def dealt_again(tasks: Sequence[TaskResult], broken: Sequence[BrokenRun]) -> int:
+def count_dealt_again(tasks: Sequence[TaskResult], broken: Sequence[BrokenRun]) -> int:
     """Return how many of the broken attempts were begun again."""
     made_attempts = {(task.task, attempt.attempt) for task in tasks for attempt in task.attempts}
     broken_off = [(run.task, run.attempt) for run in broken]
@@ -190,7 +190,7 @@ def _kind_result(kind: str, tasks: Sequence[TaskResult], most: int, independent:
         unchecked=len(tasks) - len(outcomes),
         attempts=len(whole),
         rates=pass_rates(outcomes, most, independent=independent),
-        recovery=recovery(outcomes, most),
+        recovery=recovery_rate(outcomes, most),
         steps=_mean([attempt.steps for attempt in whole]),
         seconds=_mean([attempt.seconds for attempt in whole]),
         cost=_sum(task.cost for task in tasks),
@@ -217,18 +217,18 @@ def pass_rates(outcomes: Sequence[Sequence[bool]], most: int, *, independent: bo
                 passed=sum(task_passes),
                 tasks=len(task_passes),
                 rate=sum(task_passes) / len(task_passes) if task_passes else None,
-                unbiased=_mean([unbiased(len(o), sum(o), k) for o in outcomes]) if even else None,
+                unbiased=_mean([unbiased_pass_rate(len(o), sum(o), k) for o in outcomes]) if even else None,
             )
         )
     return tuple(rates)
 
 
-def unbiased(n: int, c: int, k: int) -> float:
+def unbiased_pass_rate(n: int, c: int, k: int) -> float:
     """Return the probability that of `k` attempts drawn from `n`, of which `c` passed, at least one passed."""
     return 1.0 - math.comb(n - c, k) / math.comb(n, k)
 
 
-def recovery(outcomes: Sequence[Sequence[bool]], most: int) -> float | None:
+def recovery_rate(outcomes: Sequence[Sequence[bool]], most: int) -> float | None:
     """Return the recovery rate, or None if no task failed at first.
 
     It is the share of those tasks that passed later, where a pass at attempt i weighs 1/(i-1). A task counts once its

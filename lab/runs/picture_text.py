@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.read_text import says_nothing
+from lab.core.read_text import has_no_text
 from lab.core.trace import Asked, Ended, Step
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def wordless_pictures(store: Store, runs: Sequence[str]) -> list[WordlessPicture
     pictures: dict[str, WordlessPicture] = {}
     for run in runs:
         for step, screen in _screens(store.runs.events(run)):
-            if screen.image is not None and says_nothing(screen.tree):
+            if screen.image is not None and has_no_text(screen.tree):
                 pictures.setdefault(screen.image, WordlessPicture(run, step, screen.image))
     return list(pictures.values())
 

@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from lab.core.demonstration import Demonstration, demonstration
 from lab.core.plain_text import plain
-from lab.core.read_text import says_nothing
+from lab.core.read_text import has_no_text
 from lab.core.run_records import Blob, Verdict
-from lab.core.safe_images import too_large
+from lab.core.safe_images import size_problem
 from lab.core.step import Observation
 from lab.core.trace import PHONE, POSTURES, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
 from lab.core.ui_tree import UiTree
-from lab.runs.descriptions import action_words, marks, raw_words
+from lab.runs.descriptions import action_words, marks_of_step, raw_words
 from store.images import picture_size
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class RunProvider(Protocol):
     def links(self, sha256: str) -> Sequence[object]: ...
 
 
-class RunPlace(NamedTuple):
+class RecordedPlace(NamedTuple):
     """A place in a run: a step, the question it waits at, or its end. `text` is for searches.
 
     `phone` are the phone's reports since the place before: asleep, rotated, working again. `image` is the picture
@@ -59,12 +59,12 @@ class RunPlace(NamedTuple):
     image: str = ""
 
 
-class Head(NamedTuple):
+class RunHead(NamedTuple):
     """Facts of a run before its steps. `made` is its summary if it is a demonstration."""
 
     started: Started
     verdicts: list[Verdict]
-    made: Demonstration | None = None
+    demonstration: Demonstration | None = None
 
 
 class PlaceView(NamedTuple):
@@ -85,25 +85,25 @@ class RecordedRun:
     def __init__(self, runs: RunProvider, trace_id: str) -> None:
         self.runs = runs
         self.id = trace_id
-        self.lines: list[RunPlace] = []
+        self.lines: list[RecordedPlace] = []
         """Grows during `read`. A line never changes."""
         self._steps: OrderedDict[Hashable, Step | Asked | Ended] = OrderedDict()
         self._pictures: OrderedDict[Hashable, bytes | None] = OrderedDict()
         self._slips: frozenset[int] = frozenset()
         self._lock = threading.Lock()
 
-    def head(self) -> Head:
+    def head(self) -> RunHead:
         """Return the run's beginning and its source's verdicts. Raise `LabError` if there is no such run."""
         first = next(self.runs.events(self.id))
         assert isinstance(first, Started)
         # Only a demonstration needs the whole run read, for its summary and slips.
         demo = demonstration(self.runs.trace(self.id)) if first.agent.kind == "human" else None
         self._slips = frozenset(demo.slips if demo is not None else ())
-        return Head(first, self.runs.verdicts(self.id), demo)
+        return RunHead(first, self.runs.verdicts(self.id), demo)
 
-    def read(self) -> Iterator[list[RunPlace]]:
+    def read(self) -> Iterator[list[RecordedPlace]]:
         """Yield every line in batches, reading each event once."""
-        batch: list[RunPlace] = []
+        batch: list[RecordedPlace] = []
         asked_event: Asked | None = None
         phone, waits = list[str](), False
         for event in self.runs.events(self.id):
@@ -124,7 +124,7 @@ class RecordedRun:
                 case Ended():
                     asked_event = None
                     text = plain(event.reason).casefold()
-                    batch.append(RunPlace("end", event.seq, event.status, text=text, phone=tuple(phone)))
+                    batch.append(RecordedPlace("end", event.seq, event.status, text=text, phone=tuple(phone)))
             if len(batch) >= _LINES_AT_ONCE:
                 yield batch
                 batch = []
@@ -132,7 +132,7 @@ class RecordedRun:
             words = action_words(asked_event.proposed.action)
             text = plain(asked_event.question.text).casefold()
             image = _wordless_image(asked_event.before)
-            batch.append(RunPlace("asked", asked_event.seq, words, "?", text, phone=tuple(phone), image=image))
+            batch.append(RecordedPlace("asked", asked_event.seq, words, "?", text, phone=tuple(phone), image=image))
         yield batch
 
     def view(self, number: int, *, after: bool = False) -> PlaceView:
@@ -164,13 +164,13 @@ class RecordedRun:
 
     def _read_picture(self, sha256: str | None) -> bytes | None:
         blob = self.runs.blob(sha256) if sha256 else None
-        return None if blob is None or too_large(picture_size(blob.data)) else blob.data
+        return None if blob is None or size_problem(picture_size(blob.data)) else blob.data
 
     def _lost_reason(self, sha256: str | None) -> str:
         if sha256 is None:
             return ""
         if (blob := self.runs.blob(sha256)) is not None:
-            return f"its picture {too_large(picture_size(blob.data))}"
+            return f"its picture {size_problem(picture_size(blob.data))}"
         links = self.runs.links(sha256)
         return "its linked picture is gone or has changed" if links else "its picture is not in this file"
 
@@ -185,16 +185,16 @@ class RecordedRun:
         return cache[key]
 
 
-def _step_line(step: Step, *, slip: bool) -> RunPlace:
+def _step_line(step: Step, *, slip: bool) -> RecordedPlace:
     words = action_words(step.proposed.action, step.before.tree)
-    step_marks = ("s" if slip else "") + marks(step)
+    step_marks = ("s" if slip else "") + marks_of_step(step)
     image = _wordless_image(step.before)
-    return RunPlace("step", step.seq, words, step_marks, _search_text(step), step.started, step.ended, image=image)
+    return RecordedPlace("step", step.seq, words, step_marks, _search_text(step), step.started, step.ended, image=image)
 
 
 def _wordless_image(screen: Observation) -> str:
     """Return the picture of a screen whose tree has no text, empty if it has some, or there is no picture."""
-    return screen.image or "" if says_nothing(screen.tree) else ""
+    return screen.image or "" if has_no_text(screen.tree) else ""
 
 
 def _search_text(step: Step) -> str:

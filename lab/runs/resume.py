@@ -15,7 +15,7 @@ from lab.runs.breakpoints import REASON
 from store.store import Store
 
 
-def put_back(store: Store, device: Device, trace: Trace) -> dict[str, Any] | None:
+def restore_phone(store: Store, device: Device, trace: Trace) -> dict[str, Any] | None:
     """Restore the phone to the run's last state, if it has snapshots. Return the state at the run's start."""
     first = _load(store, trace.id, trace.state)
     last = next((step.state for step in reversed(trace.steps) if step.state), trace.state)
@@ -39,7 +39,7 @@ def _load(store: Store, run: str, sha: str | None) -> dict[str, Any] | None:
     return state
 
 
-def cut_off(acting: Acting, state: str | None) -> Step:
+def interrupted_step(acting: Acting, state: str | None) -> Step:
     """Return an action that may not have happened as a step. `state` is the phone's sha256, None without snapshots."""
     effect = "it may or may not have been done" if state is None else "the phone was put back to before the act"
     return Step(
@@ -52,7 +52,7 @@ def cut_off(acting: Acting, state: str | None) -> Step:
     )
 
 
-def left_at(events: Sequence[AnyEvent]) -> int:
+def breakpoint_step(events: Sequence[AnyEvent]) -> int:
     """Return the step (from 0) at whose breakpoint a run was left, so that it does not pause there again, else -1."""
     step, at = 0, -1
     for event in events:

@@ -53,7 +53,7 @@ def tag_runs(store: Store, runs: Sequence[str], change: TagChange, person: str) 
     return store.runs.acts.record(acts)
 
 
-def take_back(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
+def undo_acts(store: Store, acts: Sequence[RunAct], person: str) -> list[RunAct]:
     """Undo acts by opposite acts. Return those that changed something."""
     # The latest first, so that each finds the state that it undoes.
     return store.runs.acts.record([_new_act(act.trace, _OPPOSITE[act.act], person, act.tag) for act in reversed(acts)])

@@ -22,7 +22,7 @@ class Choice(NamedTuple):
     """
 
     value: str
-    says: str
+    label: str
     needs: str = ""
     typed: str = ""
 
@@ -101,7 +101,7 @@ def value_of(choices: RunChoices, name: str, settings: Settings) -> str:
     return str(getattr(choices, name))
 
 
-def chosen_in(field: ChoiceField, value: str) -> tuple[int, str]:
+def find_choice(field: ChoiceField, value: str) -> tuple[int, str]:
     """Return the index of a value's option and the typed text, or the first option if it is not available here.
 
     Another task's playbook is not available.
@@ -136,7 +136,7 @@ def choices_of(values: dict[str, str]) -> RunChoices:
     )
 
 
-def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
+def spec_of(task: Task, choices: RunChoices, settings: Settings) -> Spec:
     """Build the spec of a run from choices. Raise `LabError` if it cannot be run as requested."""
     from simulators import library
 
@@ -157,7 +157,7 @@ def chosen_spec(task: Task, choices: RunChoices, settings: Settings) -> Spec:
     return in_world(spec, choices.vary) if choices.vary else spec
 
 
-def needs_of(value: str, settings: Settings) -> str:
+def model_needs(value: str, settings: Settings) -> str:
     """Return what a named model needs and lacks, empty if nothing, or if it is not a model."""
     kind, _, name = value.partition(":")
     if kind not in ("model", "model+memory") or not name:

@@ -30,7 +30,7 @@ _TEXT: dict[str, Callable[[RunEntry], str]] = {
 }
 _NUMBERS: dict[str, Callable[[RunEntry, Cost], float | None]] = {
     "steps": lambda entry, cost: entry.run.steps,
-    "asks": lambda entry, cost: entry.run.asks,
+    "asks": lambda entry, cost: entry.run.questions,
     "replies": lambda entry, cost: entry.run.replies,
     "attempt": lambda entry, cost: entry.run.attempt,
     "score": lambda entry, cost: entry.run.score,
@@ -61,7 +61,7 @@ class RunFilter(NamedTuple):
     """A parsed filter. An empty one fits every run."""
 
     tests: tuple[Fits, ...] = ()
-    costly: bool = False
+    needs_costs: bool = False
     """True if it tests the cost of a run."""
 
     def fits(self, entry: RunEntry, costs: Mapping[str, Cost]) -> bool:
@@ -70,7 +70,7 @@ class RunFilter(NamedTuple):
         return all(test(entry, cost) for test in self.tests)
 
 
-def read(text: str) -> RunFilter:
+def parse_filter(text: str) -> RunFilter:
     """Parse words and `field:value` into tests that a run must all pass. `-` before one negates it.
 
     Raise `LabError` for an unknown field or value.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 from lab.runs.run_filter import COSTLY, UNKNOWN, RunFilter
 from lab.runs.run_rows import Cost, RunEntry
 
@@ -21,7 +21,7 @@ SORTS: dict[str, Value] = {
     "persona": lambda entry, cost: entry.run.persona.casefold() or None,
     "source": lambda entry, cost: entry.run.source or None,
     "steps": lambda entry, cost: entry.run.steps,
-    "asks": lambda entry, cost: entry.run.asks,
+    "asks": lambda entry, cost: entry.run.questions,
     "status": lambda entry, cost: entry.run.status,
     "score": lambda entry, cost: entry.run.score,
     "tokens": lambda entry, cost: cost.tokens,
@@ -47,16 +47,16 @@ class Order(NamedTuple):
     """Layout of a table: sorted by a column, perhaps in reverse, perhaps grouped by another."""
 
     by: str = NEWEST
-    turned: bool = False
+    reversed: bool = False
     group: str = ""
 
     @property
-    def down(self) -> bool:
+    def descending(self) -> bool:
         """True if the largest comes first."""
-        return (self.by not in WORDS) is not self.turned
+        return (self.by not in WORDS) is not self.reversed
 
     @property
-    def costly(self) -> bool:
+    def needs_costs(self) -> bool:
         """True if it sorts by the cost of a run."""
         return self.by in COSTLY
 
@@ -135,7 +135,7 @@ def column(name: str, among: Iterable[str], what: str) -> str:
     """Return a column's name. Raise `LabError` with the known ones if it is unknown."""
     names = list(among)
     if name not in names:
-        raise LabError("runs", f"{what} {none_of(plain(name), names)}", code=2)
+        raise LabError("runs", f"{what} {unknown_name(plain(name), names)}", code=2)
     return name
 
 
@@ -145,18 +145,18 @@ def _sort_entries(entries: list[RunEntry], order: Order, costs: Mapping[str, Cos
     keyed = [(sort_key(entry, costs.get(entry.run.id, UNKNOWN)), entry) for entry in entries]
     sortable = [pair for pair in keyed if pair[0] is not None]
     # The sort is stable, so that equal values stay newest first.
-    sortable.sort(key=lambda pair: pair[0], reverse=order.down)  # type: ignore[arg-type,return-value]
+    sortable.sort(key=lambda pair: pair[0], reverse=order.descending)  # type: ignore[arg-type,return-value]
     return [entry for _, entry in sortable] + [entry for value, entry in keyed if value is None]
 
 
 def _sort_groups(groups: list[RunGroup], order: Order) -> list[RunGroup]:
     """Sort groups by the mean of the sort column if it has one, else by name."""
     # By name first: later sorts are stable, and equal means keep that order.
-    groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in MEANS)
+    groups.sort(key=lambda group: group.name.casefold(), reverse=order.reversed and order.by not in MEANS)
     if order.by == "steps":
-        groups.sort(key=lambda group: group.steps, reverse=order.down)
+        groups.sort(key=lambda group: group.steps, reverse=order.descending)
     elif order.by == "score":
         with_mean = [group for group in groups if group.mean is not None]
-        with_mean.sort(key=lambda group: group.mean or 0.0, reverse=order.down)
+        with_mean.sort(key=lambda group: group.mean or 0.0, reverse=order.descending)
         groups = with_mean + [group for group in groups if group.mean is None]
     return groups

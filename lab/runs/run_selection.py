@@ -22,7 +22,7 @@ def is_filter(word: str) -> bool:
     return _FILTER.match(word) is not None
 
 
-def named_runs(store: Store, words: Sequence[str]) -> list[str]:
+def runs_by_id(store: Store, words: Sequence[str]) -> list[str]:
     """Return the runs that ids or their prefixes name, archived ones too, nothing for `all` or a filter.
 
     Raise `LabError` if an id names no run, or if ids and a filter are mixed.
@@ -33,22 +33,22 @@ def named_runs(store: Store, words: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(map(store.runs.find, ids)))
 
 
-def fitting_runs(store: Store, words: Sequence[str], *, archived: bool = False) -> list[str]:
+def runs_matching(store: Store, words: Sequence[str], *, archived: bool = False) -> list[str]:
     """Return the runs that a filter matches (`all` or no word: every run), the oldest in this file first.
 
     They are those in the lists, or with `archived` only archived ones. Raise `LabError` for an invalid filter.
     """
-    from lab.runs.run_filter import read
+    from lab.runs.run_filter import parse_filter
     from lab.runs.run_rows import cost_of, entry
 
     try:
-        run_filter = read(" ".join(word for word in words if word != EVERY))
+        run_filter = parse_filter(" ".join(word for word in words if word != EVERY))
     except LabError as error:
         raise LabError("runs", error.message, error.hint, code=2) from error
     entries = [entry(row) for row in reversed(store.runs.rows(-1)) if row.archived is archived]
     costs = (
         {case.id: cost_of(case) for case in store.runs.measured([candidate.run.id for candidate in entries])}
-        if run_filter.costly
+        if run_filter.needs_costs
         else {}
     )
     return [candidate.run.id for candidate in entries if run_filter.fits(candidate, costs)]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.core import task_checks
-from lab.core.episode import EpisodeScore, Judge
+from lab.core.episode import EpisodeScore, Scorer
 from lab.core.task import Task
 from lab.core.trace import Step
 from lab.runs.device_recovery import RecoveringDevice
 
 
-def scorer_of(task: Task, device: RecoveringDevice, first: dict[str, Any] | None) -> Judge:
+def scorer_of(task: Task, device: RecoveringDevice, first: dict[str, Any] | None) -> Scorer:
     """Return the scorer of a run on this phone. `first` is the phone's first state, None for one without snapshots."""
     return EnvironmentScorer(device) if device.scorer else RuleScorer(task, first)
 

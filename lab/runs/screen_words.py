@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText, says_nothing
+from lab.core.read_text import ReadText, has_no_text
 from lab.core.seams import Screen
 from lab.core.settings import load
 from lab.core.step import Observation
@@ -35,7 +35,7 @@ class ScreenWords:
     """
 
     def __init__(self, picture: Callable[[str], bytes | None]) -> None:
-        self.lack: LabError | None = None
+        self.missing_engine: LabError | None = None
         """What to install for OCR. None if it is installed, and until a picture needs it."""
         self._picture = picture
         self._lock = threading.Lock()
@@ -44,7 +44,7 @@ class ScreenWords:
 
     @property
     def reader(self) -> TextReader | None:
-        """The OCR reader. None if `ocr` is off, if no engine is installed (see `lack`), and once closed."""
+        """The OCR reader. None if `ocr` is off, if no engine is installed (see `missing_engine`), and once closed."""
         with self._lock:
             if self._reader is None and not self._closed and load().ocr:
                 from lab.ocr.reader import TextReader
@@ -52,26 +52,26 @@ class ScreenWords:
                 try:
                     check_engine()
                 except LabError as error:
-                    self.lack = error
+                    self.missing_engine = error
                 else:
                     self._reader = TextReader()
             return None if self._closed else self._reader
 
-    def of(self, screen: Screen) -> ReadText | None:
+    def read(self, screen: Screen) -> ReadText | None:
         """Return the OCR text of a screen, or None if its tree has text or OCR is unavailable.
 
         Wait at most `PATIENCE` seconds. Raise `LabError` if the picture is not read by then.
         """
-        if not says_nothing(screen.tree):
+        if not has_no_text(screen.tree):
             return None
         return self._read_picture(hashlib.sha256(screen.png).hexdigest(), lambda: screen.png)
 
     def tree(self, screen: Screen | Observation) -> UiTree | None:
         """Return a screen's words as a tree: the phone's own if it has text or OCR fails, else OCR's."""
-        if not says_nothing(screen.tree):
+        if not has_no_text(screen.tree):
             return screen.tree
         try:
-            text = self.of(screen) if isinstance(screen, Screen) else self._read_observation(screen)
+            text = self.read(screen) if isinstance(screen, Screen) else self._read_observation(screen)
         except LabError:
             return screen.tree
         return screen.tree if text is None else text.tree

@@ -16,24 +16,24 @@ from lab.core.crash_log import write_crash_log
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
 from lab.core.mailbox import Mailbox
-from lab.core.password_redaction import tree_without
+from lab.core.password_redaction import without_password_texts
 from lab.core.read_text import ReadText
 from lab.core.run_control import RunControl
 from lab.core.run_records import Blob
 from lab.core.seams import (
     Agent,
     Closable,
-    Complaining,
-    Configured,
     Device,
-    Illustrated,
     Interruptible,
-    Introducing,
     Screen,
+    SupportsConfigHash,
+    SupportsErrorLog,
+    SupportsIntroduction,
+    SupportsOcr,
+    SupportsPictures,
     Trouble,
     User,
     WaitCancelled,
-    WordReading,
 )
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.task import Actor
@@ -53,11 +53,11 @@ from lab.core.trace import (
 )
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
-from lab.runs.resume import cut_off, left_at, put_back
+from lab.runs.resume import breakpoint_step, interrupted_step, restore_phone
 from lab.runs.scoring import scorer_of
 from lab.runs.screen_words import ScreenWords, engine_here
 from lab.runs.shadows import Shadows
-from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_phone, no_form, phone_of
+from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_phone, phone_of, unknown_form
 from simulators.users.human import HumanGate, HumanUser
 from store.store import Store
 
@@ -69,7 +69,7 @@ class ForkStart(NamedTuple):
     """Start of a fork: its first events, and the overrides of its own first step."""
 
     events: Sequence[AnyEvent]
-    given: episode.ForkOverrides = episode.NOTHING
+    overrides: episode.ForkOverrides = episode.NOTHING
 
 
 class Session:
@@ -134,18 +134,18 @@ class Session:
         self._blobs: dict[str, Blob] = {}
         self._seq = resume.last if resume else -1
         self._resume = resume
-        self._overrides = beginning.given if beginning else None
-        self._passed_step = left_at(earlier)
+        self._overrides = beginning.overrides if beginning else None
+        self._passed_step = breakpoint_step(earlier)
         self._one_turn = False
-        self.hands = PersonAgent(self.person, self.turns, self.control.stop)
-        self.agent = agent or (self.hands if spec.agent == PERSON else agent_of(spec.agent, store, spec.task))
+        self.person_agent = PersonAgent(self.person, self.turns, self.control.stop)
+        self.agent = agent or (self.person_agent if spec.agent == PERSON else agent_of(spec.agent, store, spec.task))
         if isinstance(self.agent, Interruptible):
             self.agent.stop = self.control.stop
-        if isinstance(self.agent, Illustrated):
+        if isinstance(self.agent, SupportsPictures):
             self.agent.keep = self._hold_blob
-        if isinstance(self.agent, WordReading):
-            self.agent.read = self.words.of if spec.reads else _read_nothing
-        if isinstance(self.agent, Introducing):
+        if isinstance(self.agent, SupportsOcr):
+            self.agent.read = self.words.read if spec.reads else _read_nothing
+        if isinstance(self.agent, SupportsIntroduction):
             self.agent.introduce()
         self._agent_lent = agent is not None
         self._status = ""
@@ -163,7 +163,7 @@ class Session:
         )
         phone = self.device.device
         try:
-            self.first = put_back(store, phone, resume) if resume else phone.snapshot()
+            self.first = restore_phone(store, phone, resume) if resume else phone.snapshot()
         except BaseException:
             # A phone that was given is its owner's to close.
             if device is None:
@@ -176,13 +176,13 @@ class Session:
     @property
     def agent_actor(self) -> Actor:
         """The agent, under the name given for it."""
-        return self.spec.named(self.agent.actor)
+        return self.spec.name_agent(self.agent.actor)
 
     @property
     def left_in_takeover(self) -> bool:
         """True if a resumed run was left during a take-over."""
         steps = self._resume.steps if self._resume and self._overrides is None else ()
-        return bool(steps) and steps[-1].proposed.by is not None and self.agent is not self.hands
+        return bool(steps) and steps[-1].proposed.by is not None and self.agent is not self.person_agent
 
     # -- running ---------------------------------------------------------------------------------------------
 
@@ -222,7 +222,7 @@ class Session:
         with self._lock:
             if self.over:
                 return
-            if isinstance(event, Ended) and isinstance(self.agent, Complaining):
+            if isinstance(event, Ended) and isinstance(self.agent, SupportsErrorLog):
                 event = msgspec.structs.replace(event, stderr=self.agent.take_errors())
             event = msgspec.structs.replace(
                 event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began_ms
@@ -247,7 +247,7 @@ class Session:
 
     def _drive(self) -> None:
         try:
-            seats = episode.Seats(self.agent, self.user, self.gate, self.device, self.hands)
+            seats = episode.Parties(self.agent, self.user, self.gate, self.device, self.person_agent)
             unfinished = self._pending_turn()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
@@ -302,7 +302,7 @@ class Session:
     def _fail(self, error: LabError) -> None:
         self.failure = error
         self.over = True
-        self.control.halt()
+        self.control.stop_run()
         self.on_event(None)
 
     # -- what people at the run do ---------------------------------------------------------------------------
@@ -312,7 +312,7 @@ class Session:
         self.control.pause()
         self.append(Paused(by=self.person, reason=reason))
 
-    def go_on(self) -> None:
+    def resume_run(self) -> None:
         """Resume the phone, also after a single turn. An action that waits at a breakpoint is approved."""
         self._check_phone()
         with self._lock:
@@ -345,11 +345,11 @@ class Session:
     @contextmanager
     def _stop_at_breakpoint(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
         """Yield True and pause if a breakpoint matches. Resume after the person's decision."""
-        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed_step else None
+        met = self.breakpoints.find_match(proposed, screen, history) if len(history) != self._passed_step else None
         if met is None:
             yield False
             return
-        stop = BreakpointStop(len(history), met, proposed, self.breakpoints.reads(met, screen))
+        stop = BreakpointStop(len(history), met, proposed, self.breakpoints.matches_by_ocr(met, screen))
         with self._lock:
             self.stopped_at = stop
             self.control.pause()
@@ -357,7 +357,7 @@ class Session:
             # Nobody can continue it, so the run is left open here.
             self.over = self.over or not self.attended
         if self.over:
-            self.control.halt()
+            self.control.stop_run()
             raise WaitCancelled
         yield True
         with self._lock:
@@ -378,7 +378,7 @@ class Session:
 
     def stop(self, reason: str = "") -> None:
         """End the run as stopped, whatever agent or person is doing."""
-        self.control.halt()
+        self.control.stop_run()
         self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
 
     def give_up(self, reason: str) -> bool:
@@ -388,7 +388,7 @@ class Session:
                 return False
             # Before the halt, at which the loop would record another end.
             self.append(Ended(status="failed", reason=reason))
-        self.control.halt()
+        self.control.stop_run()
         return True
 
     def leave(self) -> None:
@@ -403,7 +403,7 @@ class Session:
             has_begun = self._begun
         if not has_begun:
             self._release()
-        self.control.halt()
+        self.control.stop_run()
 
     def save_draft(self, question: Question, text: str) -> None:
         """Store what a person has typed and not sent."""
@@ -413,7 +413,7 @@ class Session:
         """Return what was typed before and not sent."""
         return self.store.runs.draft(self.trace_id, question.id)
 
-    def begun(self, question: Question) -> tuple[str, str] | None:
+    def question_times(self, question: Question) -> tuple[str, str] | None:
         """Return when an earlier sitting showed a question and when typing began (UTC).
 
         None the first time, which an empty draft records.
@@ -430,7 +430,7 @@ class Session:
         return Observation(
             self._hold_blob(Blob(screen.png, "image/png")),
             screen.size,
-            tree_without(screen.tree),
+            without_password_texts(screen.tree),
             screen.activity,
             screen.at,
             screen.tree_missing,
@@ -484,12 +484,12 @@ class Session:
     @property
     def user_sha(self) -> str:
         """Hash of the prompt and parameters of a model as the user. Empty for other users."""
-        return self.user.config_sha if isinstance(self.user, Configured) else ""
+        return self.user.config_sha if isinstance(self.user, SupportsConfigHash) else ""
 
     @property
     def reads(self) -> str:
         """Engine that reads words for the agent. Empty if none does, or if the agent does not use it."""
-        return engine_here() if self.spec.reads and isinstance(self.agent, WordReading) else ""
+        return engine_here() if self.spec.reads and isinstance(self.agent, SupportsOcr) else ""
 
     def _pending_turn(self) -> episode.PendingTurn | None:
         """Return the turn under way in an interrupted run.
@@ -500,7 +500,7 @@ class Session:
         if trace is None:
             return None
         if trace.acting is not None:
-            step = cut_off(trace.acting, self.state(self.device.snapshot()))
+            step = interrupted_step(trace.acting, self.state(self.device.snapshot()))
             self.append(step)
             self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
         if trace.asked is not None and trace.answered is None:
@@ -541,7 +541,7 @@ def user_of(spec: Spec, person: Actor, questions: Mailbox[Question, Reply]) -> U
 
         shows = SEEING_SHOWS if spec.user_screens else USER_SHOWS
         return model_user(file, load(), spec.task, spec.persona, shows)
-    raise LabError("user", no_form(spec.user, USER_FORMS), code=2)
+    raise LabError("user", unknown_form(spec.user, USER_FORMS), code=2)
 
 
 def check_spec(store: Store | None, spec: Spec) -> None:

@@ -166,7 +166,7 @@ def _without_answer(row: ShadowAnswer, missing: MissingShadow, error: LabError) 
     return replace(row, at=now(), missing=missing, why=why)
 
 
-class ShadowsAsked(NamedTuple):
+class ShadowsResult(NamedTuple):
     """Result of asking shadows again: of how many questions how many are answered, and how many are new.
 
     `cost` is in US dollars, as far as known. `interrupted` is true if Ctrl+C ended it.
@@ -185,7 +185,7 @@ def ask_missing(
     names: Sequence[str],
     stop: threading.Event,
     may_ask: Callable[[float | None], bool] = lambda cost: True,
-) -> ShadowsAsked:
+) -> ShadowsResult:
     """Ask shadows the unanswered questions of these runs, as long as `may_ask` returns True for the cost so far.
 
     The cost is None if that of an answer is unknown. After Ctrl+C nothing more is asked, and the rest is only counted.
@@ -212,4 +212,4 @@ def ask_missing(
                     unpriced = unpriced or (answer.usage is not None and answer.usage.cost is None)
                     new += answer.missing is None
                 answer_count += answer is not None and answer.missing is None
-    return ShadowsAsked(question_count, answer_count, new, cost, interrupted)
+    return ShadowsResult(question_count, answer_count, new, cost, interrupted)

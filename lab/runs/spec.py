@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.seams import Agent, Brief, Device
+from lab.core.seams import Agent, Device, TaskBrief
 from lab.core.settings import EMBEDDED, UNNAMED
-from lab.core.suggestion import near_names, question
+from lab.core.suggestion import did_you_mean, near_names
 from lab.core.task import Actor, Persona, Task, step_limit
 from lab.core.trace import Trace
 from store.store import Store
@@ -71,7 +71,7 @@ class Spec(NamedTuple):
     agent_name: str = ""
     agent_version: str = ""
 
-    def named(self, agent: Actor) -> Actor:
+    def name_agent(self, agent: Actor) -> Actor:
         """Return the agent under the given name and version."""
         changes = {
             "implementation": self.agent_name or (agent.implementation or agent.id if self.agent_version else ""),
@@ -80,12 +80,12 @@ class Spec(NamedTuple):
         return msgspec.structs.replace(agent, **{field: word for field, word in changes.items() if word})
 
 
-def brief_of(task: Task, persona: Persona | None) -> Brief:
+def brief_of(task: Task, persona: Persona | None) -> TaskBrief:
     """Return what an agent may know of a task: the exposed log for personalized and proactive tasks, never facts."""
     log: tuple[str, ...] = ()
     if persona is not None and task.kind != "general":
         log = tuple(entry.exposed for entry in persona.log)
-    return Brief(task.kind, task.instruction, log, task.time, task.place, task.budget)
+    return TaskBrief(task.kind, task.instruction, log, task.time, task.place, task.budget)
 
 
 def resume_spec(trace: Trace, **changes: Any) -> Spec:
@@ -117,7 +117,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         )
     user = trace.user
     spec = Spec(
-        task=with_playbook(trace.task, trace.conditions.vary),
+        task=restore_playbook(trace.task, trace.conditions.vary),
         persona=trace.persona,
         agent=PERSON if trace.agent.kind == "human" else trace.agent.id,
         user="human" if user is None or user.kind == "human" else user_name(user),
@@ -159,7 +159,7 @@ def user_name(user: Actor) -> str:
     return user.id if user.kind == "model" else f"script:{user.id}"
 
 
-def limited(spec: Spec, times: float) -> Spec:
+def limit_steps(spec: Spec, times: float) -> Spec:
     """Return the spec with a limit of floor(times x golden steps + 1) steps (MemGUI-Bench A.9.6).
 
     Raise `LabError` if the task's golden steps are unknown.
@@ -206,7 +206,7 @@ def agent_of(name: str, store: Store | None, task: Task | None = None, asker: Mo
         from lab.core.settings import load
 
         return model_agent(name, load(), asker)
-    raise LabError("agent", no_form(name, AGENT_FORMS), code=2)
+    raise LabError("agent", unknown_form(name, AGENT_FORMS), code=2)
 
 
 AGENT_FORMS = ("playbook", "playbook:NAME", "recorded:ID", "process:COMMAND", "model:NAME", "model+memory:NAME")
@@ -215,7 +215,7 @@ USER_FORMS = ("human", "script", "script:FILE", "model:NAME")
 """Forms of user names."""
 
 
-def no_form(name: str, forms: Sequence[str]) -> str:
+def unknown_form(name: str, forms: Sequence[str]) -> str:
     """Return the error text for a name in none of the forms, with a suggestion.
 
     If its first word is right, the rest is wrong, and the suggestion is that form itself.
@@ -225,7 +225,7 @@ def no_form(name: str, forms: Sequence[str]) -> str:
     if not near:
         words = near_names(kind, (form.partition(":")[0] for form in forms))
         near = [f"{word}{colon}{source}" for word in words]
-    return f"{name!r} is none of {', '.join(forms)}{question(near)}"
+    return f"{name!r} is none of {', '.join(forms)}{did_you_mean(near)}"
 
 
 def is_playbook(agent: str) -> bool:
@@ -236,28 +236,28 @@ def is_playbook(agent: str) -> bool:
 def playbook_agent(agent: str, task: Task | None) -> Agent:
     """Build the agent that plays a task's playbook. Raise `LabError` with the alternatives if it has none."""
     from lab.agents.playbook import PlaybookAgent
-    from lab.core.playbook import chosen
+    from lab.core.playbook import moves_of
 
     name = agent.partition(":")[2]
     if task is None or not (task.playbook or any(one.moves for one in task.playbooks)):
         what = f"task {task.id}" if task is not None else "agent"
         raise LabError(what, "has no playbook.", WITHOUT_PLAYBOOK, code=2)
-    return PlaybookAgent(chosen(task.playbook, task.playbooks, name, f"task {task.id}"), name)
+    return PlaybookAgent(moves_of(task.playbook, task.playbooks, name, f"task {task.id}"), name)
 
 
 def may_ask(task: Task, agent: str) -> bool:
     """Return True if an agent may ask the user something: any may except a playbook without a question."""
-    from lab.core.playbook import Move, chosen, walk
+    from lab.core.playbook import Move, moves_of, walk
 
     if not is_playbook(agent):
         return True
-    moves = walk(chosen(task.playbook, task.playbooks, agent.partition(":")[2], f"task {task.id}"))
+    moves = walk(moves_of(task.playbook, task.playbooks, agent.partition(":")[2], f"task {task.id}"))
     return any(
         isinstance(move, Move) and (move.verb in ("ask", "offer") or move.kind == "ask_user") for _, move, _ in moves
     )
 
 
-def with_playbook(task: Task, vary: int) -> Task:
+def restore_playbook(task: Task, vary: int) -> Task:
     """Return a stored run's task. A built-in one from before playbooks gets today's, in the run's own world."""
     from simulators import library
     from simulators.task_variation import world
@@ -269,7 +269,7 @@ def with_playbook(task: Task, vary: int) -> Task:
     return msgspec.structs.replace(task, playbook=today.playbook, playbooks=today.playbooks)
 
 
-def given_playbook(task: Task, file: str | None, agent: str | None) -> Task:
+def replace_playbook(task: Task, file: str | None, agent: str | None) -> Task:
     """Return a task with the playbook of a file. Raise `LabError` if another agent is to do it."""
     from lab.core.playbook import load_playbook
 

@@ -52,9 +52,9 @@ def serving(store: Store, plan: AnswerPlan, on_failure: Callable[[LabError], Non
     server.start()
     try:
         intake.note = RunningServer(store.path, "endpoint", server.base)
-        intake.on_asked = answers.take
+        intake.on_asked = answers.submit
         for turn, about in intake.waiting_turns():
-            answers.take(turn, about)
+            answers.submit(turn, about)
         intake.watch()
         yield server
     finally:

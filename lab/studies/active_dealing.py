@@ -26,13 +26,13 @@ def dealt_actively(store: Store, study: Study, units: Sequence[Unit], first: int
     Raise `LabError` if no judge has answered, `first` exceeds the units, or the study has an order of its own.
     """
     from annotators.validation.active_order import active_order, order_in
-    from lab.studies.study_data import gathered
+    from lab.studies.study_data import load_study_data
 
     # Called for its checks alone: a refused deal must not leave a recorded order behind.
     deal_in_order(study, units, ())
     order = order_in(store.labels.acts_of(study, QUEUED))
     if order is None:
-        order = active_order(gathered(store, study), first)
+        order = active_order(load_study_data(store, study), first)
         actor, detail = Actor("human", by), msgspec.to_builtins(order)
         store.labels.record_act(Act(uuid7(), study.id, study.version, actor, "queued", now(), detail=detail))
     return deal_in_order(study, units, order.units)

@@ -12,8 +12,8 @@ from lab.core.adjudication import (
     Settlement,
     SignedSettlement,
     majority_of,
-    masks,
     place_answers,
+    rater_letters,
 )
 from lab.core.errors import LabError
 from lab.core.label import Label, Missing
@@ -86,7 +86,7 @@ class AdjudicationSession:
     def check(self) -> None:
         """Raise `LabError` if this person may not see others' answers."""
         title = f"study {self.study.name}"
-        if self.store.labels.withdrew(self.person.id):
+        if self.store.labels.has_withdrawn(self.person.id):
             raise LabError(title, f"{self.person.id} has withdrawn.")
         kit = self.store.kit()
         if kit is not None:
@@ -105,13 +105,15 @@ class AdjudicationSession:
 
     def queue(self, study_data: StudyData) -> Queue:
         """Return the queue of disagreements, ordered by their effect on the result."""
-        from annotators.adjudication import queue
+        from annotators.adjudication import adjudication_queue
 
         codes = {rater.id for rater in study_data.columns.raters}
         former_raters = {
-            code for code in codes if self.store.labels.withdrew(code) or self.store.studies.has_left(self.study, code)
+            code
+            for code in codes
+            if self.store.labels.has_withdrawn(code) or self.store.studies.has_left(self.study, code)
         }
-        return queue(study_data, locked=self.store.studies.locked(self.study), gone=former_raters)
+        return adjudication_queue(study_data, locked=self.store.studies.locked(self.study), gone=former_raters)
 
     # -- one place -------------------------------------------------------------------------------------------
 
@@ -120,10 +122,12 @@ class AdjudicationSession:
         if not any(spot == one for one in self.places(unit)):
             raise LabError(f"unit {unit.id}", f"is not asked about {spot.field!r} of {spot.target or 'the whole'}.")
         labels = list(self.store.labels.read(self.study, unit.id))
-        committed_sheets = self.store.adjudications.handed(self.study, unit.id, {label.rater.id for label in labels})
-        settlements = self.store.adjudications.settled(self.study, unit.id)
+        committed_sheets = self.store.adjudications.handed_in_sheets(
+            self.study, unit.id, {label.rater.id for label in labels}
+        )
+        settlements = self.store.adjudications.settlements(self.study, unit.id)
         answers = place_answers(self.study, spot, labels, committed_sheets)
-        letters = masks(
+        letters = rater_letters(
             self.study, unit.id, [one.rater for one in self._all_answers(unit, labels, committed_sheets) if one.person]
         )
         open_ones = self._open(unit, labels, committed_sheets, settlements)
@@ -142,12 +146,12 @@ class AdjudicationSession:
             if one.person
         )
         judges = self._judges(unit, [one for one in answers if not one.person], unmasked=shown_raters)
-        refusal = self.store.adjudications.may_settle(self.study, unit, self.person)
+        refusal = self.store.adjudications.settling_obstacle(self.study, unit, self.person)
         field = self.study.protocol.field(spot.field)
         return ItemAnswers(unit, spot, tuple(voices), judges, settlements.get((unit.id, spot)), refusal, field)
 
     def _judges(self, unit: Unit, answers: list[PlaceAnswer], *, unmasked: bool) -> tuple[MaskedAnswer, ...]:
-        order = masks(self.study, unit.id, [one.rater for one in answers])
+        order = rater_letters(self.study, unit.id, [one.rater for one in answers])
         ranked = sorted(answers, key=lambda one: order[one.rater.kind, one.rater.id])
         return tuple(
             MaskedAnswer(f"J{at}", one, (), one.rater.id if unmasked else "") for at, one in enumerate(ranked, 1)

@@ -19,13 +19,13 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.codec import encode, sha_of
 from lab.core.made_files import make_folder
 from lab.core.report import Grid
 from lab.core.settings import folder
 from lab.core.study import Study
-from store.agreement_labels import Newest
+from store.agreement_labels import FilePosition
 from store.store import Store
 
 _HOME = Path(__file__).resolve().parents[2]
@@ -66,8 +66,8 @@ class StudyOverview(msgspec.Struct, frozen=True):
 class _CachedNumbers(msgspec.Struct, Generic[T], frozen=True):
     study: str
     code: str
-    how: How
-    newest: Newest
+    how: IntervalTerms
+    newest: FilePosition
     found: T
 
 
@@ -77,7 +77,9 @@ _NAMED: dict[Any, str] = {_NUMBERS: "", _BESIDE: "beside"}
 """Suffix of the cache key by kind of entry, so that each kind has a file of its own."""
 
 
-def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agreement]]) -> list[Agreement]:
+def cached_agreements(
+    store: Store, study: Study, how: IntervalTerms, compute: Callable[[], list[Agreement]]
+) -> list[Agreement]:
     """Return the cached agreement numbers if valid, else compute and cache them.
 
     A cache that cannot be read or written is ignored.
@@ -85,35 +87,37 @@ def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agr
     return _or(store, study, how, _NUMBERS, compute)
 
 
-def beside_or(store: Store, study: Study, how: How, compute: Callable[[], StudyOverview]) -> StudyOverview:
+def cached_overview(
+    store: Store, study: Study, how: IntervalTerms, compute: Callable[[], StudyOverview]
+) -> StudyOverview:
     """Return the cached overview if valid, else compute and cache it."""
     return _or(store, study, how, _BESIDE, compute)
 
 
-def beside_kept(store: Store, study: Study, how: How) -> StudyOverview | None:
+def stored_overview(store: Store, study: Study, how: IntervalTerms) -> StudyOverview | None:
     """Return the cached overview, None if there is none or newer rows arrived."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and store.agreement.same_since(study, entry.newest) else None
 
 
-def beside_before(store: Store, study: Study, how: How, then: Newest) -> StudyOverview | None:
+def last_overview(store: Store, study: Study, how: IntervalTerms, then: FilePosition) -> StudyOverview | None:
     """Return the cached overview that belongs to `kept_before(then)`, None if not cached."""
     entry = _kept(store, study, how, _BESIDE)
     return entry.found if entry is not None and entry.newest == then else None
 
 
-def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], Newest] | None:
+def last_agreements(store: Store, study: Study, how: IntervalTerms) -> tuple[list[Agreement], FilePosition] | None:
     """Return the numbers last computed by this program and the file's position then, though newer rows may exist.
 
     None if nothing is cached, if somebody withdrew or runs were erased since (erased data must not reappear), or if
     another file replaced the one they were computed from.
     """
     entry = _kept(store, study, how, _NUMBERS)
-    return (entry.found, entry.newest) if entry is not None and store.agreement.goes_on_from(entry.newest) else None
+    return (entry.found, entry.newest) if entry is not None and store.agreement.continues(entry.newest) else None
 
 
-def _or(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]], compute: Callable[[], T]) -> T:
-    newest = store.agreement.newest()
+def _or(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]], compute: Callable[[], T]) -> T:
+    newest = store.agreement.position()
     entry = _kept(store, study, how, kind)
     if entry is not None and store.agreement.same_since(study, entry.newest):
         if entry.newest != newest:
@@ -125,13 +129,13 @@ def _or(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]], com
     return result
 
 
-def _kept(store: Store, study: Study, how: How, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
+def _kept(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[T]]) -> _CachedNumbers[T] | None:
     """Return the entry that this program cached of this study's plan, whatever arrived since."""
     entry = _read(_path(store, study, how, kind), kind)
     return entry if entry is not None and (entry.study, entry.code, entry.how) == (study.sha, code_sha(), how) else None
 
 
-def forget(path: Path) -> None:
+def delete_cache(path: Path) -> None:
     """Delete all entries of a hitlab file."""
     shutil.rmtree(_folder(path), ignore_errors=True)
 
@@ -153,7 +157,7 @@ def _numpy() -> str:
         return ""
 
 
-def _path(store: Store, study: Study, how: How, kind: type[_CachedNumbers[Any]]) -> Path:
+def _path(store: Store, study: Study, how: IntervalTerms, kind: type[_CachedNumbers[Any]]) -> Path:
     return _folder(store.path) / f"{sha_of([study.id, study.version, how, _NAMED[kind]])[:32]}.json"
 
 

@@ -155,7 +155,7 @@ class BatchJudging:
         def whole(progress: JudgeProgress) -> JudgeProgress:
             return progress._replace(total=total, found=already_paid)
 
-        outcome = self.job.go(self._llm, lambda progress: tell(whole(progress)))
+        outcome = self.job.run(self._llm, lambda progress: tell(whole(progress)))
         return outcome._replace(progress=whole(outcome.progress))
 
     # -- taking results ------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class BatchJudging:
     def _commit(self, answers: list[KeptAnswer]) -> None:
         """Store the answers that are not in the file yet."""
         # After a crash between two commits, the next process fetches the same results again.
-        self.job.keep([one for one in answers if not self.job.paid.holds(one)])
+        self.job.store_paid([one for one in answers if not self.job.paid.holds(one)])
 
     # -- sending -------------------------------------------------------------------------------------------------
 
@@ -255,10 +255,12 @@ class BatchJudging:
         question = work.asking
         assert question is not None
         # A question asked once for all sheets (`once`) has one id, so that a batch holds it once.
-        sheet = ("", 0) if question.once else (work.unit.id, work.run)
+        sheet = ("", 0) if question.serves_all_runs else (work.unit.id, work.run)
         custom_id = hashlib.sha256(encode([question.sha, self.job.config_sha, *sheet])).hexdigest()[:48]
         expected = dollars(tokens_sent(question), tokens_back(work.view), prices) if prices is not None else 0.0
-        return BatchedQuestion(custom_id, work.unit.id, work.run, question.sha, question.stage, question.once, expected)
+        return BatchedQuestion(
+            custom_id, work.unit.id, work.run, question.sha, question.stage, question.serves_all_runs, expected
+        )
 
     def _affords(self, one: BatchedQuestion) -> bool:
         """Return True and reserve the cost if the budget covers a question beside all that is sent."""

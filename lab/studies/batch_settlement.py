@@ -66,7 +66,7 @@ def batch_of(chair: AdjudicationSession, disputes: Iterable[DisputedPlace], scop
         if not mine:
             continue
         unit = chair.store.studies.unit(chair.study, id)
-        if chair.store.adjudications.may_settle(chair.study, unit, chair.person):
+        if chair.store.adjudications.settling_obstacle(chair.study, unit, chair.person):
             unsettled[NOT_YOURS] += len(mine)
             continue
         answers = list(_answers(chair, unit, mine, scope))
@@ -106,7 +106,9 @@ def _answers(
     rater_answers: dict[FieldReference, PlaceAnswer] = {}
     if scope.rater:
         labels = list(chair.store.labels.read(chair.study, unit.id))
-        committed_sheets = chair.store.adjudications.handed(chair.study, unit.id, {label.rater.id for label in labels})
+        committed_sheets = chair.store.adjudications.handed_in_sheets(
+            chair.study, unit.id, {label.rater.id for label in labels}
+        )
         for place in places:
             for answer in place_answers(chair.study, place.spot, labels, committed_sheets):
                 if answer.person and answer.rater.id == scope.rater:
@@ -143,7 +145,7 @@ def settle_batch(chair: AdjudicationSession, batch: Batch, reason: str) -> list[
         )
         raise LabError("adjudicate", f"{nothing}; nothing was done.")
     common = {"reason": reason.strip(), "reason_id": chair.reason_id(reason), "batch": uuid7()}
-    rulings = [one._replace(what=replace(one.what, **common)) for one in batch.rulings]
+    rulings = [one._replace(settlement=replace(one.settlement, **common)) for one in batch.rulings]
     # What somebody settled between preview and now stays theirs.
     return chair.store.adjudications.settle_each(chair.study, rulings, chair.person, open_only=True)
 
@@ -152,7 +154,7 @@ def last_batch(chair: AdjudicationSession) -> list[SignedSettlement]:
     """Return the settlements still in force of this adjudicator's newest batch."""
     mine = [
         one
-        for one in chair.store.adjudications.settled(chair.study).values()
+        for one in chair.store.adjudications.settlements(chair.study).values()
         if one.what.batch and (one.by.kind, one.by.id) == (chair.person.kind, chair.person.id)
     ]
     newest = max(mine, key=lambda one: one.at, default=None)

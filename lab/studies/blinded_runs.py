@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from lab.core.blinding import blinded
+from lab.core.blinding import blind_event
 from lab.core.errors import LabError
 from lab.core.protocol import Show
 from lab.core.run_records import Blob, Verdict
 from lab.core.step import Observation
 from lab.core.study import Study, Unit
 from lab.core.trace import AnyEvent, Asked, Ended, Step, Trace, fold
-from lab.runs.recorded_run import RecordedRun, RunPlace
+from lab.runs.recorded_run import RecordedPlace, RecordedRun
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -51,7 +51,7 @@ class Blinded:
         if trace_id not in self._runs:
             raise LabError(f"run {trace_id}", "is not in this unit.")
         for event in self._store.runs.events(trace_id, after):
-            shown_event = blinded(event, self.shows)
+            shown_event = blind_event(event, self.shows)
             # A picture's hash alone opens nothing: an event in its blinded form must name it.
             self._named.update(
                 observation.image for observation in _looks(shown_event) if observation.image is not None
@@ -94,12 +94,12 @@ class RaterReel(RecordedRun):
         super().__init__(runs, trace_id)
         self._shows = runs.shows
 
-    def read(self) -> Iterator[list[RunPlace]]:
+    def read(self) -> Iterator[list[RecordedPlace]]:
         """Yield the run's lines, with words only for what is shown."""
         for lines in super().read():
             yield [self._hushed(line) for line in lines]
 
-    def _hushed(self, line: RunPlace) -> RunPlace:
+    def _hushed(self, line: RecordedPlace) -> RecordedPlace:
         if line.kind == "end":
             return line if "outcome" in self._shows else line._replace(words="")
         return line if "actions" in self._shows else line._replace(words="")

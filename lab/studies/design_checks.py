@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from lab.core.design import Design, items
+from lab.core.design import Design, design_items
 from lab.core.errors import LabError
 from lab.core.task import Branch, Criterion, InformationUnit, Tdg, TdgNode
 
@@ -25,7 +25,7 @@ class Problem(NamedTuple):
 
 def problems(design: Design, apps: Collection[str] = ()) -> list[Problem]:
     """Return all problems in the outline's order, empty if it can be submitted. `apps` are those the task names."""
-    if not items(design):
+    if not design_items(design):
         return [Problem("", "There is nothing in it yet.")]
     faults = [*_twice(design), *_graph(design.tdg)]
     faults += [p for branch in design.branches for p in _branch(branch)]

@@ -31,26 +31,26 @@ BEGINNINGS: dict[Beginning, str] = {"task": "the task's own", "golden": "golden 
 """Sources of a first draft, in words."""
 
 
-def begun(source: Beginning, task: Task, trace: Trace | None) -> Design:
+def first_draft_of(source: Beginning, task: Task, trace: Trace | None) -> Design:
     """Return a first draft. Raise `LabError` if its source is missing or empty."""
     if source == "run" and trace is None:
         raise LabError(f"task {task.id}", "has no run in this file.", "A built-in task is run by `hitlab live TASK`.")
     if source == "run" and trace is not None:
-        design = of_run(trace.id, trace.steps)
+        design = run_design(trace.id, trace.steps)
     else:
-        design = shipped(task) if source == "task" else of_golden(task.golden)
+        design = task_design(task) if source == "task" else golden_design(task.golden)
     if design == Design():
         kinds = {"task": "no design of its own", "golden": "no golden steps", "run": "no step that does anything"}
         raise LabError(f"task {task.id}", f"has {kinds[source]}.")
     return design
 
 
-def shipped(task: Task) -> Design:
+def task_design(task: Task) -> Design:
     """Return the design that the task brings."""
     return Design(task.tdg, task.branches, task.units, task.rubric)
 
 
-def of_golden(steps: Sequence[GoldenStep]) -> Design:
+def golden_design(steps: Sequence[GoldenStep]) -> Design:
     """Return a chain with a node for each golden step that acts. A step that asks the user is flexible."""
     nodes: list[TdgNode] = []
     for step, following in zip(steps, [*steps, None][1:], strict=True):
@@ -62,13 +62,13 @@ def of_golden(steps: Sequence[GoldenStep]) -> Design:
     return Design(chained(nodes))
 
 
-def of_run(run: str, steps: Sequence[Step]) -> Design:
+def run_design(run: str, steps: Sequence[Step]) -> Design:
     """Return a chain with a node for each visit to an app. Typing, asking and answering get nodes of their own."""
     nodes: list[TdgNode] = []
     evidence: dict[str, tuple[str, ...]] = {}
     for visit in visits(steps):
         for group in _groups(visit.steps):
-            step_words = [words for step in group if (words := doing(step))]
+            step_words = [words for step in group if (words := describe_step(step))]
             if not step_words:
                 continue
             name = f"{visit.app}: {step_words[-1]}" if visit.app else step_words[-1]
@@ -142,7 +142,7 @@ def apps(steps: Iterable[Step]) -> list[str]:
     return app_names
 
 
-def doing(step: Step) -> str:
+def describe_step(step: Step) -> str:
     """Describe a step's action for a node, empty if it only leads on."""
     action = step.action
     if action is None or action.kind in _PASSING:
@@ -152,7 +152,7 @@ def doing(step: Step) -> str:
 
 def node_of(step: Step, app: str, used_ids: Iterable[str]) -> TdgNode:
     """Return a node for one step, named by its action and app."""
-    words = doing(step) or (step.action.kind.replace("_", " ") if step.action else "")
+    words = describe_step(step) or (step.action.kind.replace("_", " ") if step.action else "")
     name = _cut(f"{app}: {words}" if app and words else words or app)
     kind = "flexible" if step.question is not None else "fixed"
     return TdgNode(fresh_id(name, set(used_ids), "node"), name, kind=kind)  # type: ignore[arg-type]
@@ -208,7 +208,7 @@ def _words(action: Action, tree: UiTree | None) -> str:
 
 
 def _target(tree: UiTree | None, action: Action) -> str:
-    under = tree.at(*action.at) if tree is not None and action.at is not None else []
+    under = tree.nodes_at(*action.at) if tree is not None and action.at is not None else []
     labels = [node.label for node in under if node.label.strip()]
     inside = [below.label for node in under if node.clickable for below in node.walk() if below.label.strip()]
     return _cut(clean((labels or inside or [""])[0].strip(), lines=False))

@@ -7,7 +7,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from lab.core import design_outline
-from lab.core.design import Design, Section, tidy
+from lab.core.design import Design, Section, drop_stale_evidence
 from lab.core.task import Branch, Criterion, InformationUnit, Rubric, Tdg, TdgNode
 
 Item: TypeAlias = TdgNode | Branch | InformationUnit | Criterion
@@ -53,7 +53,7 @@ def change(design: Design, key: str, item: Item) -> Design:
     with_links = msgspec.structs.replace(design, evidence=links)
     if section == "tdg":
         assert isinstance(item, TdgNode)
-        return msgspec.structs.replace(with_links, tdg=design_outline.change(design.tdg, id_of(key), item))
+        return msgspec.structs.replace(with_links, tdg=design_outline.replace_node(design.tdg, id_of(key), item))
     assert not isinstance(item, TdgNode)
     flat = tuple(item if one.id == id_of(key) else one for one in _flat(design, section))
     return _with_flat(with_links, section, flat)
@@ -63,8 +63,10 @@ def remove(design: Design, key: str) -> Design:
     """Remove the item with this key, with its evidence."""
     section = section_of(key)
     if section == "tdg":
-        return tidy(_with_graph(design, design_outline.remove(design.tdg, id_of(key))))
-    return tidy(_with_flat(design, section, tuple(one for one in _flat(design, section) if one.id != id_of(key))))
+        return drop_stale_evidence(_with_graph(design, design_outline.remove(design.tdg, id_of(key))))
+    return drop_stale_evidence(
+        _with_flat(design, section, tuple(one for one in _flat(design, section) if one.id != id_of(key)))
+    )
 
 
 def move(design: Design, key: str, by: int) -> Design:
@@ -87,7 +89,7 @@ def nest(design: Design, key: str, *, deeper: bool) -> Design:
     return _with_graph(design, way(design.tdg, id_of(key)))
 
 
-def turn(design: Design, key: str) -> Design:
+def toggle_kind(design: Design, key: str) -> Design:
     """Toggle a node between fixed and flexible, a unit between explicit and steering."""
     match item_at(design, key):
         case TdgNode() as node:
@@ -98,11 +100,11 @@ def turn(design: Design, key: str) -> Design:
     return design
 
 
-def see(design: Design, key: str, link: str) -> Design:
+def toggle_evidence(design: Design, key: str, link: str) -> Design:
     """Toggle a step as evidence of an item."""
     links = design.evidence.get(key, ())
     evidence = tuple(one for one in links if one != link) if link in links else (*links, link)
-    return tidy(msgspec.structs.replace(design, evidence={**design.evidence, key: evidence}))
+    return drop_stale_evidence(msgspec.structs.replace(design, evidence={**design.evidence, key: evidence}))
 
 
 def _flat(design: Design, section: Section) -> Flat:

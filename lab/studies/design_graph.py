@@ -41,7 +41,7 @@ class Block(NamedTuple):
         return self.width // 2
 
 
-def drawn(tdg: Tdg, width: int) -> list[str]:
+def draw_graph(tdg: Tdg, width: int) -> list[str]:
     """Draw the graph in at most `width` cells. Return no lines if no layout fits. Names are plain characters.
 
     An edge that skips rows appears in its target's box as `after 2`. A graph with a cycle or with dangling edges is not

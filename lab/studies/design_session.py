@@ -9,9 +9,9 @@ from lab.core.design import (
     Design,
     Revision,
     clash_words,
+    design_items,
     first_draft,
-    following,
-    items,
+    next_revision,
     subject_of,
     undo,
     undo_target,
@@ -89,12 +89,12 @@ class DesignSession:
     @property
     def unseen(self) -> list[str]:
         """Keys of the items that the reviewer has not marked yet."""
-        return [key for key in items(self.design) if key not in self.marks]
+        return [key for key in design_items(self.design) if key not in self.marks]
 
     @property
     def objections(self) -> list[str]:
         """Keys of the items with an objection."""
-        return [key for key, words in self.marks.items() if words and key in items(self.design)]
+        return [key for key, words in self.marks.items() if words and key in design_items(self.design)]
 
     # -- what is done with it --------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ class DesignSession:
         if head is None:
             self._append(first_draft(self.subject, self.person, design, note))
         else:
-            self._append(following(head, "draft", self.person, design=design, note=note))
+            self._append(next_revision(head, "draft", self.person, design=design, note=note))
 
     def undo(self) -> str:
         """Undo the last change and return its note, empty if there is none."""
@@ -172,7 +172,7 @@ class DesignSession:
         draft = head if mine else self.others[-1]
         rest = [one for one in self.heads if one is not draft]
         note = f"settled on the draft of {draft.by.shown}"
-        self._append(following(draft, "settle", self.person, note=note, also=rest))
+        self._append(next_revision(draft, "settle", self.person, note=note, also=rest))
 
     def _act(self, act: Act, *, note: str = "", marks: dict[str, str] | None = None) -> None:
         head = self.head
@@ -180,7 +180,7 @@ class DesignSession:
             raise LabError(f"design of {self.task.id}", "has no draft yet.")
         if self.others and act != "reopen":
             raise LabError(f"design of {self.task.id}", clash_words(self.heads))
-        self._append(following(head, act, self.person, note=note, marks=marks))
+        self._append(next_revision(head, act, self.person, note=note, marks=marks))
 
     def _append(self, revision: Revision) -> None:
         try:

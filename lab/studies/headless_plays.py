@@ -16,7 +16,7 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.protocol import Show
 from lab.core.rounding import count
-from lab.core.seams import Seeing, User, WaitCancelled
+from lab.core.seams import SeesScreen, User, WaitCancelled
 from lab.core.secret_keys import without_keys
 from lab.core.settings import Settings
 from lab.core.step import Observation, Question, Reply, Usage
@@ -26,7 +26,7 @@ from lab.core.trace import Step, Trace
 from lab.llm.client import Llm, NoModelAnswer, terms
 from lab.runs.spec import user_name
 from lab.studies.label_import import check_rater
-from lab.studies.played_runs import SCRIPT, claim, claimed, session_of, spec_of, tie
+from lab.studies.played_runs import SCRIPT, claim, claimed_run, record_end, session_of, spec_of
 from simulators.users.model import SEEING_SHOWS, USER_SHOWS, ModelUser, UnusedReplies, UserPart, user_messages
 from store.store import Store
 
@@ -170,10 +170,10 @@ def cost_of(trace: Trace) -> float:
 
 
 def _ended_before(store: Store, study: Study, what: HeadlessPlay) -> Trace | None:
-    run = claimed(store, study, what.by, what.unit.id)
-    if not run or not store.runs.holds(run) or (trace := store.runs.trace(run)).ended is None:
+    run = claimed_run(store, study, what.by, what.unit.id)
+    if not run or not store.runs.has_run(run) or (trace := store.runs.trace(run)).ended is None:
         return None
-    tie(store, study, what.by, what.unit.id, 1, trace)
+    record_end(store, study, what.by, what.unit.id, 1, trace)
     return trace
 
 
@@ -195,7 +195,7 @@ def _play(store: Store, study: Study, what: HeadlessPlay, device: str, budget: P
     if session.failure is not None:
         raise session.failure
     trace = store.runs.trace(run)
-    tie(store, study, what.by, what.unit.id, 1, trace)
+    record_end(store, study, what.by, what.unit.id, 1, trace)
     return PlayDone(what, trace, new=True, why=user.why, lost=user.lost)
 
 
@@ -220,8 +220,8 @@ class LeavingUser:
 
     def look(self, screen: Observation) -> None:
         """Pass the screen on to a user that can see."""
-        if isinstance(self.user, Seeing):
-            self.user.look(screen)
+        if isinstance(self.user, SeesScreen):
+            self.user.see(screen)
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """Return the user's reply. Raise `WaitCancelled` after leaving the run."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotators.agreement.fields import CATEGORICAL, FLAG, ratings_of, truth_of
-from annotators.assignment import chance
+from annotators.assignment import draw_number
 from annotators.judging.question import JudgeExample, JudgeView
 from annotators.judging.sheet_answer import asked_places
 from annotators.judging.sheet_prompt import example_text
@@ -21,7 +21,7 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.rounding import count as counted
 from lab.core.study import Study
 from lab.studies.judge_view import JudgeViews
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 
 Answers = tuple[tuple[str, str, Any], ...]
@@ -35,10 +35,10 @@ def examples_of(
 
     A judge that has examples already gets the same ones. Raise `LabError` if fewer units are settled.
     """
-    study_data = gathered(store, study)
+    study_data = load_study_data(store, study)
     right = _right_values(study_data)
     candidates: dict[str, JudgeExample] = {}
-    for unit in study_data.within(split.dev).units:
+    for unit in study_data.with_units(split.dev).units:
         # People learn by pilot and gold units, so their answers are no independent truth.
         if unit.pilot or unit.gold:
             continue
@@ -97,7 +97,7 @@ def _answers(view: JudgeView, right: Mapping[tuple[str, str, str], Any]) -> Answ
 def _drawn(study: Study, candidates: Mapping[str, JudgeExample]) -> list[str]:
     """Return units in an order drawn by the seed, taking turns between the first answers."""
     by_answer: dict[str, list[str]] = {}
-    for id in sorted(candidates, key=lambda id: chance(study, "example", id)):
+    for id in sorted(candidates, key=lambda id: draw_number(study, "example", id)):
         by_answer.setdefault(str(candidates[id].answers[0][2]), []).append(id)
     rounds = max(map(len, by_answer.values()), default=0)
     return [ids[at] for at in range(rounds) for ids in by_answer.values() if at < len(ids)]

@@ -29,7 +29,7 @@ class JudgeLabels:
         """Write a sheet and hand it in, in one transaction. The first label carries the sheet's cost."""
         study, unit, run = self._study, work.unit, work.run
         says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
-        with self._store.labels.part():
+        with self._store.labels.savepoint():
             sheet = self._store.labels.record_each(study, unit, self._judge, run, says)
             if sheet.committed:
                 return

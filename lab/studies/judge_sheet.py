@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotators.judging.prompt_files import filled
+from annotators.judging.prompt_files import fill_prompt
 from annotators.judging.question import JudgeQuestion, JudgeView, Judging, UnusableJudgement
 from lab.core.step import Usage
 from lab.core.study import Unit
@@ -65,6 +65,6 @@ def _read(question: JudgeQuestion, answer: PaidAnswer) -> Any:
 
 def repair_of(question: JudgeQuestion, text: str, problem: str) -> JudgeQuestion:
     """Return the question extended by the unusable answer and the problem with it."""
-    words = filled("annotators.judging", "repair.md", problem=problem)
+    words = fill_prompt("annotators.judging", "repair.md", problem=problem)
     more = (Message("assistant", (text,)), Message("user", (words,)))
     return question._replace(stage=f"{question.stage}, repaired", messages=(*question.messages, *more))

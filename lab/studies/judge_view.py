@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from annotators.judging.question import JudgedRun, JudgedStep, JudgeExample, JudgeView
 from annotators.units.cards import facts_of
-from lab.core.blinding import NOBODY, blinded
+from lab.core.blinding import NOBODY, blind_event
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.protocol import Show
-from lab.core.read_text import says_nothing
+from lab.core.read_text import has_no_text
 from lab.core.run_records import Blob
 from lab.core.safe_images import open_picture
 from lab.core.step import Observation
@@ -81,7 +81,7 @@ class JudgeViews:
         names = self._names(len(order))
         runs = tuple(self._run(seen_runs, id, name, unit) for id, name in zip(order, names, strict=True))
         sections = tuple(_task_sections(_blinded_task(unit.task, shows), shows)) if unit.task is not None else ()
-        examples = tuple(one for one in self.examples if one.may_stand_beside(unit))
+        examples = tuple(one for one in self.examples if one.is_independent_of(unit))
         return JudgeView(study.protocol, study.locale, shows, unit, runs, swapped, self._most, sections, examples)
 
     def _names(self, count: int) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class JudgeViews:
     def _words(self, screen: Observation) -> tuple[str, bool]:
         """Return a screen's words in one line and whether OCR read them from its picture."""
         # Words recognized earlier serve only screens without a UI tree; nothing is recognized here.
-        if not says_nothing(screen.tree) or screen.image is None or self._reader is None:
+        if not has_no_text(screen.tree) or screen.image is None or self._reader is None:
             return " | ".join(texts(screen)), False
         stored_text = self._reader.stored_text(screen.image)
         if stored_text is None:
@@ -208,7 +208,7 @@ def _task_sections(task: Task, shows: frozenset[Show]) -> Iterator[tuple[str, st
 
 def _blinded_task(task: Task, shows: frozenset[Show]) -> Task:
     """Return a task without a run, blinded like a run's."""
-    event = blinded(Started(trace="", task=task, agent=NOBODY), shows)
+    event = blind_event(Started(trace="", task=task, agent=NOBODY), shows)
     assert isinstance(event, Started)
     return event.task
 

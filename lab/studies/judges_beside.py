@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.core.adjudication import PlaceAnswer, masks, place_answers
+from lab.core.adjudication import PlaceAnswer, place_answers, rater_letters
 from lab.core.label import Label
 from lab.core.rating_sheet import FieldReference
 from lab.core.study import Study
@@ -63,7 +63,7 @@ def _to_rate_again(session: RatingSession) -> bool:
 
 
 def _names(study: Study, unit: str, labels: list[Label]) -> dict[tuple[str, str], str]:
-    order = masks(study, unit, [one.rater for one in labels])
+    order = rater_letters(study, unit, [one.rater for one in labels])
     ranked = sorted(order, key=lambda one: order[one])
     unmasked = "raters" not in study.blind
     return {one: one[1] if unmasked else f"J{at}" for at, one in enumerate(ranked, 1)}

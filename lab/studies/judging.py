@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 import msgspec
 
 from annotators.judging.question import JudgedPlace, JudgeMethod, JudgeQuestion, JudgeView, UnusableJudgement
-from annotators.judging.sheet_answer import without_answer
+from annotators.judging.sheet_answer import unanswered_places
 from annotators.validation.judge_config import config_changes, judge_configs
 from annotators.validation.study_split import StudySplit
 from lab.core.errors import LabError
@@ -107,7 +107,7 @@ class JudgingJob:
 
     def model_of(self, question: JudgeQuestion, llm: Llm) -> Llm:
         """Return the model for a question: the one of its stage, else the judge's own."""
-        return self.stages.get(question.asked_at, llm)
+        return self.stages.get(question.base_stage, llm)
 
     @property
     def has_begun(self) -> bool:
@@ -116,7 +116,7 @@ class JudgingJob:
 
     def sign(self) -> None:
         """Record the judge's configuration under its hash. Raise `LabError` if it differs from an earlier one."""
-        for known in sorted(self.store.labels.configs(self.study, self.judge.id) - {self.config_sha}):
+        for known in sorted(self.store.labels.config_hashes(self.study, self.judge.id) - {self.config_sha}):
             changes = self._changes(known)
             raise LabError(
                 "judge", f"{plain(self.judge.id)} has judged here by other prompts or terms "
@@ -138,7 +138,7 @@ class JudgingJob:
 
     # -- doing it --------------------------------------------------------------------------------------------
 
-    def go(
+    def run(
         self,
         llm: Llm,
         tell: Callable[[JudgeProgress], None] = lambda progress: None,
@@ -187,12 +187,12 @@ class JudgingJob:
         """Submit a sheet's current question, or wait if another sheet has asked the same shared question."""
         question = work.asking
         assert question is not None
-        if question.once and question.sha in self._waiting:
+        if question.serves_all_runs and question.sha in self._waiting:
             self._waiting[question.sha].append(work)
         elif self._affords(work, question):
             self.asked += 1
             self._pending[submit(question)] = work
-            if question.once:
+            if question.serves_all_runs:
                 self._waiting[question.sha] = []
 
     def _came(self, futures: Collection[Future[ModelAnswer]]) -> Iterator[SheetWork]:
@@ -200,7 +200,7 @@ class JudgingJob:
         for work, answer in self._kept([(self._pending.pop(future), future) for future in futures]):
             asked = work.asking
             assert asked is not None
-            released = self._waiting.pop(asked.sha, []) if asked.once else []
+            released = self._waiting.pop(asked.sha, []) if asked.serves_all_runs else []
             if answer is not None and self._go_on(work, answer):
                 yield work
             # These waited for the answer to the shared question. It is in the file now, unless its asker got none.
@@ -235,13 +235,13 @@ class JudgingJob:
             for work, answer in found
             if answer is not None and work.asking is not None
         ]
-        self.keep(paid)
+        self.store_paid(paid)
         if lost is not None:
             # Raised only now: the other answers are paid for and had to be stored first.
             raise lost
         return found
 
-    def keep(self, paid: Sequence[KeptAnswer]) -> None:
+    def store_paid(self, paid: Sequence[KeptAnswer]) -> None:
         """Store paid answers and add their cost, or the estimate if the price is unknown."""
         self.paid.keep(paid)
         unpriced = [one for one in paid if one.answer.usage.cost is None]
@@ -295,7 +295,7 @@ class JudgingJob:
                 return False
             except UnusableJudgement as problem:
                 self.unusable += 1
-                self._finished.append((work, without_answer(work.view, f"no usable answer: {problem}")))
+                self._finished.append((work, unanswered_places(work.view, f"no usable answer: {problem}")))
                 return False
             answer = self.paid.find(work.asking, work.unit.id, work.run)
             if answer is None:
@@ -339,7 +339,7 @@ class JudgingJob:
             self._labels.write(work, places)
         except LabError as error:
             try:
-                self._labels.write(work, without_answer(work.view, f"no usable answer: {error.body}"))
+                self._labels.write(work, unanswered_places(work.view, f"no usable answer: {error.body}"))
             except LabError:
                 raise error from None
             self.unusable += 1

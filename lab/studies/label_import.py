@@ -16,7 +16,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label, Missing
 from lab.core.label_rules import as_option
 from lab.core.rating_sheet import FieldReference, Sheet, answer_to, target_of, undo_of
-from lab.core.settings import check_code, check_unlike
+from lab.core.settings import check_code, check_distinct
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 from lab.core.typed_text import clean, clean_value
@@ -281,7 +281,7 @@ class RowImport:
 
     def _check_cited(self, cites: str, where: str) -> None:
         """Raise `LabError` if a cited line of the guide does not exist. Any other words are accepted."""
-        guide = self.study.protocol.guided(self.study.locale)
+        guide = self.study.protocol.guideline(self.study.locale)
         if cites.strip().startswith("§") and clause_of(cites, guide) is None:
             line_count = len(clauses(guide))
             hint = f"Its lines are §1 to §{line_count}." if line_count else "It has none."
@@ -305,7 +305,7 @@ class RowImport:
         if rater.kind != "human":
             return outcome
         gold = tuple(
-            GoldTold(one.gold.target, one.gold.field, one.said, one.gold.value, one.right, one.gold.reason)
+            GoldTold(one.gold.target, one.gold.field, one.answer, one.gold.value, one.right, one.gold.reason)
             for one in result.compared
         )
         judges = tuple(
@@ -345,12 +345,12 @@ def check_rater(study: Study, id: str, kind: str, alone: str, where: str) -> Act
         case "human":
             if id not in study.raters:
                 check_code(id, where, "rater")
-                check_unlike(id, study.raters, where, "rater")
+                check_distinct(id, study.raters, where, "rater")
             return Actor("human", id)
         case "model" | "script":
             if id in study.raters:
                 raise LabError(where, f"{id} is one of the study's people; a {kind} needs another name.")
-            check_unlike(id, study.raters, where, "rater")
+            check_distinct(id, study.raters, where, "rater")
             if not id.strip() or len(id) > 200:
                 raise LabError(where, f"field rater: {id[:40]!r} is no name of a {kind}")
             return Actor(kind, id)

@@ -181,12 +181,12 @@ def check_link(store: Store, study: Study | None, link: Link) -> None:
         raise LinkRefused("expired", "has expired.")
     rater = link.rater
     if study is None:
-        if store.labels.withdrew(rater):
+        if store.labels.has_withdrawn(rater):
             raise LinkRefused("closed", "is of a person who has withdrawn.")
         return
     if store.studies.extended_by(study) is not None:
         raise LinkRefused("extended", "leads into a study that was extended since; opened again, it goes on there.")
-    closed = store.studies.archived(study) or store.labels.withdrew(rater)
+    closed = store.studies.archived(study) or store.labels.has_withdrawn(rater)
     # A manager may still see how a study ended.
     if link.purpose == "room":
         closed = closed or store.studies.locked(study) or store.studies.has_left(study, rater)

@@ -67,7 +67,7 @@ class KeptAnswer(NamedTuple):
     @classmethod
     def of(cls, question: JudgeQuestion, unit: str, run: int, answer: PaidAnswer, expected: float) -> KeptAnswer:
         """Build it from the answer to a question of a sheet."""
-        return cls(question.sha, question.stage, question.once, unit, run, answer, expected)
+        return cls(question.sha, question.stage, question.serves_all_runs, unit, run, answer, expected)
 
 
 class PaidAnswers:
@@ -82,7 +82,7 @@ class PaidAnswers:
 
     def find(self, question: JudgeQuestion, unit: str, run: int) -> PaidAnswer | None:
         """Return the answer to this question on this sheet, or on any sheet if it is asked once for all."""
-        return self._asked_once(question.sha) if question.once else self._of(unit, run).get(question.sha)
+        return self._asked_once(question.sha) if question.serves_all_runs else self._of(unit, run).get(question.sha)
 
     def holds(self, one: KeptAnswer) -> bool:
         """Return True if the file holds an answer to this question on this sheet (for an empty one: from its batch)."""

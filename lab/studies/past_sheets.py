@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.core.blinding import NOBODY, blinded
+from lab.core.blinding import NOBODY, blind_event
 from lab.core.label import Act, Label
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import FieldReference, Sheet
@@ -152,7 +152,7 @@ def _said(way: Wording, item: SheetItem, head: Label) -> str:
 def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
     """Return the instruction if raters see it, else the beginning of the unit's texts, empty if there is neither."""
     tasks = [_asked_of(study, unit.task)] if unit.task is not None else []
-    if shows_runs(study, unit) and store.runs.holds(unit.runs[0]):
+    if shows_runs(study, unit) and store.runs.has_run(unit.runs[0]):
         first = next(Blinded(store, study, unit).events(unit.runs[0]), None)
         tasks.insert(0, first.task if isinstance(first, Started) else None)
     instructions = (task.instruction for task in tasks if task is not None and "instruction" in study.shown)
@@ -165,5 +165,5 @@ def _title(store: Store, study: Study, unit: Unit, *, swap: bool) -> str:
 
 def _asked_of(study: Study, task: Task) -> Task | None:
     """Return a task without a run, blinded for raters, None if nothing of it is shown."""
-    event = blinded(Started(trace="", task=task, agent=NOBODY), study.shown)
+    event = blind_event(Started(trace="", task=task, agent=NOBODY), study.shown)
     return event.task if isinstance(event, Started) else None

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.assignment import played_again
+from annotators.assignment import deal_play_again
 from annotators.consent import consent_text, text_sha
-from annotators.quiz import QuizItem, bar_of, quiz
+from annotators.quiz import QuizItem, pass_mark, quiz
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.label import Act, ActKind
@@ -20,7 +20,7 @@ from lab.core.study import Assignment, Play, Study, Unit
 from lab.core.task import Actor, Persona
 from lab.core.trace import Ended, Trace
 from lab.runs.session import Session
-from lab.studies.played_runs import claim, claimed, record, session_of, tie
+from lab.studies.played_runs import claim, claimed_run, record, record_end, session_of
 from store.store import Store
 
 Stage = Literal["consent", "refused", "card", "quiz", "brief", "run", "questions", "done", "nothing"]
@@ -93,7 +93,7 @@ class Participation:
         return self._at_run(here) or self._before_run(here, acts)
 
     def _check(self) -> None:
-        if self.store.labels.withdrew(self.person.id):
+        if self.store.labels.has_withdrawn(self.person.id):
             raise LabError(f"study {self.study.name}", f"{self.person.id} has withdrawn.")
         if self.store.studies.locked(self.study):
             raise LabError(f"study {self.study.name}", "is locked; nobody plays in it any more.")
@@ -104,8 +104,8 @@ class Participation:
     def _at_run(self, here: PlayPosition) -> PlayPosition | None:
         """Return the stage of a run that has begun, None if none has."""
         assert here.assignment is not None
-        run = claimed(self.store, self.study, self.person, here.assignment.unit, here.assignment.run)
-        if not run or not self.store.runs.holds(run):
+        run = claimed_run(self.store, self.study, self.person, here.assignment.unit, here.assignment.run)
+        if not run or not self.store.runs.has_run(run):
             return None
         trace = self.store.runs.trace(run)
         if self._was_interrupted(here.assignment, trace):
@@ -114,14 +114,14 @@ class Participation:
             return self.where()
         if trace.ended is None:
             return here._replace(stage="run", trace=run)
-        tie(self.store, self.study, self.person, here.assignment.unit, here.assignment.run, trace)
+        record_end(self.store, self.study, self.person, here.assignment.unit, here.assignment.run, trace)
         return here._replace(stage="questions", trace=run)
 
     def _before_run(self, here: PlayPosition, acts: list[Act]) -> PlayPosition:
         persona = here.play.persona
         if persona is None or not self.study.quiz:
             return here
-        quizzed = self.quizzed(persona, acts)
+        quizzed = self.quiz_state(persona, acts)
         if quizzed.passed:
             return here
         return here._replace(stage="quiz" if quizzed.begun else "card")
@@ -144,20 +144,20 @@ class Participation:
         # Each step checks whether a crash came before or after it.
         theirs = self.store.studies.assignments(self.study, self.person.id)
         if not any(other.unit == one.unit and other.run > one.run for other in theirs):
-            again = played_again(self.study, one, theirs)
+            again = deal_play_again(self.study, one, theirs)
             self._act("dealt", one, {"run": again.run, "position": again.position})
             self.store.studies.deal(self.study, [replace(again, at=now())])
         self._act("commit", one, {"interrupted": trace.id})
 
-    def sat(self) -> None:
+    def begin_sitting(self) -> None:
         """Record the act "sat" (a session begins)."""
         self._act("sat", None, {})
 
-    def rose(self, seconds: float, away: float) -> None:
+    def end_sitting(self, seconds: float, away: float) -> None:
         """Record the end of a session, with the seconds of work and the seconds away."""
         self._act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
 
-    def rested(self, seconds: float, *, pause: bool) -> None:
+    def record_absence(self, seconds: float, *, pause: bool) -> None:
         """Record a time away. `pause` is True if it was long enough to be a break."""
         self._act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
 
@@ -183,7 +183,7 @@ class Participation:
 
     # -- quiz ----------------------------------------------------------------------------------------------------
 
-    def quizzed(self, persona: Persona, acts: list[Act] | None = None) -> QuizState:
+    def quiz_state(self, persona: Persona, acts: list[Act] | None = None) -> QuizState:
         """Return the state of this person's quiz on a persona."""
         acts = self.store.labels.acts(self.study, self.person.id) if acts is None else acts
         rows = [act.detail for act in acts if act.act == "quiz" and act.detail.get("persona") == persona.id]
@@ -216,7 +216,7 @@ class Participation:
 
         The last answer of a round stores the round's result.
         """
-        stands = self.quizzed(persona)
+        stands = self.quiz_state(persona)
         if not stands.waiting or not 0 <= choice < len(stands.waiting[0].options):
             raise LabError("quiz", "nothing of that is asked now.")
         item = stands.waiting[0]
@@ -231,7 +231,7 @@ class Participation:
             # Only first tries count towards the share.
             first = sum(bool(one["right"]) for one in [*rows, row] if one["try"] == 1)
             share = first / stands.asked
-            row |= {"share": share, "passed": share >= bar_of(self.study.bar)}
+            row |= {"share": share, "passed": share >= pass_mark(self.study.bar)}
         self._act("quiz", None, row)
         return right
 

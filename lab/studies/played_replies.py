@@ -5,7 +5,7 @@ from __future__ import annotations
 from lab.core.errors import LabError
 from lab.core.study import Study
 from lab.runs.answer_swap import DonorReply, replies_of
-from lab.studies.played_runs import played
+from lab.studies.played_runs import study_plays
 from store.store import Store
 
 
@@ -14,7 +14,7 @@ def played_replies(store: Store, study: Study, task: str) -> list[DonorReply]:
 
     Raise `LabError` if nobody has played the study, or nobody replied at that task.
     """
-    plays = played(store, study)
+    plays = study_plays(store, study)
     if not plays:
         raise LabError(f"study {study.name}", "has no run that anybody played.", "`hitlab study play` plays one.")
     replies: list[DonorReply] = []
@@ -23,7 +23,7 @@ def played_replies(store: Store, study: Study, task: str) -> list[DonorReply]:
             play.task == task
             and play.by.kind == "human"
             and play.status == "completed"
-            and store.runs.holds(play.trace)
+            and store.runs.has_run(play.trace)
         ):
             replies += replies_of(store.runs.trace(play.trace), play.by.id)
     if not replies:

@@ -1,6 +1,6 @@
 """Runs of a played study: their players, how they are made, and the list by task and condition.
 
-An act `played` with status `open` stores a run's id before the run begins, so that no play starts twice.
+An act `study_plays` with status `open` stores a run's id before the run begins, so that no play starts twice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class StudyPlay(NamedTuple):
     status: str
 
 
-def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
+def claimed_run(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
     """Return the id of the run claimed for a play by this person, model or script, empty if none.
 
     Of two concurrent claims the first row wins, in this file and in every file it is merged into.
@@ -48,13 +48,13 @@ def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> s
 
 def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1, **details: Any) -> str:
     """Return the claimed run's id. Claim a new one with `details` (condition, position) if there is none."""
-    if not claimed(store, study, by, unit, run):
+    if not claimed_run(store, study, by, unit, run):
         record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open", **details})
     # Read back rather than returned: another process may have claimed first.
-    return claimed(store, study, by, unit, run)
+    return claimed_run(store, study, by, unit, run)
 
 
-def tie(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace) -> None:
+def record_end(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace) -> None:
     """Record how a play's run ended, once."""
     acts = store.labels.acts(study, by.id, unit, run)
     play_acts = [act for act in acts if act.act == "played" and act.rater.kind == by.kind]
@@ -75,7 +75,7 @@ def session_of(
     study: Study | None = None,
 ) -> Session:  # fmt: skip
     """Return the session of a run: resumed if it has begun, else made as the play says."""
-    if store.runs.holds(run):
+    if store.runs.has_run(run):
         trace = store.runs.trace(run)
         return Session(store, resume_spec(trace, agent=play.agent, pace=pace), trace)
     return Session(store, spec_of(play, person, user, pace=pace, device=device, study=study), run_id=run)
@@ -105,7 +105,7 @@ def spec_of(
     return in_world(spec, play.vary) if play.vary else spec
 
 
-def played(store: Store, study: Study) -> list[StudyPlay]:
+def study_plays(store: Store, study: Study) -> list[StudyPlay]:
     """Return every run of a study by task and condition, the input of paired comparisons.
 
     An interrupted and dealt-again run has the status `interrupted`. A run that has ended is not `open`, even if its
@@ -126,7 +126,7 @@ def played(store: Store, study: Study) -> list[StudyPlay]:
             by_run[key] = by_run[key]._replace(status=status)
     plays = [
         one._replace(status=store.runs.summary(one.trace).status)
-        if one.status == "open" and store.runs.holds(one.trace)
+        if one.status == "open" and store.runs.has_run(one.trace)
         else one
         for one in by_run.values()
     ]
@@ -137,8 +137,8 @@ def people_runs(store: Store, study: Study) -> list[str]:
     """Return the runs that people played to the end and that this file holds, by task."""
     return [
         one.trace
-        for one in played(store, study)
-        if one.by.kind == "human" and one.status not in ("open", "interrupted") and store.runs.holds(one.trace)
+        for one in study_plays(store, study)
+        if one.by.kind == "human" and one.status not in ("open", "interrupted") and store.runs.has_run(one.trace)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotators.calibration import compared
+from annotators.calibration import calibration_answers
 from lab.core.codec import convert
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
@@ -59,7 +59,7 @@ class PracticeSheet:
         sheet = self.sheet()
         if unanswered := len(sheet.unanswered):
             raise LabError("practice", f"has {unanswered} unanswered.", "Answer or skip them.")
-        answers = compared(sheet)
+        answers = calibration_answers(sheet)
         self._act(_DONE, {"right": sum(one.right for one in answers), "of": len(answers)})
         return self.sheet()
 
@@ -86,7 +86,7 @@ class PracticeSheet:
         """Return the state for the label rules: the study's current state, with this sheet as if dealt."""
         now_there = self._store.labels.sheet_state(self._study, self.unit, self._person)
         assignment = Assignment(self._study.id, self._study.version, self._person.id, 0, self.unit.id, "pilot")
-        return now_there._replace(assignment=assignment, sheet=self.sheet(), held=False)
+        return now_there._replace(assignment=assignment, sheet=self.sheet(), is_held=False)
 
     def _act(self, kind: ActKind, detail: dict[str, Any]) -> None:
         study = self._study

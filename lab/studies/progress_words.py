@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from lab.core.plain_text import plain
-from lab.core.rounding import count, rounded
+from lab.core.rounding import count, format_number
 from lab.core.study_progress import (
     NOTHING,
     FieldDisagreement,
@@ -216,12 +216,12 @@ def judge_words(one: JudgeProgress) -> str:
 
 def interval_words(one: IntervalProgress) -> str:
     """Compare the width of a judge's corrected interval with the planned one, in one line."""
-    planned = f"planned {rounded(one.planned, 1, 100)}"
+    planned = f"planned {format_number(one.planned, 1, 100)}"
     coverage = f"{one.labelled:,} of {count(one.items, 'item')} labelled"
     what = f"{_code(one.judge)}, {_code(one.field)}"
     if one.width is None:
         return f"{what}: no interval yet ({planned} points; {coverage})"
-    width = f"interval {rounded(one.width, 1, 100)} points wide, {planned}"
+    width = f"interval {format_number(one.width, 1, 100)} points wide, {planned}"
     if one.reached:
         return f"{what}: {width}: reached, nobody needs to label more ({coverage})"
     if one.more is None:
@@ -267,7 +267,7 @@ def columns_for(
 
 def share(one: Share) -> str:
     """Format a share with its n: `12 % of 40`."""
-    return NONE if one == NOTHING or one.share is None else f"{rounded(one.share, 0, 100)} % of {one.n:,}"
+    return NONE if one == NOTHING or one.share is None else f"{format_number(one.share, 0, 100)} % of {one.n:,}"
 
 
 def duration(seconds: float | None) -> str:
@@ -275,8 +275,8 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return NONE
     if seconds < 60:
-        return f"{rounded(seconds, 0)} s"
-    return f"{rounded(seconds / 60, 0)} min" if seconds < 5400 else f"{rounded(seconds / 3600, 1)} h"
+        return f"{format_number(seconds, 0)} s"
+    return f"{format_number(seconds / 60, 0)} min" if seconds < 5400 else f"{format_number(seconds / 3600, 1)} h"
 
 
 def ago(then: str | None, at: str) -> str:
@@ -297,11 +297,11 @@ def day(then: str | None) -> str:
 
 def dollars(cost: float | None) -> str:
     """Format US dollars. Amounts below a cent get four digits."""
-    return NONE if cost is None else f"${rounded(cost, 2 if cost >= 0.01 or not cost else 4)}"
+    return NONE if cost is None else f"${format_number(cost, 2 if cost >= 0.01 or not cost else 4)}"
 
 
 def _seconds(seconds: float | None) -> str:
-    return NONE if seconds is None else rounded(seconds, 1)
+    return NONE if seconds is None else format_number(seconds, 1)
 
 
 def _some(many: int) -> str:

@@ -20,11 +20,11 @@ from lab.core.proofreading import (
     plain_value,
     proof_of,
     proofreading_state,
-    valid,
-    visible,
+    visible_rows,
+    without_undone,
 )
 from lab.core.task import Actor
-from lab.runs.incomplete_action import lacking
+from lab.runs.incomplete_action import action_problem
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -83,7 +83,7 @@ class ProofreadingSession:
     @property
     def visible(self) -> list[Review]:
         """The rows that this person may see."""
-        return visible(self.demo, self.rows, self.person.id)
+        return visible_rows(self.demo, self.rows, self.person.id)
 
     def accept(self, steps: list[int | None]) -> None:
         """Accept steps, and the whole (None), with this person's current values."""
@@ -125,7 +125,7 @@ class ProofreadingSession:
         """This person's newest row that can still be undone."""
         if not (self.writable or self.settling):
             return None
-        settlements = [row for row in valid(self.rows) if row.by.id == self.person.id and row.act == "settle"]
+        settlements = [row for row in without_undone(self.rows) if row.by.id == self.person.id and row.act == "settle"]
         words = settlements if self.settling else self.sheet.words
         return words[-1] if words else None
 
@@ -134,7 +134,9 @@ class ProofreadingSession:
         last = self.last_word
         if last is None:
             raise LabError(f"review of run {self.demo.trace}", "there is nothing of yours to take back.")
-        words = [row for row in valid(self.rows) if (row.by.id, row.at, row.act) == (last.by.id, last.at, last.act)]
+        words = [
+            row for row in without_undone(self.rows) if (row.by.id, row.at, row.act) == (last.by.id, last.at, last.act)
+        ]
         self._append([self._undoing(row) for row in words])
         return words
 
@@ -151,7 +153,7 @@ class ProofreadingSession:
     def _check(self, place: ProofreadPlace, value: Any) -> None:
         if place.field == "action":
             action = action_of(value)
-            wrong = lacking(action, self.size)
+            wrong = action_problem(action, self.size)
             if wrong:
                 raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
 

@@ -44,7 +44,7 @@ def review_queue(store: Store, person: str) -> list[WaitingDemonstration]:
     for id in store.reviews.demonstrations():
         if id in archived_ids:
             continue
-        proof, rows = store.reviews.proof(id), store.reviews.of_run(id)
+        proof, rows = store.reviews.proof_of(id), store.reviews.of_run(id)
         review_state, sheet = proofreading_state(proof, rows), ProofreadingSheet(proof, rows, person)
         queue.append(
             WaitingDemonstration(

@@ -9,7 +9,7 @@ from annotators.rater_numbers import RaterNumbers, Stretch
 from lab.core.agreement import Agreement
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING
-from lab.core.rounding import count, rounded
+from lab.core.rounding import count, format_number
 from lab.core.text_charts import share_bar
 
 _BAR = 20
@@ -31,7 +31,7 @@ def lines_of(one: RaterNumbers, questions: Mapping[str, str]) -> list[NumberLine
     halves = ", ".join(value_words(NumberLine("", half)) for half in (one.first, one.second))
     before = ""
     if one.same_before is not None and one.chance_before is not None:
-        before = f"{rounded(one.same_before, 1, 100)} % same, chance {rounded(one.chance_before, 1, 100)} %"
+        before = f"{format_number(one.same_before, 1, 100)} % same, chance {format_number(one.chance_before, 1, 100)} %"
     lines = [
         NumberLine("as the rest", one.rest),
         NumberLine("drift", one.drift, True, beside=f"halves: {halves}" if one.drift.value is not None else ""),
@@ -74,7 +74,7 @@ def n_words(one: Agreement) -> str:
 
 
 def _figure(value: float, line: NumberLine) -> str:
-    text = rounded(value, 1, 100) if line.points or line.share else rounded(value, 2)
+    text = format_number(value, 1, 100) if line.points or line.share else format_number(value, 2)
     return f"+{text}" if line.points and text.strip("-0.,") and not text.startswith("-") else text
 
 
@@ -88,8 +88,8 @@ def pace_words(one: RaterNumbers) -> str:
     """Describe the seconds per answer by median and middle half, else the reason why they are unknown."""
     if one.seconds is None or one.quartiles is None:
         return "pace: not known, no answer came by keys here" if one.answers else "pace: no answers yet"
-    low, high = (rounded(end, 1) for end in one.quartiles)
-    return f"pace: {rounded(one.seconds, 1)} s an answer, half of them {low} to {high} s (n {one.timed:,})"
+    low, high = (format_number(end, 1) for end in one.quartiles)
+    return f"pace: {format_number(one.seconds, 1)} s an answer, half of them {low} to {high} s (n {one.timed:,})"
 
 
 def reason_words(reasons: Mapping[str, int]) -> str:
@@ -127,10 +127,10 @@ def spark(what: str, stretches: tuple[Stretch, ...], unit: str) -> str:
 def _of_stretch(one: Stretch, unit: str) -> str:
     if one.value is None:
         return "-"
-    return f"{rounded(one.value, 1, 100)} %" if unit == "%" else f"{rounded(one.value, 1)} s"
+    return f"{format_number(one.value, 1, 100)} %" if unit == "%" else f"{format_number(one.value, 1)} s"
 
 
-def apart_words(one: RaterNumbers) -> list[str]:
+def streak_words(one: RaterNumbers) -> list[str]:
     """Describe the longest run of equal answers and how often each flag was raised."""
     words = []
     if one.longest is not None:

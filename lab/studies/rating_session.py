@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from annotators.calibration import CalibrationAnswer, compared, share_right
-from annotators.derived import derived, succeeded
+from annotators.calibration import CalibrationAnswer, calibration_answers, share_right
+from annotators.derived import derived_words, is_success
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind, Label, Missing
 from lab.core.label_rules import check_open
-from lab.core.rating_sheet import BESIDE, FieldReference, Sheet, answer_to, undo_of
+from lab.core.rating_sheet import DETAIL_FIELDS, FieldReference, Sheet, answer_to, undo_of
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 
@@ -121,11 +121,11 @@ class RatingSession:
 
     def to_settle(self) -> Assignment | None:
         """Return the first unit handed in with clashing answers of this rater, None if there is none."""
-        return next(iter(self.store.labels.to_settle(self.study, self.person.id)), None)
+        return next(iter(self.store.labels.clashing_assignments(self.study, self.person.id)), None)
 
     def settle(self, word: Label, **times: Any) -> Label:
         """Settle a clash on this label, with all that belongs to it."""
-        details: dict[str, Any] = {name: getattr(word, name) for name in BESIDE}
+        details: dict[str, Any] = {name: getattr(word, name) for name in DETAIL_FIELDS}
         return self.answer(
             FieldReference(word.target, word.field), word.value, missing=word.reason_missing, **times, **details
         )
@@ -162,7 +162,7 @@ class RatingSession:
         judge_labels = self.store.labels.sheet(self.study, unit, self.study.prelabel, kind="model").heads
         return {spot: label for spot, label in judge_labels.items() if label.reason_missing is None}
 
-    def look(
+    def record_position(
         self, at: FieldReference | None, place: str, drafts: Drafts, times: Mapping[FieldReference, Times] = {}
     ) -> None:
         """Record where this rater is, with unsaved input and its times, so that a crash loses nothing."""
@@ -173,7 +173,7 @@ class RatingSession:
         time_rows = [[*spot, *one[:-1]] for spot, one in times.items()]
         self.act("looked", self._open()[0].id, {"item": item, "place": place, "drafts": draft_rows, "times": time_rows})
 
-    def rest(self) -> UnitProgress:
+    def last_position(self) -> UnitProgress:
         """Return where this rater left the open unit: by the last recorded look or the last answer."""
         unit, sheet = self._open()
         acts = [] if self.practice else self.store.labels.acts(self.study, self.person.id, unit.id, self._run)
@@ -248,13 +248,13 @@ class RatingSession:
         unit, _ = self._open()
         if self.practice is not None:
             self.sheet = self.practice.hand_in()
-            return HandedIn(compared(self.sheet))
+            return HandedIn(calibration_answers(self.sheet))
         learned = HandedIn([])
 
         # Called inside the hand-in's transaction, after the commit act is in.
         def following() -> Iterator[Act]:
             nonlocal learned
-            if comparison := compared(self._as_it_stands(unit)):
+            if comparison := calibration_answers(self._as_it_stands(unit)):
                 learned = self._calibrated(comparison)
                 yield self._acting("gold", unit.id)
                 if learned.held:
@@ -286,7 +286,7 @@ class RatingSession:
         unit, sheet = self._open()
         if not sheet.committed:
             return
-        self.store.labels.take_back(self.study, unit, self._acting("reopen", unit.id, detail))
+        self.store.labels.reopen(self.study, unit, self._acting("reopen", unit.id, detail))
         self.sheet = self._as_it_stands(unit)
 
     def derived(self, *, in_words: bool = False) -> list[tuple[str, str]]:
@@ -294,7 +294,9 @@ class RatingSession:
         unit, sheet = self._open()
         if self.practice is not None:
             return []
-        return derived(self.study, unit, sheet, done=self._done(unit), in_words=in_words) if sheet.committed else []
+        return (
+            derived_words(self.study, unit, sheet, done=self._done(unit), in_words=in_words) if sheet.committed else []
+        )
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
         """Record an act."""
@@ -309,7 +311,7 @@ class RatingSession:
         state = self.store.labels.sheet_state(self.study, unit, self.person, self._run)
         check_open(state, self.person.id, self.person.kind, f"unit {unit.id}")
 
-    def take_up(self) -> bool:
+    def refresh(self) -> bool:
         """Read the sheet anew. Return False if it has not changed."""
         unit, sheet = self._open()
         fresh_sheet = self._as_it_stands(unit)
@@ -332,8 +334,8 @@ class RatingSession:
 
     def _done(self, unit: Unit) -> bool | None:
         """Return True or False for the success of the unit's run, None if raters may not know it or nothing tells."""
-        may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.holds(unit.runs[0])
-        return succeeded(self.store.runs.summary(unit.runs[0]).score) if may_know else None
+        may_know = unit.runs and "outcome" in self.study.shown and self.store.runs.has_run(unit.runs[0])
+        return is_success(self.store.runs.summary(unit.runs[0]).score) if may_know else None
 
     def _recorded(self, unit: Unit, label: Label) -> Sheet:
         return self.practice.record(label) if self.practice else self.store.labels.record(self.study, unit, label)
@@ -370,7 +372,7 @@ class RatingSession:
 
 def why_closed(store: Store, study: Study, code: str) -> str:
     """Return the reason why this person cannot rate in a study now, in a sentence, empty if they can."""
-    if store.labels.withdrew(code):
+    if store.labels.has_withdrawn(code):
         return f"{code} has withdrawn from studies; nothing is asked of them."
     if (later := store.studies.extended_by(study)) is not None:
         return f"This study was extended and goes on as {study.id} v{later}: what you answered is there."

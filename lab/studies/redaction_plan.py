@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.private_text import Suspect, places_words, suspects
-from lab.core.run_redaction import holding
+from lab.core.run_redaction import nodes_with_words
 from lab.core.step import Observation
 from lab.core.text_redaction import TextRedaction
 from lab.core.trace import Step, Trace
@@ -102,7 +102,7 @@ class RedactionPlan:
     def going(self, screen: Observation | None) -> list[Node]:
         """Return the nodes of a screen that are covered because of the words in them."""
         try:
-            return holding(screen.tree if screen is not None else None, TextRedaction(self.words))
+            return nodes_with_words(screen.tree if screen is not None else None, TextRedaction(self.words))
         except LabError:
             # Some words are too short to search for. The error appears when they are to be covered.
             return []

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from annotators.assignment import chance
+from annotators.assignment import draw_number
 from lab.core.errors import LabError
 from lab.core.measured_run import REHEARSED
 from lab.core.settings import EMBEDDED, load
@@ -56,7 +56,7 @@ def rehearse(store: Store, study: Study, code: str, device: str = EMBEDDED) -> I
 def _answer_quiz(part: Participation, here: PlayPosition) -> None:
     persona = here.play.persona
     assert persona is not None
-    part.answer_quiz(persona, part.quizzed(persona).waiting[0].right)
+    part.answer_quiz(persona, part.quiz_state(persona).waiting[0].right)
 
 
 def _play(part: Participation, here: PlayPosition, device: str) -> Trace:
@@ -88,6 +88,6 @@ def _answer_questions(part: Participation, here: PlayPosition) -> None:
         if not options:
             rating.answer(spot, missing="cannot_judge")
             continue
-        number = chance(part.study, "rehearsal", part.person.id, here.assignment.unit, spot.field)
+        number = draw_number(part.study, "rehearsal", part.person.id, here.assignment.unit, spot.field)
         rating.answer(spot, options[number % len(options)])
     rating.commit()

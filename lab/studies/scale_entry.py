@@ -19,19 +19,19 @@ def factor(field: Field) -> int:
     return _TOP if field.step is not None and field.step < 1 else 1
 
 
-def top(field: Field) -> int:
+def largest_number(field: Field) -> int:
     """Return the largest number that can be typed."""
     return round((field.most or 0) * factor(field))
 
 
-def typed(field: Field, digits: str) -> float | int | None:
+def parse_digits(field: Field, digits: str) -> float | int | None:
     """Return the value of typed digits, None if the scale does not have it."""
     number = next((number for number in numbers(field) if digits in _forms(field, number)), None)
     by = factor(field)
     return number if number is None or by == 1 else number / by
 
 
-def goes_on(field: Field, digits: str) -> bool:
+def may_continue(field: Field, digits: str) -> bool:
     """Return True if a further digit could follow."""
     forms = (form for number in numbers(field) for form in _forms(field, number))
     return any(form.startswith(digits) and form != digits for form in forms)
@@ -51,4 +51,4 @@ def numbers(field: Field) -> Iterator[int]:
 
 def _forms(field: Field, number: int) -> tuple[str, ...]:
     """Return the ways to type a number."""
-    return (str(number), f"{number:02d}") if top(field) > 9 else (str(number),)
+    return (str(number), f"{number:02d}") if largest_number(field) > 9 else (str(number),)

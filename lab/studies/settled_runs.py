@@ -8,15 +8,22 @@ import msgspec
 
 from annotators.papers.marks import Marks
 from annotators.report.study_numbers import success_marks
-from annotators.settled import guessed, reads, runs_about, settled, settled_texts, success_field
+from annotators.settled import (
+    feeds_metrics,
+    marks_of_guesses,
+    runs_of_units,
+    settled_marks,
+    settled_marks_of_texts,
+    success_field,
+)
 from annotators.study_data import StudyData
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.measured_run import MeasuredRun
-from lab.core.rating_sheet import current, handed_in
+from lab.core.rating_sheet import current_labels, submitted_sheets
 from lab.core.study import Study
-from lab.studies.played_runs import played
-from lab.studies.study_data import gathered
+from lab.studies.played_runs import study_plays
+from lab.studies.study_data import load_study_data
 from lab.studies.study_places import study_named
 from store.store import Store
 
@@ -36,12 +43,12 @@ def study_marks(
             "--rater R1 takes one rater's answers as they are.",
         )  # fmt: skip
     labels = counted(store, study, rater)
-    settlements = {} if rater else store.adjudications.settled(study)
+    settlements = {} if rater else store.adjudications.settlements(study)
     units = list(store.studies.units(study))
-    is_read = reads(study.protocol)
-    texts = settled_texts(study, units, labels, settlements) if is_read else {}
+    is_read = feeds_metrics(study.protocol)
+    texts = settled_marks_of_texts(study, units, labels, settlements) if is_read else {}
     marks = (
-        {one.run: (where, one) for where, one in settled(study, units, labels, settlements)}
+        {one.run: (where, one) for where, one in settled_marks(study, units, labels, settlements)}
         if is_read
         else _own_marks(store, study, rater)
     )
@@ -49,7 +56,7 @@ def study_marks(
     if not people or (is_read and not (marks or texts)):
         whose = f"of {rater} " if rater else ""
         raise LabError("metrics", f"study {study.name} has no answers {whose}that are handed in and settle anything.")
-    marks |= {run: (f"study {study.name}", one) for run, one in guessed(texts, cases).items()}
+    marks |= {run: (f"study {study.name}", one) for run, one in marks_of_guesses(texts, cases).items()}
     if is_read and not marks:
         raise LabError(
             "metrics", f"study {study.name} settles {_count(len(texts), 'pair')} of texts, and no run here guessed the "
@@ -79,7 +86,7 @@ def _about(study: Study, marks: Mapping[str, tuple[str, Marks]]) -> str:
 
 def _own_marks(store: Store, study: Study, rater: str) -> dict[str, tuple[str, Marks]]:
     """Return the marks about success that a custom protocol yields."""
-    study_data = gathered(store, study)
+    study_data = load_study_data(store, study)
     marks = success_marks(study_data, rater_of(study_data, rater) if rater else None)
     return {one.run: (f"study {study.name}", one) for one in marks}
 
@@ -106,7 +113,7 @@ def with_unsettled(cases: Iterable[MeasuredRun], marks: Mapping[str, tuple[str, 
 
 def of_study(store: Store, study: Study, cases: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     """Return the runs of a study: those of its units and those played in it."""
-    runs = runs_about(store.studies.units(study), cases) | {one.trace for one in played(store, study)}
+    runs = runs_of_units(store.studies.units(study), cases) | {one.trace for one in study_plays(store, study)}
     return [case for case in cases if case.id in runs]
 
 
@@ -136,8 +143,8 @@ def _count(number: int, what: str) -> str:
 
 def counted(store: Store, study: Study, rater: str) -> list[Label]:
     """Return the labels that count: of people those handed in, of models all."""
-    committed_sheets = handed_in(store.labels.acts(study, rater or None))
-    labels = [label for label in current(store.labels.read(study, rater=rater or None)) if label.run == 1]
+    committed_sheets = submitted_sheets(store.labels.acts(study, rater or None))
+    labels = [label for label in current_labels(store.labels.read(study, rater=rater or None)) if label.run == 1]
     if not rater:
         labels = [label for label in labels if label.rater.kind == "human"]
     return [

@@ -10,7 +10,7 @@ from lab.core.plain_text import plain
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import FieldReference, Sheet, target_of
 from lab.core.study import Target
-from lab.studies.scale_entry import top
+from lab.studies.scale_entry import largest_number
 
 Way = Literal["choice", "many", "scale", "typed", "step", "box"]
 """Input of a place: an option's digit, several options' digits, a scale's digits, typed text, the shown step, a box."""
@@ -77,7 +77,7 @@ def way_of(item: SheetItem) -> Way:
         case "box":
             return "box"
         case "interval" if item.field.least is not None and item.field.most is not None and item.field.least >= 0:
-            return "scale" if 1 < top(item.field) <= _LARGEST else "typed"
+            return "scale" if 1 < largest_number(item.field) <= _LARGEST else "typed"
     return "typed"
 
 
@@ -97,7 +97,7 @@ def digits_of(item: SheetItem) -> int:
 def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[AnswerChoice]:
     """Return the options of a place in display order, sides as this rater sees them."""
     if item.field.kind == "flag":
-        yes, no = (plain(protocol.sheet_said(locale, key), lines=False) for key in ("_yes", "_no"))
+        yes, no = (plain(protocol.sheet_word(locale, key), lines=False) for key in ("_yes", "_no"))
         return [AnswerChoice("1", True, yes), AnswerChoice("2", False, no)]
     options = _options(item)
     digits = digits_of(item)
@@ -107,7 +107,7 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
     for number, option in enumerate(options, 1):
         says = protocol.word(locale, f"{item.field.id}.{option.id}", option.shown)
         if item.field.sided and option.id in ("A", "B"):
-            says = protocol.sheet_said(locale, "_left" if (option.id == "B") == swap else "_right")
+            says = protocol.sheet_word(locale, "_left" if (option.id == "B") == swap else "_right")
         means = protocol.word(locale, f"{item.field.id}.{option.id}.means", option.means)
         letter = option.key if option.key.isalpha() and not item.field.sided else ""
         key = option.key if keyed else f"{number:0{digits}d}"
@@ -115,7 +115,7 @@ def choices_of(item: SheetItem, protocol: Protocol, locale: str = "en", *, swap:
     if item.field.kind == "many" and may_be_empty(item.field):
         used_keys = {*(one.key for one in choices), *_flag_keys(item)}
         keys = (f"{number:0{digits}d}" for number in count(1))
-        none = plain(protocol.sheet_said(locale, "_none"), lines=False)
+        none = plain(protocol.sheet_word(locale, "_none"), lines=False)
         choices.append(AnswerChoice(next(key for key in keys if key not in used_keys), NONE_OF_THESE, none))
     return _swapped(choices) if item.field.sided and swap else choices
 

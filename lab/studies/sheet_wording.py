@@ -47,7 +47,7 @@ class Wording(NamedTuple):
 
     def sheet(self, key: str, *of: object) -> str:
         """Return a phrase that all sheets share."""
-        return plain(self.protocol.sheet_said(self.locale, key, *of), lines=False)
+        return plain(self.protocol.sheet_word(self.locale, key, *of), lines=False)
 
     def reason(self, reason: Missing) -> str:
         """Return the words for a missing answer."""

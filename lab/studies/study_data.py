@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from annotators.study_data import FurtherData, StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.design import Revision, Subject
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
@@ -20,25 +20,25 @@ _CASES = 256
 """Runs in memory at a time."""
 
 
-def gathered(
+def load_study_data(
     store: Store,
     study: Study,
-    how: How = How(),  # noqa: B008  # frozen
+    how: IntervalTerms = IntervalTerms(),  # noqa: B008  # frozen
     beside: Sequence[str] = (),
 ) -> StudyData:
     """Return all that agreement and reports read of a study. `beside` names further studies for a report.
 
     Runs are loaded on access. Raise `LabError` if a named study does not exist.
     """
-    from annotators.validation.anchoring import shown_sheets, without_sheets
-    from lab.studies.played_runs import pauses, played
+    from annotators.validation.anchoring import drop_sheets, shown_sheets
+    from lab.studies.played_runs import pauses, study_plays
 
     @lru_cache(maxsize=_CASES)
     def case(run: str) -> MeasuredRun | None:
-        return next(iter(store.runs.measured([run])), None) if store.runs.holds(run) else None
+        return next(iter(store.runs.measured([run])), None) if store.runs.has_run(run) else None
 
     def other(name: str) -> StudyData:
-        return gathered(store, study_named(store, name), how)
+        return load_study_data(store, study_named(store, name), how)
 
     units = list(store.studies.units(study))
     columns = store.agreement.columns(study)
@@ -47,14 +47,14 @@ def gathered(
     return StudyData(
         study,
         units,
-        without_sheets(columns, prelabel_sheets),
+        drop_sheets(columns, prelabel_sheets),
         acts,
         case=case,
         other=lru_cache(maxsize=None)(other),
-        played=played(store, study) if any(unit.play is not None for unit in units) else (),
+        played=study_plays(store, study) if any(unit.play is not None for unit in units) else (),
         how=how,
         further=FurtherData(
-            beside=tuple(other(name) for name in beside),
+            other_studies=tuple(other(name) for name in beside),
             runs=_once(lambda: _ended(store)),
             reviewed=lambda run: _reviewed(store, run),
             designed=lambda subject: _designed(store, subject),
@@ -64,17 +64,17 @@ def gathered(
             costs=lru_cache(maxsize=1)(lambda: store.agreement.costs(study)),
             calls=lru_cache(maxsize=1)(lambda: store.agreement.calls(study)),
             assignments=lru_cache(maxsize=1)(lambda: tuple(store.studies.assignments(study))),
-            withdrawals=lambda: sum(store.labels.withdrew(code) for code in people_of(store, study)),
+            withdrawals=lambda: sum(store.labels.has_withdrawn(code) for code in people_of(store, study)),
         ),
         prelabelled=prelabel_sheets,
         all_columns=columns,
     )
 
 
-def agreed(
+def study_agreements(
     store: Store,
     study: Study,
-    how: How = How(),  # noqa: B008  # frozen
+    how: IntervalTerms = IntervalTerms(),  # noqa: B008  # frozen
     gather: Callable[[], StudyData] | None = None,
 ) -> list[Agreement]:
     """Return the study's agreements, from the cache if nothing newer arrived.
@@ -82,23 +82,23 @@ def agreed(
     Else compute them from `gather`, if the caller needs the data for other uses too. It must match the file's current
     state.
     """
-    from lab.studies.agreement_cache import kept_or
+    from lab.studies.agreement_cache import cached_agreements
 
     def computed() -> list[Agreement]:
         from annotators.agreement.agreements import agreements
 
-        return agreements(gather() if gather is not None else gathered(store, study, how))
+        return agreements(gather() if gather is not None else load_study_data(store, study, how))
 
-    return kept_or(store, study, how, computed)
+    return cached_agreements(store, study, how, computed)
 
 
-def evidenced(store: Store, study: Study, how: How) -> tuple[Agreement, ...]:
+def evidence_agreements(store: Store, study: Study, how: IntervalTerms) -> tuple[Agreement, ...]:
     """Return how far people with the same answer cite the same steps. Raise `LabError` if no field has evidence."""
     from annotators.agreement.evidence import agreements_of_evidence
 
     if not any(field.evidence for field in study.protocol.fields):
         raise LabError(f"study {study.name}", "asks for no evidence: none of its answers rests on a step.")
-    return tuple(agreements_of_evidence(gathered(store, study, how)))
+    return tuple(agreements_of_evidence(load_study_data(store, study, how)))
 
 
 def _once(make: Callable[[], Sequence[MeasuredRun]]) -> Callable[[], Sequence[MeasuredRun]]:
@@ -112,9 +112,9 @@ def _ended(store: Store) -> list[MeasuredRun]:
 
 def _reviewed(store: Store, run: str) -> tuple[Proof, Sequence[Review]] | None:
     """Return a demonstration with all its reviews, None without reviews, or if it is not in the file."""
-    if not store.runs.holds(run) or not (reviews := store.reviews.of_run(run)):
+    if not store.runs.has_run(run) or not (reviews := store.reviews.of_run(run)):
         return None
-    return store.reviews.proof(run), reviews
+    return store.reviews.proof_of(run), reviews
 
 
 def _designed(store: Store, subject: Subject) -> list[Revision]:

@@ -45,7 +45,7 @@ def deal_study(
     """Deal a study to its raters. Earlier assignments do not change. Raise `LabError` if it is locked or extended."""
     check_open(store, study)
     units = list(store.studies.units(study))
-    withdrawn = tuple(code for code in study.raters if store.labels.withdrew(code))
+    withdrawn = tuple(code for code in study.raters if store.labels.has_withdrawn(code))
     assignments, new = store.studies.assignments(study), 0
     # One transaction deals everything, so any assignment means that all are there.
     if not assignments:

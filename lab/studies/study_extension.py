@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from annotators.assignment import deal_more
-from annotators.plan import Plan, extended
+from annotators.plan import Plan, extend
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
@@ -20,7 +20,7 @@ from lab.studies.study_sample import further_units
 
 if TYPE_CHECKING:
     from store.store import Store
-    from store.study_extension import Carried
+    from store.study_extension import CopiedRows
 
 
 class StudyExtension(NamedTuple):
@@ -43,7 +43,7 @@ class StudyExtension(NamedTuple):
 class ExtendedStudy(NamedTuple):
     """Result of an extension: rows carried over, new assignments, a rule's labels."""
 
-    carried: Carried
+    carried: CopiedRows
     dealt: list[Assignment]
     rule_labels: int
 
@@ -68,7 +68,7 @@ def planned_extension(store: Store, study: Study, plan: Plan, by: Actor) -> Stud
         )
     if not new:
         raise LabError(f"study {study.name}", "has all of these already; nothing was done.")
-    later = extended(study, here, new, by, now())
+    later = extend(study, here, new, by, now())
     return StudyExtension(later, [*here, *new], new, len(old), changed_count, sample.told, skipped, sample.blank)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from annotators.plan import Plan, differences, frozen, preset_document, sampled
+from annotators.plan import Plan, differences, freeze, mark_pilot, preset_document
 from annotators.presets import presets
 from annotators.protocols import names
 from annotators.protocols import protocol as protocol_named
@@ -95,7 +95,7 @@ def freeze_studies(
     False) exists with a difference, or runs show no screen and `unseen` does not allow that.
     """
     for code in plan.raters:
-        if store.labels.withdrew(code):
+        if store.labels.has_withdrawn(code):
             raise LabError(f"study {plan.name}", f"field raters: {code} has withdrawn.")
     sample_list, skipped = samples(store, plan)
     # Built-in protocols' practice is tested; a protocol of one's own may have a broken one.
@@ -133,13 +133,13 @@ def _plan_of_study(
     store: Store, plan: Plan, sample: StudySample, by: Actor, *, named: bool, exact: bool
 ) -> tuple[Study, list[Unit], StudyFrozen]:
     """Return a study as it would be frozen, its units and result. `new` is False if exactly this exists."""
-    units, reasons = sampled(plan, sample.units, exact=exact)
+    units, reasons = mark_pilot(plan, sample.units, exact=exact)
     if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
         reasons = [*reasons, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
     if plan.shadows:
         consent_note = "they are sent what people say in a run, which the consent should tell"
         reasons = [*reasons, f"asked silently beside people: {', '.join(plan.shadows)}; {consent_note}"]
-    study = frozen(plan, sample.name, sample.protocol, units, by, now())
+    study = freeze(plan, sample.name, sample.protocol, units, by, now())
     versions = store.studies.versions(sample.name)
     differs: Sequence[str] = ()
     fresh = True

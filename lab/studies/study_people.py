@@ -25,5 +25,5 @@ def people_there(store: Store, study: Study) -> list[str]:
     return [
         code
         for code in people_of(store, study)
-        if not store.studies.has_left(study, code) and not store.labels.withdrew(code)
+        if not store.studies.has_left(study, code) and not store.labels.has_withdrawn(code)
     ]

@@ -48,7 +48,7 @@ class StudyPlaces:
     def __init__(self, store: Store, study: Study, *, suggests: bool = False) -> None:
         self.store = store
         self.study = study
-        self.suggests = suggests and store.database.suggests
+        self.suggests = suggests and store.database.may_suggest
         self._units: OrderedDict[str, Unit] = OrderedDict()
         self._ids: dict[str, tuple[str, ...]] | None = None
         self._steps: dict[str, int | None] = {}
@@ -132,7 +132,7 @@ class StudyPlaces:
         if step < 1:
             raise LabError(where, f"field {name}: {step} is no step; they are counted from 1")
         if run not in self._steps:
-            self._steps[run] = self.store.runs.summary(run).steps if self.store.runs.holds(run) else None
+            self._steps[run] = self.store.runs.summary(run).steps if self.store.runs.has_run(run) else None
         most = self._steps[run]
         if most is not None and step > most:
             raise LabError(where, f"field {name}: the run has no step {step}; it has {most}")

@@ -16,13 +16,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from annotators.calibration import pilot_line
-from annotators.disagreement import apart_from_rest, differing_by_field, flags_raised
+from annotators.disagreement import disagreement_by_field, disagreement_with_majority, flags_raised
 from annotators.study_data import StudyData
-from annotators.validation.anchoring import shown_sheets, without_sheets
+from annotators.validation.anchoring import drop_sheets, shown_sheets
 from lab.core.codec import storable
 from lab.core.errors import LabError
 from lab.core.label import ActKind
-from lab.core.rating_sheet import Sheet, clashing
+from lab.core.rating_sheet import Sheet, clashes_of
 from lab.core.study import Progress, Study
 from lab.core.study_progress import (
     NOTHING,
@@ -39,7 +39,7 @@ from lab.core.study_progress import (
 from lab.studies.active_dealing import QUEUED
 from lab.studies.study_people import REPLACED, people_of
 from lab.studies.work_times import Answers, Records, WorkTimes, work_times
-from store.agreement_labels import Newest
+from store.agreement_labels import FilePosition
 from store.store import Store
 
 QUIET_GAPS, QUIET_HOURS = 3, 24
@@ -90,7 +90,7 @@ class _Answered(NamedTuple):
 class _Reading(NamedTuple):
     """State read of a study when its file was at `newest`."""
 
-    newest: Newest
+    newest: FilePosition
     records: Records
     times: dict[str, WorkTimes]
     consents: dict[str, str]
@@ -110,7 +110,7 @@ class ProgressReader:
         now = time.time() if now is None else now
         people = people_of(self._store, study)
         reading = self._read(study, people)
-        tallies, departures = self._store.progress.tallies(study), self._store.progress.gone(study)
+        tallies, departures = self._store.progress.tallies(study), self._store.progress.departures(study)
         raters = [_rater(code, tallies.get(storable(code)), departures, reading, now) for code in people]
         raters = _with_stragglers(raters, reading.times, now)
         findings = reading.answered
@@ -135,14 +135,14 @@ class ProgressReader:
 
     def _read(self, study: Study, people: Sequence[str]) -> _Reading:
         before = self._readings.get(study.sha)
-        if before is not None and not self._store.agreement.goes_on_from(before.newest):
+        if before is not None and not self._store.agreement.continues(before.newest):
             # Rows were erased, or another file took this one's place: nothing read before counts.
             before = None
         # Events of played runs are not rows of the study, so `same_since` does not see them.
         plays = study.protocol.unit == "task to play"
         if before is not None and not plays and self._store.progress.same_since(study, before.newest):
             return before
-        newest = self._store.agreement.newest()
+        newest = self._store.agreement.position()
         records = (before.records if before is not None else Records()).read_on(self._store, study)
         same = before is not None and self._store.agreement.same_since(study, before.newest)
         findings = before.answered if before is not None and same else self._answered(study, people)
@@ -167,12 +167,12 @@ class ProgressReader:
         them = {at: columns.raters[at].id for at in study_data.people}
         return _Answered(
             Answers.of(columns, times),
-            {code: apart_from_rest(unaided, at) for at, code in them.items()},
+            {code: disagreement_with_majority(unaided, at) for at, code in them.items()},
             {code: flags[at] for at, code in them.items() if at in flags},
             {code: self._clashes(study_data, code) for code in people} if columns.clashes else {},
             self._pilots(study, study_data),
             self._judges(unaided),
-            differing_by_field(study_data),
+            disagreement_by_field(study_data),
             self._intervals(unaided),
         )
 
@@ -184,7 +184,7 @@ class ProgressReader:
         # The copy must not share computed results with the original.
         studied_copy._kept = {}
         prelabel_sheets = shown_sheets(self._store.labels.acts_of(study_data.study, OPENED))
-        studied_copy.columns = without_sheets(study_data.columns, prelabel_sheets)
+        studied_copy.columns = drop_sheets(study_data.columns, prelabel_sheets)
         return studied_copy
 
     def _intervals(self, study_data: StudyData) -> tuple[IntervalProgress, ...]:
@@ -202,7 +202,7 @@ class ProgressReader:
         """Count this person's clashing places that they can settle: not on sheets whose gold they have seen."""
         study, units = study_data.study, {unit.id: unit for unit in study_data.units}
         answers = (label for label in self._store.labels.read(study, rater=code) if label.rater.kind == "human")
-        sheets = [(units[heads[0].unit], heads[0].run) for heads in clashing(answers).values()]
+        sheets = [(units[heads[0].unit], heads[0].run) for heads in clashes_of(answers).values()]
         return sum(not self._store.labels.sheet(study, unit, code, run).is_final for unit, run in sheets)
 
     def _pilots(self, study: Study, study_data: StudyData) -> dict[str, Share]:
@@ -225,7 +225,7 @@ class ProgressReader:
                 len(set(columns.unit[columns.rater == at].tolist())),
                 len(columns.units),
                 costs.get((one.kind, one.id)),
-                apart_from_rest(study_data, at),
+                disagreement_with_majority(study_data, at),
             )
             for at in study_data.judges
             for one in (columns.raters[at],)

@@ -9,13 +9,13 @@ import msgspec
 from msgspec.structs import replace
 
 from annotators.plan import Plan
-from annotators.units.cards import lacks_person, person_of, wordless
-from annotators.units.outcomes import failed
+from annotators.units.cards import lacks_person, person_of, shows_no_screens
+from annotators.units.outcomes import run_failed
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol
 from lab.core.task import Persona, Task, load_persona
-from lab.runs.run_selection import fitting_runs, named_runs
+from lab.runs.run_selection import runs_by_id, runs_matching
 from store.store import Store
 
 
@@ -32,8 +32,8 @@ def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[MeasuredR
     Archived runs are included only if named by id.
     """
     try:
-        named_ids = named_runs(store, plan.runs)
-        run_ids = named_ids or (fitting_runs(store, plan.runs) if plan.runs else [])
+        named_ids = runs_by_id(store, plan.runs)
+        run_ids = named_ids or (runs_matching(store, plan.runs) if plan.runs else [])
     except LabError as error:
         # A run that does not exist: its error names it already.
         if error.code != 2:
@@ -56,7 +56,7 @@ def _unfit(case: MeasuredRun, plan: Plan, *, by_id: bool) -> str:
         return "not ended"
     if case.parent and not by_id:
         return "forked from another run"
-    if plan.only in ("failed", "succeeded") and failed(case) is not (plan.only == "failed"):
+    if plan.only in ("failed", "succeeded") and run_failed(case) is not (plan.only == "failed"):
         return f"is not known to have {plan.only}"
     if plan.only == "demonstrations" and not case.gold:
         return "no demonstration"
@@ -85,7 +85,7 @@ def past_of(
         there = case_ids | {case.id for case in demonstrations}
         reference_ids = dict.fromkeys(id for id in references.values() if id not in there)
         return [*demonstrations, *store.runs.measured(reference_ids)]
-    if protocol.unit != "run" or not wordless(protocol):
+    if protocol.unit != "run" or not shows_no_screens(protocol):
         return []
     people = {person_of(case) for case in cases} - {""}
     return [case for case in store.runs.measured() if case.id not in case_ids and person_of(case) in people]

@@ -13,7 +13,7 @@ from annotators.protocols import protocol as protocol_named
 from annotators.units import EarlierStudy, UnitTerms, units_for
 from annotators.units.cards import lacks_person, person_of
 from annotators.units.lines import read_lines
-from annotators.units.outcomes import failed
+from annotators.units.outcomes import run_failed
 from lab.core.design import Design, Subject, subject_of
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
@@ -253,14 +253,14 @@ class _Units:
 
     def _look_up(self, cases: Sequence[MeasuredRun], tasks: Sequence[Task]) -> None:
         for subject in dict.fromkeys(map(subject_of, [*(case.task for case in cases), *tasks])):
-            if frozen := self.store.designs.frozen(subject):
+            if frozen := self.store.designs.newest_verified(subject):
                 self.designs[subject] = frozen.design
         self.personas = profiles_of(self.plan, cases) | personas_of(tasks)
         self.references = references_of(self.store, self.plan, cases)
         self.past = past_of(self.store, self.protocol, self.references, cases)
 
     def _may_have_failed(self, case: MeasuredRun) -> bool:
-        if failed(case) is not False:
+        if run_failed(case) is not False:
             return True
         self.skipped.append(Skipped(case.id, "succeeded, and only failed runs are asked about"))
         return False

@@ -8,7 +8,7 @@ from functools import cache
 import msgspec
 
 from annotators.study_data import StudyData
-from annotators.validation.study_split import DEV_SHARE, StudySplit, drawn_split, split_in, with_further
+from annotators.validation.study_split import DEV_SHARE, StudySplit, draw_split, extend_split, split_in
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
@@ -24,14 +24,14 @@ def split_of(store: Store, study: Study, share: float | None = None) -> StudySpl
     split = split_in(store.labels.acts_of(study, SPLIT))
     units = [unit for unit in store.studies.units(study) if unit.play is None]
     if split is None:
-        return drawn_split(study, units, _tasks(store), DEV_SHARE if share is None else share)
+        return draw_split(study, units, _tasks(store), DEV_SHARE if share is None else share)
     if share is not None and share != split.share:
         raise LabError(
             "--dev-share",
             f"{share:g}: {study.name} was split with {split.share:g} in dev; a split never changes.",
             code=2,
         )
-    return with_further(study, split, units, _tasks(store))
+    return extend_split(study, split, units, _tasks(store))
 
 
 def keep_split(store: Store, study: Study, split: StudySplit, by: str) -> None:
@@ -54,6 +54,6 @@ def _tasks(store: Store) -> Callable[[Unit], list[str]]:
 
     @cache
     def task(run: str) -> str:
-        return store.runs.task(run).id if store.runs.holds(run) else ""
+        return store.runs.task(run).id if store.runs.has_run(run) else ""
 
     return lambda unit: [*([unit.task.id] if unit.task is not None else []), *map(task, unit.runs)]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.option_sets import set_words, typed_set
+from lab.core.option_sets import parse_typed_set, set_words
 from lab.core.protocol import Field
 from lab.core.typed_text import clean
 from lab.core.whole_number import whole_number
@@ -35,7 +35,7 @@ def typed_value(field: Field, words: str) -> Any:
                 raise LabError(field.id, f"{words[:40]!r} is no box: left, top, right, bottom in pixels.")
             return [int(part) for part in match.groups()]
         case "many":
-            return typed_set(field, words)
+            return parse_typed_set(field, words)
     if not words:
         raise LabError(field.id, "nothing was typed.")
     return words

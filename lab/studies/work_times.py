@@ -85,8 +85,8 @@ class Records(NamedTuple):
         absences = rows.absences(study, self.absences.times.last)
         plays = study.protocol.unit == "task to play"
         return Records(
-            RaterActs(self.acts.times.and_then(acts.times), [*self.acts.act, *acts.act]),
-            Absences(self.absences.times.and_then(absences.times), [*self.absences.seconds, *absences.seconds]),
+            RaterActs(self.acts.times.followed_by(acts.times), [*self.acts.act, *acts.act]),
+            Absences(self.absences.times.followed_by(absences.times), [*self.absences.seconds, *absences.seconds]),
             rows.steps(study) if plays else TimeColumns(),
         )
 

@@ -22,12 +22,12 @@ from lab.studies.adjudication import AdjudicationSession
 from screens.adjudicate.batch_pane import BatchPane
 from screens.adjudicate.keys import ADJUDICATE_KEYS
 from screens.adjudicate.rows import DisputeList
-from screens.adjudicate.settlement_pane import SettlePane
+from screens.adjudicate.settlement_pane import SettlementPane
 from screens.adjudicate.words import question_words, title_words
 from screens.annotate.phone_pane import Evidence
 from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
-from screens.lab import Failed, lab_of, post_if_newest, tried
+from screens.lab import WorkFailed, lab_of, post_if_newest, try_report
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -69,8 +69,8 @@ class AdjudicateScreen(RoomScreen[None]):
         self.shown: Literal["queue", "case"] = "queue"
         self.session: AdjudicationSession | None = None
         self.disputes = DisputeList()
-        self.pane = SettlePane(clock or Clock())
-        self.at_once = BatchPane(clock or Clock())
+        self.pane = SettlementPane(clock or Clock())
+        self.batch_pane = BatchPane(clock or Clock())
         self.field = ""
         """Id of the question that is listed alone; empty for all."""
         self._queue: Queue | None = None
@@ -80,7 +80,7 @@ class AdjudicateScreen(RoomScreen[None]):
     def compose(self) -> ComposeResult:
         yield StatusLine("adjudicate-title")
         yield self.disputes
-        yield self.at_once
+        yield self.batch_pane
         with Container(id="adjudicate-bench"):
             yield UnitPane(self.store, self.settings)
             yield self.pane
@@ -89,7 +89,7 @@ class AdjudicateScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.disputes.border_title = "To be settled"
-        self.mode("queue")
+        self.set_mode("queue")
         if self.session is not None:
             self._begin()
 
@@ -114,22 +114,22 @@ class AdjudicateScreen(RoomScreen[None]):
         assert self.session is not None
         self.disputes.empty = "Reading what people said ..."
         self.disputes.set_rows([])
-        self.at_once.close()
+        self.batch_pane.close()
         self.to_queue()
         self.read(self.session)
 
     @work(thread=True, exclusive=True, group="queue")
     def read(self, session: AdjudicationSession) -> None:
         """Read the queue."""
-        from lab.studies.study_data import gathered
+        from lab.studies.study_data import load_study_data
 
         try:
             session.check()
-            study_data = gathered(self.store, session.study)
+            study_data = load_study_data(self.store, session.study)
             queue = session.queue(study_data)
             post_if_newest(self, self.Read(session.study, queue, {unit.id: unit for unit in study_data.units}))
         except LabError as error:
-            self.post_message(Failed(error))
+            self.post_message(WorkFailed(error))
 
     @on(Read)
     def _show_queue(self, message: Read) -> None:
@@ -161,8 +161,8 @@ class AdjudicateScreen(RoomScreen[None]):
         nothing = "People differ on nothing that is handed in. {app.agreement} shows how far they agree; "
         return with_keys(self, nothing + "{app.back} leads to Home.")
 
-    @on(Failed)
-    def _show_error(self, message: Failed) -> None:
+    @on(WorkFailed)
+    def _show_error(self, message: WorkFailed) -> None:
         message.stop()  # the list says it
         self.disputes.rows, self.disputes.empty = (
             [],
@@ -186,7 +186,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @on(LineList.Chosen, "#adjudicate-queue")
     def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        tried(self, self.show_case)
+        try_report(self, self.show_case)
 
     # -- many at once ----------------------------------------------------------------------------------------
 
@@ -211,11 +211,11 @@ class AdjudicateScreen(RoomScreen[None]):
                 if self._queue is None
                 else [dispute for dispute in self._queue.open if dispute.spot.field != self.field]
             )
-            self.at_once.open(self.session, [*still, *(others if self.field else ())], self.field)
+            self.batch_pane.open(self.session, [*still, *(others if self.field else ())], self.field)
             self.refresh_bindings()
 
-    @on(BatchPane.Turned)
-    def _update_batch_keys(self, message: BatchPane.Turned) -> None:
+    @on(BatchPane.KeysChanged)
+    def _update_batch_keys(self, message: BatchPane.KeysChanged) -> None:
         message.stop()
         self.refresh_bindings()
         self.renew()
@@ -228,7 +228,7 @@ class AdjudicateScreen(RoomScreen[None]):
     @on(BatchPane.Settled)
     def _report_batch(self, message: BatchPane.Settled) -> None:
         message.stop()
-        self.at_once.close()
+        self.batch_pane.close()
         open_words = f" Left open: {message.left}." if message.left else ""
         words = f"{message.count:,} settled.{open_words} {{adjudicate.undo_batch}} takes them back."
         if not message.count:
@@ -262,7 +262,7 @@ class AdjudicateScreen(RoomScreen[None]):
 
     def to_queue(self) -> None:
         """Close the open item."""
-        self.mode("queue")
+        self.set_mode("queue")
         self.disputes.focus()
         self.renew()
 
@@ -282,36 +282,38 @@ class AdjudicateScreen(RoomScreen[None]):
         unit_pane = self.query_one(UnitPane)
         if unit_pane.unit is None or unit_pane.unit.id != case.unit.id or self.shown == "queue":
             unit_pane.open(self.session.study, case.unit)
-        self.mode("case")
+        self.set_mode("case")
         self.pane.open(self.session, case)
-        self.cover()
+        self.mark_evidence()
         self.renew()
 
-    def cover(self) -> None:
+    def mark_evidence(self) -> None:
         """Mark the evidence of the answers in the run."""
         rests = [
             Evidence(label.evidence, label.region, voice.called)
-            for voice in self.pane.voices.rows
+            for voice in self.pane.answers.rows
             if (label := voice.said.label) is not None and label.evidence
         ]
-        self.query_one(UnitPane).cover(rests)
+        self.query_one(UnitPane).mark_evidence(rests)
 
-    @on(SettlePane.LookedAt)
-    def _show_evidence(self, message: SettlePane.LookedAt) -> None:
+    @on(SettlementPane.AnswerHighlighted)
+    def _show_evidence(self, message: SettlementPane.AnswerHighlighted) -> None:
         """Show the step that this answer rests on."""
         message.stop()
         label = message.voice.said.label if message.voice is not None else None
         if label is not None and label.evidence:
             self.query_one(UnitPane).go_to(label.evidence)
 
-    @on(SettlePane.Settled)
-    def _finish_item(self, message: SettlePane.Settled) -> None:
+    @on(SettlementPane.Settled)
+    def _finish_item(self, message: SettlementPane.Settled) -> None:
         """Update the queue at once and go to the next open item."""
         message.stop()
         dispute, session = self._current, self.session
         assert dispute is not None
         assert session is not None
-        settlement = session.store.adjudications.settled(session.study, dispute.unit).get((dispute.unit, dispute.spot))
+        settlement = session.store.adjudications.settlements(session.study, dispute.unit).get(
+            (dispute.unit, dispute.spot)
+        )
         position = self.disputes.cursor
         self.disputes.rows[position] = dispute._replace(settled=settlement)
         self.disputes.changed()
@@ -319,20 +321,20 @@ class AdjudicateScreen(RoomScreen[None]):
         after = [*range(position + 1, self.disputes.count), *range(position)]
         following = next((index for index in after if self.disputes.rows[index].settled is None), None)
         if message.withdrawn or following is None:
-            tried(self, self.show_case)
+            try_report(self, self.show_case)
         else:
             self.disputes.go(following)
-            tried(self, self.show_case)
+            try_report(self, self.show_case)
 
-    @on(SettlePane.Turned)
-    def _update_keys(self, message: SettlePane.Turned) -> None:
+    @on(SettlementPane.KeysChanged)
+    def _update_keys(self, message: SettlementPane.KeysChanged) -> None:
         message.stop()
-        self.cover()
+        self.mark_evidence()
         self.renew()
 
     # -- painting --------------------------------------------------------------------------------------------
 
-    def mode(self, view: Literal["queue", "case"]) -> None:
+    def set_mode(self, view: Literal["queue", "case"]) -> None:
         """Switch to the queue or to an item."""
         self.shown = view
         self.update_classes({"-queue": view == "queue", "-case": view == "case"})
@@ -348,8 +350,8 @@ class AdjudicateScreen(RoomScreen[None]):
         self.query_one("#adjudicate-title", StatusLine).say(Content(title))
         if self.shown == "case":
             state = self.pane.next_words
-        elif self.at_once.display:
-            state = self.at_once.next_words
+        elif self.batch_pane.display:
+            state = self.batch_pane.next_words
         else:
             waits = f"   {self._waiting:,} more wait until all have handed in." if self._waiting else ""
             plain_ones = sum(row.settled is None and row.majority is not None for row in self.disputes.rows)
@@ -365,7 +367,7 @@ class AdjudicateScreen(RoomScreen[None]):
         if action in ("back", "copy"):
             return True
         if action in ("at_once", "filter", "undo_batch"):
-            at_queue = self.shown == "queue" and not self.at_once.display and self.session is not None
+            at_queue = self.shown == "queue" and not self.batch_pane.display and self.session is not None
             return at_queue and (action != "at_once" or any(row.settled is None for row in self.disputes.rows))
         return self.shown == "case" and not self.pane.menu.display and self.query_one(UnitPane).has_use(action)
 
@@ -378,8 +380,8 @@ class AdjudicateScreen(RoomScreen[None]):
         """Close what was opened last. From an item go to the queue, and from there Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self.at_once.display:
-            self.at_once.close()
+        elif self.batch_pane.display:
+            self.batch_pane.close()
             self.to_queue()
         elif self.shown == "case":
             self.pane.leave_line()
@@ -408,9 +410,9 @@ class AdjudicateScreen(RoomScreen[None]):
 
     # -- the run beside an item: its keys are those of Annotate, and change nothing ---------------------------
 
-    @on(UnitPane.Looked)
-    @on(UnitPane.Closely)
-    @on(UnitPane.Boxed)
+    @on(UnitPane.PlaceChanged)
+    @on(UnitPane.CloseUpShown)
+    @on(UnitPane.RegionDrawn)
     def _refresh_keys(self, message: Message) -> None:
         message.stop()
         self.refresh_bindings()
@@ -438,7 +440,7 @@ class AdjudicateScreen(RoomScreen[None]):
 
     def action_closely(self) -> None:
         """Open the picture in full, or close it."""
-        if not self.query_one(UnitPane).look_closely():
+        if not self.query_one(UnitPane).toggle_close_up():
             self.notify("There is no picture here.", markup=False)
 
     def action_overlay(self) -> None:

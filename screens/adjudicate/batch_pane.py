@@ -25,7 +25,7 @@ from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.rows import AnswerOptions
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import Failed, TellsRefusals, post_if_newest
+from screens.lab import ReportsErrors, WorkFailed, post_if_newest
 from screens.theme import ERROR
 from screens.widgets.status_line import StatusLine
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Stage = Literal["", "scope", "rater", "counting", "reason"]
 
 
-class BatchPane(TellsRefusals, Vertical):
+class BatchPane(ReportsErrors, Vertical):
     """A pane below the queue. The room calls `open` and receives `Settled` or `Left`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -56,7 +56,7 @@ class BatchPane(TellsRefusals, Vertical):
     class Left(Message):
         """Message: the pane was closed and nothing was settled."""
 
-    class Turned(Message):
+    class KeysChanged(Message):
         """Message: the keys of the pane changed."""
 
     def __init__(self, clock: Clock) -> None:
@@ -121,7 +121,7 @@ class BatchPane(TellsRefusals, Vertical):
         self.options.show(())
         for part in (self.says, self.wrong):
             part.say(Content(""))
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())
 
     def _open_menu(self, stage: Stage, title: str, entries: Sequence[MenuEntry]) -> None:
         self._enter_stage(stage)
@@ -163,10 +163,10 @@ class BatchPane(TellsRefusals, Vertical):
         try:
             post_if_newest(self, self.Counted(batch_of(session, disputes, scope)))
         except LabError as error:
-            post_if_newest(self, Failed(error))
+            post_if_newest(self, WorkFailed(error))
 
-    @on(Failed)
-    def _report_failure(self, message: Failed) -> None:
+    @on(WorkFailed)
+    def _report_failure(self, message: WorkFailed) -> None:
         message.stop()
         self.notify(plain(message.error.sentence), severity="error", markup=False)
         self._leave()
@@ -208,8 +208,8 @@ class BatchPane(TellsRefusals, Vertical):
                 self.line.write(choice.value)
                 self.line.focus()
 
-    @on(AnswerLine.Left)
-    def _cancel_reason(self, message: AnswerLine.Left) -> None:
+    @on(AnswerLine.Exited)
+    def _cancel_reason(self, message: AnswerLine.Exited) -> None:
         message.stop()
         self._leave()
 
@@ -240,4 +240,4 @@ class BatchPane(TellsRefusals, Vertical):
             settlements = settle_batch(session, batch, reason)
             self.post_message(self.Settled(len(settlements), batch.left_words))
         except LabError as error:
-            self.post_message(Failed(error))
+            self.post_message(WorkFailed(error))

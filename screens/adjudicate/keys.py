@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.binding import Binding, BindingType
 
 from screens.annotate.keys import ROOM_KEYS, SHOW
-from screens.room_keys import back
+from screens.room_keys import back_binding
 
 SETTLE = Binding.Group("Settle", compact=True)
 _OF_RUN = frozenset({
@@ -44,5 +44,5 @@ ADJUDICATE_KEYS: list[BindingType] = [
             tooltip="Take back all that you settled at once last; what was settled anew since stays"),
     Binding("y", "copy", "Copy", show=False, id="adjudicate.copy", group=SHOW,
             tooltip="Copy the item as `hitlab adjudicate` takes it"),
-    back("adjudicate", SHOW, "To the queue, then Home; what was chosen stays"),
+    back_binding("adjudicate", SHOW, "To the queue, then Home; what was chosen stays"),
 ]  # fmt: skip

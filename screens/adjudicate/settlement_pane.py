@@ -29,11 +29,11 @@ from screens.adjudicate.rows import AnswerList
 from screens.adjudicate.words import SettlementDraft, beside_words, case_words, item_at, reason_choices
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
-from screens.annotate.chosen_options import keys_of_set, not_enough, turned
+from screens.annotate.chosen_options import chosen_keys, not_enough, toggled
 from screens.annotate.menu import Menu, MenuEntry
 from screens.annotate.rows import AnswerOptions
 from screens.key_names import with_keys
-from screens.lab import TellsRefusals
+from screens.lab import ReportsErrors
 from screens.theme import ERROR
 from screens.widgets.lines import LineList
 from screens.widgets.status_line import StatusLine
@@ -53,22 +53,22 @@ class RightAnswers(VerticalScroll):
         return super().allow_focus() and bool(self.max_scroll_y)
 
 
-class SettlePane(TellsRefusals, Vertical):
+class SettlementPane(ReportsErrors, Vertical):
     """An item in full, the answers side by side, the draft, and a text field. Posts what was settled.
 
-    The room calls `open` with a case and receives `LookedAt`.
+    The room calls `open` with a case and receives `AnswerHighlighted`.
     """
 
     BINDING_GROUP_TITLE = "Settle"
     BINDINGS: ClassVar[list[BindingType]] = SETTLE_KEYS
 
     @dataclass
-    class LookedAt(Message):
+    class AnswerHighlighted(Message):
         """Message: the cursor is on another answer."""
 
         voice: MaskedAnswer | None
 
-    class Turned(Message):
+    class KeysChanged(Message):
         """Message: the keys of the pane changed."""
 
     @dataclass
@@ -86,7 +86,7 @@ class SettlePane(TellsRefusals, Vertical):
         self._drafts: dict[tuple[str, str, str, str], SettlementDraft] = {}
         """By study, unit, target and field, because studies of the same runs have the same units."""
         self.ask = TextPage(id="adjudicate-ask")
-        self.voices = AnswerList()
+        self.answers = AnswerList()
         self.words = TextPage(id="adjudicate-words")
         self.options = AnswerOptions()
         self.choices = RightAnswers(id="adjudicate-choices")
@@ -100,7 +100,7 @@ class SettlePane(TellsRefusals, Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.ask
-        yield self.voices
+        yield self.answers
         with self.choices:
             yield self.options
         yield self.wrong
@@ -113,7 +113,7 @@ class SettlePane(TellsRefusals, Vertical):
 
     def _announce_scrollbar(self) -> None:
         """Update the keys after answers went out of sight or came into it."""
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())
 
     # -- which item ------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class SettlePane(TellsRefusals, Vertical):
         return item_at(self.session.study.protocol, self.case.unit, self.case.spot)
 
     @property
-    def way(self) -> Wording:
+    def wording(self) -> Wording:
         assert self.session is not None
         return self.session.way
 
@@ -150,26 +150,26 @@ class SettlePane(TellsRefusals, Vertical):
             self._last_reason = ""
         self.leave_line()
         self.session, self.case = session, case
-        self.voices.border_title = "Answers"
+        self.answers.border_title = "Answers"
         self.renew()
-        self.voices.focus()
-        self.post_message(self.LookedAt(self.voices.current))
+        self.answers.focus()
+        self.post_message(self.AnswerHighlighted(self.answers.current))
 
     def renew(self, wrong: str = "") -> None:
         """Repaint the item in its current state."""
         assert self.case is not None
         # Once shown, judges' answers may have influenced the adjudicator. The settlement records that.
         self.draft.judges_seen |= self.judges and bool(self.case.judges)
-        self._show_if_new(self.ask, case_words(self.way, self.case))
-        self.voices.show(self.case, self.way, self.draft, judges=self.judges)
-        self.voices.styles.height = max(3, min(8, self.voices.count + 2))
-        self._show_if_new(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
+        self._show_if_new(self.ask, case_words(self.wording, self.case))
+        self.answers.show(self.case, self.wording, self.draft, judges=self.judges)
+        self.answers.styles.height = max(3, min(8, self.answers.count + 2))
+        self._show_if_new(self.words, beside_words(self.wording, self.case, self.answers.current, self.draft))
         many = way_of(self.item) == "many"
-        choices = self.way.choices(self.item) if self.by_digits and not self.case.closed else []
+        choices = self.wording.choices(self.item) if self.by_digits and not self.case.closed else []
         marked_keys = {
             choice.key for choice in choices if self.draft.value is not None and choice.value == self.draft.value
         }
-        marked_keys |= keys_of_set(choices, self.draft.value) if many else set()
+        marked_keys |= chosen_keys(choices, self.draft.value) if many else set()
         says = (
             ""
             if choices or self.case.closed
@@ -177,7 +177,7 @@ class SettlePane(TellsRefusals, Vertical):
         )
         self.options.show(choices, (), marked_keys, says, many=many)
         self.wrong.say(Content.styled(wrong, ERROR))
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())
 
     def _show_if_new(self, page: TextPage, words: Content) -> None:
         """Show new text from its top. The same text keeps its scroll offset."""
@@ -218,20 +218,20 @@ class SettlePane(TellsRefusals, Vertical):
     def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
         if self.case is not None:
-            self._show_if_new(self.words, beside_words(self.way, self.case, self.voices.current, self.draft))
-            self.post_message(self.LookedAt(self.voices.current))
+            self._show_if_new(self.words, beside_words(self.wording, self.case, self.answers.current, self.draft))
+            self.post_message(self.AnswerHighlighted(self.answers.current))
 
     # -- typing ----------------------------------------------------------------------------------------------
 
     def type(self, what: Typing, title: str, words: str = "", hint: str = "", *, selected: bool = False) -> None:
         """Open the text field. Typing replaces `selected` words."""
         self.typing = what
-        presets = [choice.value for choice in reason_choices(self.way)] if what == "reason" else []
+        presets = [choice.value for choice in reason_choices(self.wording)] if what == "reason" else []
         self.set_class(bool(presets), "-reason")
         self.add_class("-typing")
         self.line.open(title, words, hint, selected=selected, presets=presets)
         self.refresh_bindings()
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())
 
     def leave_line(self) -> None:
         """Close the text field and the menu. A reason that was begun stays in the draft."""
@@ -242,7 +242,7 @@ class SettlePane(TellsRefusals, Vertical):
             reasoned, self.typing = self.typing == "reason", ""
             self.line.close()
             self.menu.close()
-            self.voices.focus()
+            self.answers.focus()
             self.refresh_bindings()
             if reasoned:
                 self.renew()
@@ -268,17 +268,17 @@ class SettlePane(TellsRefusals, Vertical):
     def on_key(self, event: events.Key) -> None:
         """Accept a digit in any width that an input method writes."""
         digit = ascii_digit(event.character)
-        if digit is not None and self.check_action("digit", ()) and self.voices.has_focus:
+        if digit is not None and self.check_action("digit", ()) and self.answers.has_focus:
             event.stop()
             self.action_digit(digit)
 
     def action_digit(self, digit: int) -> None:
         """Choose an option, begin a typed value with the digit, or (0) ask why there is no right answer."""
         if digit == 0:
-            reasons = [MenuEntry(f"missing {reason}", self.way.reason(reason)) for reason in _REASONS]
+            reasons = [MenuEntry(f"missing {reason}", self.wording.reason(reason)) for reason in _REASONS]
             self._open_menu("No right answer: why", reasons)
             return
-        choices = self.way.choices(self.item) if self.by_digits else []
+        choices = self.wording.choices(self.item) if self.by_digits else []
         if not choices:
             self.type("value", self.item.field.id, str(digit), hint_of(self.item.field))
             return
@@ -302,7 +302,7 @@ class SettlePane(TellsRefusals, Vertical):
         """Choose an option, or toggle it in a field of many options."""
         if way_of(self.item) == "many":
             selection = self.draft.value if isinstance(self.draft.value, list) else None
-            value = turned(self.item, selection, value)
+            value = toggled(self.item, selection, value)
         self.choose(value)
 
     def choose(self, value: Any, missing: Missing | None = None, means: Means | None = None) -> None:
@@ -336,12 +336,12 @@ class SettlePane(TellsRefusals, Vertical):
 
     def action_moved(self) -> None:
         """Ask for the new answer of the rater under the cursor."""
-        voice = self.voices.current
+        voice = self.answers.current
         if voice is None or not voice.said.person:
             self.renew("A judge does not discuss.")
             return
         self._pending_move = (voice.mask, None)
-        choices = self.way.choices(self.item) if way_of(self.item) == "choice" else []
+        choices = self.wording.choices(self.item) if way_of(self.item) == "choice" else []
         if not choices:
             self.type("now", f"{voice.called} changed to", "", hint_of(self.item.field))
             return
@@ -353,19 +353,19 @@ class SettlePane(TellsRefusals, Vertical):
         """Open the menu. In a low terminal it takes the rows of the answers."""
         self.add_class("-menu")
         self.menu.open(title, entries)
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())
 
     @on(Menu.Picked)
     def _apply_menu(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
         self.remove_class("-menu")
-        self.voices.focus()
+        self.answers.focus()
         what, _, which = message.id.partition(" ")
         if what == "missing":
             self.choose(None, next(reason for reason in _REASONS if reason == which))
         elif what == "now":
-            new_value = self.way.choices(self.item)[int(which)].value
+            new_value = self.wording.choices(self.item)[int(which)].value
             if why := self._why_unmoved(new_value):
                 self.renew(why)
             else:
@@ -378,7 +378,7 @@ class SettlePane(TellsRefusals, Vertical):
 
     def _why_unmoved(self, now: Any) -> str:
         """Return why this is not a change of mind; empty if it is one."""
-        voice = next(row for row in self.voices.rows if row.mask == self._pending_move[0])
+        voice = next(row for row in self.answers.rows if row.mask == self._pending_move[0])
         return f"{voice.called} said that already." if _anonymous_answer(now, None).word == voice.said.word else ""
 
     def _ask_why_moved(self, now: Any) -> None:
@@ -392,8 +392,8 @@ class SettlePane(TellsRefusals, Vertical):
 
     # -- what was typed ----------------------------------------------------------------------------------------
 
-    @on(AnswerLine.Left)
-    def _cancel_line(self, message: AnswerLine.Left) -> None:
+    @on(AnswerLine.Exited)
+    def _cancel_line(self, message: AnswerLine.Exited) -> None:
         message.stop()
         self.leave_line()
         self.renew()
@@ -456,7 +456,7 @@ class SettlePane(TellsRefusals, Vertical):
         if not colon and " " in words:
             code, why = "", words
         mask, now = self._pending_move
-        voice = next(row for row in self.voices.rows if row.mask == mask)
+        voice = next(row for row in self.answers.rows if row.mask == mask)
         old_value = voice.said.reason_missing or voice.said.value
         self.draft.moves[mask] = replace(Move(mask, old_value, now), code=code.strip(), why=why.strip())
         self.draft.means = "discussion"
@@ -480,7 +480,7 @@ class SettlePane(TellsRefusals, Vertical):
             return
         words = self.draft.reason or self._last_reason
         self.type("reason", "Why is it so?", words, "a reason, in a sentence", selected=not self.draft.reason)
-        if reasons := reason_choices(self.way):
+        if reasons := reason_choices(self.wording):
             self.options.show(reasons)
 
     def action_withdraw(self) -> None:
@@ -513,7 +513,7 @@ class SettlePane(TellsRefusals, Vertical):
         self.post_message(self.Settled(withdrawn))
 
 
-def _meanwhile_words(pane: SettlePane, now: ItemAnswers) -> str:
+def _meanwhile_words(pane: SettlementPane, now: ItemAnswers) -> str:
     """Return the notice that another person settled or unsettled the item while a reason was typed."""
     if now.settled is None:
         return "Meanwhile it was left unsettled again."

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
 
-from lab.core.adjudication import Means, Move, Settlement, so_many
+from lab.core.adjudication import Means, Move, Settlement, count_of_answer
 from lab.core.label import Missing
 from lab.core.plain_text import plain
 from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import MISSING, FieldReference, target_of
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.study import Study, Unit
 from lab.runs.descriptions import one_line, short_id
 from lab.studies.adjudication import ItemAnswers, MaskedAnswer
@@ -77,7 +77,7 @@ def dispute_words(way: Wording, unit: Unit, number: int, dispute: DisputedPlace,
     item = item_at(way.protocol, unit, dispute.spot)
     settlement = dispute.settled
     sign, style = ("✓", SUCCESS) if settlement is not None else ("≠", WARNING)
-    shift = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
+    shift = format_number(dispute.moves, 3) if dispute.moves is not None else "-"
     answers = (
         settled_words(way, item, settlement.what) if settlement is not None else counts_words(way, item, dispute.counts)
     )
@@ -115,7 +115,7 @@ def queue_heading(way: Wording, width: int) -> Content:
 def counts_words(way: Wording, item: SheetItem, counts: tuple[AnswerCount, ...]) -> str:
     """Return the counts of the answers, the most frequent first."""
     return ", ".join(
-        so_many(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
+        count_of_answer(answer_count.people, answer_words(way, item, answer_count.value, answer_count.reason))
         for answer_count in counts
     )
 

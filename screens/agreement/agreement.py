@@ -11,15 +11,15 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widget import Widget
 
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.plain_text import plain
 from lab.core.rounding import count
 from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.runs.descriptions import one_line
 from screens.agreement import rows, words
-from screens.agreement.computation import AgreementComputation, Ask
-from screens.agreement.grid import Confusion
+from screens.agreement.computation import AgreementComputation, ChartRequest
+from screens.agreement.grid import ConfusionGrid
 from screens.agreement.items import DisputedItems
 from screens.agreement.keys import KEYS
 from screens.agreement.pairs_pane import PairsPane
@@ -37,8 +37,8 @@ from screens.widgets.status_line import StatusLine
 if TYPE_CHECKING:
     from store.store import Store
 
-JACKKNIFE = How()
-BOOTSTRAP = How(interval="bootstrap")
+JACKKNIFE = IntervalTerms()
+BOOTSTRAP = IntervalTerms(interval="bootstrap")
 _LOOK = 5.0
 """Seconds between two polls for new answers."""
 NONE_OPEN = "No study is open: {studies.agreement:a} on a study in Home ({app.home}) opens its agreement."
@@ -69,7 +69,7 @@ class AgreementScreen(RoomScreen[None]):
         """Words about what arrived since then."""
         self._answer_words = ""
         """Words about the answers that the numbers are based on."""
-        self._listing: Ask | None = None
+        self._listing: ChartRequest | None = None
         self._last_focus: Widget | None = None
         """Widget that had the focus before the items."""
 
@@ -90,7 +90,7 @@ class AgreementScreen(RoomScreen[None]):
             self._begin()
         else:
             self.fields.empty = with_keys(self, NONE_OPEN)
-            self.tell()
+            self.update_lines()
 
     def on_screen_resume(self) -> None:
         """Poll now, because answers may have arrived meanwhile."""
@@ -118,7 +118,7 @@ class AgreementScreen(RoomScreen[None]):
         self.reading.open(self.study, self.how)
         self.fields.empty = f"Reading the answers of {one_line(self.study.name, 80)} ..."
         self.fields.refresh()
-        self.tell()
+        self.update_lines()
 
     def _blank(self) -> None:
         self._answer_words = ""
@@ -128,10 +128,10 @@ class AgreementScreen(RoomScreen[None]):
 
     def _poll(self) -> None:
         if self.is_current and not self.counting:
-            self.reading.look()
+            self.reading.poll()
 
-    @on(AgreementComputation.Counted)
-    def _show_numbers(self, message: AgreementComputation.Counted) -> None:
+    @on(AgreementComputation.NumbersComputed)
+    def _show_numbers(self, message: AgreementComputation.NumbersComputed) -> None:
         if message.serial != self.reading.serial:
             return
         self.counting = message.last
@@ -143,20 +143,20 @@ class AgreementScreen(RoomScreen[None]):
         self.lay_out()
         self._poll()
 
-    @on(AgreementComputation.Gathered)
-    def _show_counts(self, message: AgreementComputation.Gathered) -> None:
+    @on(AgreementComputation.CountsRead)
+    def _show_counts(self, message: AgreementComputation.CountsRead) -> None:
         if message.serial == self.reading.serial:
             raters = count(message.people, "rater")
             judges = f", {count(message.judges, 'judge')}" if message.judges else ""
             still = f", {message.open:,} not handed in" if message.open else ""
             self._answer_words = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
-            self.tell()
+            self.update_lines()
 
-    @on(AgreementComputation.Grown)
-    def _show_newer(self, message: AgreementComputation.Grown) -> None:
+    @on(AgreementComputation.NewRows)
+    def _show_newer(self, message: AgreementComputation.NewRows) -> None:
         if message.serial == self.reading.serial:
             self.newer = count(message.labels, "newer answer") if message.labels else "more was said or handed in"
-            self.tell()
+            self.update_lines()
 
     @on(AgreementComputation.Refused)
     def _show_error(self, message: AgreementComputation.Refused) -> None:
@@ -167,47 +167,47 @@ class AgreementScreen(RoomScreen[None]):
             self.fields.empty = plain(message.error.sentence)
             self.fields.refresh()
         else:
-            self.reading.done()
+            self.reading.finish()
             lab_of(self).report(message.error)
-        self.tell()
+        self.update_lines()
 
     # -- what is seen ----------------------------------------------------------------------------------------
 
     def lay_out(self) -> None:
         """Show the numbers that the filter selects."""
         view = self.view
-        if not any(rows.of_people(agreement) is (view.whose == "people") for agreement in self.agreements):
-            view = view._replace(whose="people")
+        if not any(rows.of_people(agreement) is (view.group == "people") for agreement in self.agreements):
+            view = view._replace(group="people")
         if view.statistic and view.statistic not in rows.statistics(self.agreements, view):
             view = view._replace(statistic="")
         self.view = view
-        self.fields.empty = words.nothing_yet(self.study)
-        self.fields.show(rows.shown(self.agreements, view))
+        self.fields.empty = words.no_answers_words(self.study)
+        self.fields.show(rows.filtered(self.agreements, view))
         self.set_class(bool(self._nothing_words()), "-nothing")
-        whose = "people among themselves" if view.whose == "people" else "judges against most people"
-        self.fields.entitle(f"Agreement  {whose}", self._view_words())
+        whose = "people among themselves" if view.group == "people" else "judges against most people"
+        self.fields.write_titles(f"Agreement  {whose}", self._view_words())
         self._request_pairs()
-        self.tell()
+        self.update_lines()
 
     def _request_pairs(self) -> None:
         """Request the pairs and the grid of the number under the cursor, unless they are shown."""
         agreement = self.fields.current
-        judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.whose == "judges" else None
+        judges = rows.same_number(self.fields.rows, agreement) if agreement and self.view.group == "judges" else None
         self.beneath.choose(agreement, judges)
 
-    @on(AgreementComputation.Drawn)
-    def _show_pairs(self, message: AgreementComputation.Drawn) -> None:
+    @on(AgreementComputation.ChartsComputed)
+    def _show_pairs(self, message: AgreementComputation.ChartsComputed) -> None:
         if message.serial != self.reading.serial:
             return
-        self.reading.done()
+        self.reading.finish()
         if message.ask == self.beneath.asked:
-            self.beneath.show(message, self.fields.current, self.agreements if self.view.whose == "people" else None)
-            self.tell()
+            self.beneath.show(message, self.fields.current, self.agreements if self.view.group == "people" else None)
+            self.update_lines()
 
     def on_resize(self) -> None:
         self.beneath.take_rows()
 
-    def tell(self) -> None:
+    def update_lines(self) -> None:
         """Update the title, the full number under the cursor, and what Enter does."""
         title = self.query_one("#agreement-title", StatusLine)
         study = self.study
@@ -217,7 +217,7 @@ class AgreementScreen(RoomScreen[None]):
             extent = f"   {self._answer_words}" if self._answer_words else ""
             title.say(Content(f"Agreement   {one_line(study.name, 40)}{extent}   {one_line(study.title, 60)}"))
         agreement = self.fields.current
-        sentence = self._nothing_words() or (words.in_full(agreement) if agreement is not None else "")
+        sentence = self._nothing_words() or (words.details(agreement) if agreement is not None else "")
         if self.has_class("-listing"):
             sentence = self.items.says()
         self.query_one("#agreement-said", StatusLine).say(Content(sentence))
@@ -226,7 +226,7 @@ class AgreementScreen(RoomScreen[None]):
         self.refresh_bindings()
 
     def _nothing_words(self) -> str:
-        return words.nothing(self.agreements, self.study)
+        return words.missing_words_of_study(self.agreements, self.study)
 
     def _view_words(self) -> str:
         intervals = "jackknife"
@@ -251,28 +251,28 @@ class AgreementScreen(RoomScreen[None]):
                 return "{list.open}: the items on which not all said the same"
             case RaterPairs() if self.focused.rows:
                 return "{list.open}: the items on which these two differ"
-            case Confusion() if self.focused.filled:
-                return f"{{grid.open}}: its items   {self.focused.says()}"
+            case ConfusionGrid() if self.focused.has_cells:
+                return f"{{grid.open}}: its items   {self.focused.cell_words()}"
             case DisputedItems() if self.items.rows:
                 return "{list.open}: replay it where it was judged   {agreement.back}: back to the numbers"
             case DisputedItems():
                 return "{agreement.back}: back to the numbers"
-        return "{agreement.back}: leave the plan" if self.planner.opened else ""
+        return "{agreement.back}: leave the plan" if self.planner.is_open else ""
 
     def on_descendant_focus(self) -> None:
-        self.tell()
+        self.update_lines()
 
     @on(LineList.Highlighted, "#agreement-fields")
     def _follow_field(self, message: LineList.Highlighted) -> None:
         message.stop()
         self.planner.show(self.fields.current)
         self._request_pairs()
-        self.tell()
+        self.update_lines()
 
-    @on(Confusion.Moved)
-    def _follow_cell(self, message: Confusion.Moved) -> None:
+    @on(ConfusionGrid.Moved)
+    def _follow_cell(self, message: ConfusionGrid.Moved) -> None:
         message.stop()
-        self.tell()
+        self.update_lines()
 
     # -- items -----------------------------------------------------------------------------------------------
 
@@ -283,26 +283,26 @@ class AgreementScreen(RoomScreen[None]):
         lines = cast("FieldNumbers | RaterPairs", message.lines)
         agreement = lines.current
         if agreement is not None:
-            self._open_list(Ask(agreement.field, *rows.raters_of(agreement), listed=True))
+            self._open_list(ChartRequest(agreement.field, *rows.raters_of(agreement), listed=True))
 
-    @on(Confusion.Chosen)
-    def _list_cell(self, message: Confusion.Chosen) -> None:
+    @on(ConfusionGrid.Chosen)
+    def _list_cell(self, message: ConfusionGrid.Chosen) -> None:
         message.stop()
         ask = self.beneath.asked
         if ask is not None:
-            self._open_list(Ask(ask.field, ask.one, ask.other, True, (message.down, message.across)))
+            self._open_list(ChartRequest(ask.field, ask.one, ask.other, True, (message.down, message.across)))
 
-    def _open_list(self, ask: Ask) -> None:
+    def _open_list(self, ask: ChartRequest) -> None:
         self._last_focus = self.focused
         self._listing = ask
         self.add_class("-listing")
         self.items.show([], "Looking for them ...")
-        self.items.entitle(self._listed_words(ask))
+        self.items.write_titles(self._listed_words(ask))
         self.items.focus()
         self.reading.ask(ask)
-        self.tell()
+        self.update_lines()
 
-    def _listed_words(self, ask: Ask) -> str:
+    def _listed_words(self, ask: ChartRequest) -> str:
         raters = f"  {one_line(ask.one)} and {one_line(ask.other)}" if ask.one else ""
         cell = f"  {one_line(ask.cell[0], 30)} × {one_line(ask.cell[1], 30)}" if ask.cell else ""
         return f"Items  {one_line(ask.field, 40)}{raters}{cell}"
@@ -311,7 +311,7 @@ class AgreementScreen(RoomScreen[None]):
     def _show_items(self, message: AgreementComputation.Listed) -> None:
         if message.serial != self.reading.serial:
             return
-        self.reading.done()
+        self.reading.finish()
         if message.ask != self._listing:
             return
         some = len(message.disputes)
@@ -319,13 +319,13 @@ class AgreementScreen(RoomScreen[None]):
         none = "all said the same." if not derived else "it follows from other answers; nobody is asked for it."
         self.items.show(message.disputes, f"There are none: {none}")
         more = f"{some:,} of {message.all:,}, those that split most evenly" if some < message.all else f"{some:,}"
-        self.items.entitle(self._listed_words(message.ask), more)
-        self.tell()
+        self.items.write_titles(self._listed_words(message.ask), more)
+        self.update_lines()
 
     @on(LineList.Highlighted, "#agreement-items")
     def _follow_item(self, message: LineList.Highlighted) -> None:
         message.stop()
-        self.tell()
+        self.update_lines()
 
     @on(LineList.Chosen, "#agreement-items")
     def _find_chosen(self, message: LineList.Chosen) -> None:
@@ -360,8 +360,8 @@ class AgreementScreen(RoomScreen[None]):
 
     def action_whose(self) -> None:
         """Toggle numbers of people and of judges."""
-        whose: rows.Whose = "judges" if self.view.whose == "people" else "people"
-        self.view = self.view._replace(whose=whose)
+        whose: rows.Whose = "judges" if self.view.group == "people" else "people"
+        self.view = self.view._replace(group=whose)
         self.beneath.asked = None
         self.lay_out()
 
@@ -385,18 +385,18 @@ class AgreementScreen(RoomScreen[None]):
     def action_plan(self) -> None:
         """Open the planner for the number under the cursor, or close it."""
         agreement = self.fields.current
-        if self.planner.opened:
+        if self.planner.is_open:
             self._leave_plan()
         elif agreement is not None:
             self.add_class("-planning")
             self.planner.open(agreement)
-            self.tell()
+            self.update_lines()
 
     def action_copy(self) -> None:
         """Copy the number under the cursor in words."""
         agreement = self.fields.current
         if agreement is not None:
-            self.app.copy_to_clipboard(words.whole(agreement))
+            self.app.copy_to_clipboard(words.full_sentence(agreement))
             self.notify("The number is copied, with all it rests on.", markup=False)
 
     def action_move(self, by: int) -> None:
@@ -408,13 +408,13 @@ class AgreementScreen(RoomScreen[None]):
         """Close help, the plan or the items. Then the app's own action goes Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self.planner.opened:
+        elif self.planner.is_open:
             self._leave_plan()
         elif self.has_class("-listing"):
             self.remove_class("-listing")
             last_focus = self._last_focus
             self.set_focus(last_focus if last_focus is not None and last_focus.display else self.fields)
-            self.tell()
+            self.update_lines()
         else:
             raise SkipAction
 
@@ -422,7 +422,7 @@ class AgreementScreen(RoomScreen[None]):
         self.remove_class("-planning")
         self.planner.close()
         self.fields.focus()
-        self.tell()
+        self.update_lines()
 
 
 def _next_in(options: list[str], current: str, by: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager
 
-from annotators.agreement.agreements import by_pairs, confusion
+from annotators.agreement.agreements import agreements_by_pair, confusion
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.errors import LabError
@@ -22,15 +22,15 @@ def pairs_of(study_data: StudyData, field: str) -> list[Agreement]:
 
     def made() -> list[Agreement]:
         try:
-            return by_pairs(study_data, field)
+            return agreements_by_pair(study_data, field)
         except LabError:
             return []
 
-    pairs: list[Agreement] = study_data.once(("pairs", field, study_data.how), made)
+    pairs: list[Agreement] = study_data.cached(("pairs", field, study_data.how), made)
     return pairs
 
 
-def drawn(study_data: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
+def confusion_of(study_data: StudyData, field: str, one: str = "", other: str = "") -> AnswerGrid:
     """Return a confusion matrix, or the reason why there is none."""
     try:
         grid = confusion(study_data, field, one, other)
@@ -41,7 +41,7 @@ def drawn(study_data: StudyData, field: str, one: str = "", other: str = "") -> 
     return AnswerGrid(field, one, other, grid)
 
 
-def beside(
+def build_overview(
     study_data: StudyData,
     agreements: Sequence[Agreement],
     turn: AbstractContextManager[object],
@@ -65,7 +65,7 @@ def beside(
     for ask in list(asks)[:MOST_GRIDS]:
         _check_wanted(is_wanted)
         with turn:
-            grids.append(drawn(study_data, *ask))
+            grids.append(confusion_of(study_data, *ask))
     columns = study_data.columns
     return StudyOverview(columns.size, len(study_data.people), len(study_data.judges), columns.open, pairs, grids)
 

@@ -14,11 +14,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from lab.core.report import Grid
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.text_charts import shade
 from lab.runs.descriptions import one_line
 from screens.theme import MUTED
-from screens.widgets.lines import MOVE, strip_of
+from screens.widgets.lines import MOVE, to_strip
 from screens.widgets.table import TableColumn, cell
 
 _SAME = ("", "on $success 15%", "on $success 30%", "on $success 45%", "on $success 60%")
@@ -29,7 +29,7 @@ _NAME = 18
 """Maximum columns of a row's name."""
 
 
-class Confusion(ScrollView, can_focus=True, inherit_bindings=False):
+class ConfusionGrid(ScrollView, can_focus=True, inherit_bindings=False):
     """Rows are one side's answers, columns the other side's. On the diagonal both are the same."""
 
     HELP = """\
@@ -56,7 +56,7 @@ cell, **{grid.open}** lists the items of a cell.
     class Chosen(Message):
         """Message: Enter or a double click on a cell, with both answers."""
 
-        grid: Confusion
+        grid: ConfusionGrid
         down: str
         across: str
 
@@ -64,7 +64,7 @@ cell, **{grid.open}** lists the items of a cell.
     class Moved(Message):
         """Message: the cursor moved to another cell."""
 
-        grid: Confusion
+        grid: ConfusionGrid
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane")
@@ -81,13 +81,13 @@ cell, **{grid.open}** lists the items of a cell.
         self.refresh()
 
     @property
-    def filled(self) -> bool:
+    def has_cells(self) -> bool:
         """True if there is at least one cell."""
         return self.grid is not None and bool(self.grid.down) and bool(self.grid.across)
 
-    def says(self) -> str:
+    def cell_words(self) -> str:
         """Return the cell under the cursor in words."""
-        if self.grid is None or not self.filled:
+        if self.grid is None or not self.has_cells:
             return ""
         row, column = self.at
         count = self.grid.counts[row][column]
@@ -99,11 +99,11 @@ cell, **{grid.open}** lists the items of a cell.
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        return strip_of(self, self._content(y, width), width, self.visual_style)
+        return to_strip(self, self._content(y, width), width, self.visual_style)
 
     def _content(self, y: int, width: int) -> Content:
         grid = self.grid
-        if grid is None or not self.filled:
+        if grid is None or not self.has_cells:
             lines = Content.styled(self.empty, MUTED).wrap(width) if self.empty and width > 0 else []
             return lines[y] if y < len(lines) else Content("")
         name, side = self._cell_sizes(width)
@@ -162,7 +162,7 @@ cell, **{grid.open}** lists the items of a cell.
     # -- keys and mouse --------------------------------------------------------------------------------------
 
     def _go(self, row: int, column: int) -> None:
-        if self.grid is None or not self.filled:
+        if self.grid is None or not self.has_cells:
             self.at = (0, 0)
             return
         self.at = (
@@ -180,12 +180,12 @@ cell, **{grid.open}** lists the items of a cell.
             self._go(*((0, 0) if which == 0 else (len(self.grid.down) - 1, len(self.grid.across) - 1)))
 
     def action_choose(self) -> None:
-        if self.grid is not None and self.filled:
+        if self.grid is not None and self.has_cells:
             row, column = self.at
             self.post_message(self.Chosen(self, self.grid.down[row], self.grid.across[column]))
 
     def on_click(self, event: events.Click) -> None:
-        if self.grid is None or not self.filled:
+        if self.grid is None or not self.has_cells:
             return
         offset = event.get_content_offset_capture(self)
         width = self.scrollable_content_region.width
@@ -209,7 +209,7 @@ cell, **{grid.open}** lists the items of a cell.
 
 
 def _count_words(count: float) -> str:
-    return f"{int(count):,}" if count == int(count) else rounded(count, 1)
+    return f"{int(count):,}" if count == int(count) else format_number(count, 1)
 
 
 def _text_width(text: str) -> int:

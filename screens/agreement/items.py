@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute, DisputedAnswer
 
 _COLUMNS: dict[str, TableColumn] = {
-    "item": TableColumn("item", 8, share=5, fits=True),
-    "about": TableColumn("about", 16, 66, share=4, fits=True, style=MUTED),
-    "said": TableColumn("what was said, by whom, at which step", 0, rest=1),
+    "item": TableColumn("item", 8, share=5, shrinks=True),
+    "about": TableColumn("about", 16, 66, share=4, shrinks=True, style=MUTED),
+    "said": TableColumn("what was said, by whom, at which step", 0, fill=1),
 }
 
 
@@ -43,7 +43,9 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
     def says(self) -> str:
         """Return the item under the cursor in full."""
         item = self.current
-        return f"{one_line(item.unit)}  {one_line(item.about)}\n{answers_words(item.said)}" if item is not None else ""
+        return (
+            f"{one_line(item.unit)}  {one_line(item.about)}\n{answers_words(item.answers)}" if item is not None else ""
+        )
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """Return the columns of a table of that width. The column `about` is left out if it is empty."""
@@ -55,12 +57,12 @@ most; **{agreement.back}** comes back here, and once more leads to the numbers.
                 return one_line(short_id(one.unit))
             case "about":
                 return one_line(one.about)
-        return answers_words(one.said)
+        return answers_words(one.answers)
 
 
 def answers_words(answers: Sequence[DisputedAnswer]) -> str:
     """Format the answers to an item, the most frequent first: `completed: R1@7 R2@7 | not completed: R3@9`."""
-    groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.says)]
+    groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.text)]
     return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater_words, them))}" for says, them in groups)
 
 

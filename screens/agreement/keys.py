@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import back, lines, next_pane
+from screens.room_keys import back_binding, line_bindings, next_pane_binding
 
 MORE = Binding.Group("Agreement", compact=True)
 
@@ -22,7 +22,7 @@ KEYS: list[BindingType] = [
             tooltip="The statistic before"),
     Binding("y", "copy", "Copy number", show=False, id="agreement.copy", group=MORE,
             tooltip="Copy the number under the cursor in words"),
-    next_pane("agreement", MORE),
-    *lines("agreement", MORE),
-    back("agreement", MORE, "Out of the list of items, then to Home"),
+    next_pane_binding("agreement", MORE),
+    *line_bindings("agreement", MORE),
+    back_binding("agreement", MORE, "Out of the list of items, then to Home"),
 ]  # fmt: skip

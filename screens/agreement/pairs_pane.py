@@ -12,8 +12,8 @@ from lab.core.agreement import Agreement, is_share
 from lab.core.report import Grid
 from lab.runs.descriptions import one_line
 from screens.agreement import rows, words
-from screens.agreement.computation import AgreementComputation, Ask
-from screens.agreement.grid import Confusion
+from screens.agreement.computation import AgreementComputation, ChartRequest
+from screens.agreement.grid import ConfusionGrid
 from screens.agreement.table import RaterPairs
 from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.lines import LineList
@@ -22,11 +22,11 @@ from screens.widgets.lines import LineList
 class PairsPane(Horizontal):
     """Pairs and grid of one number. `ask` requests their computation, and the result goes to `show`."""
 
-    def __init__(self, ask: Callable[[Ask], None]) -> None:
+    def __init__(self, ask: Callable[[ChartRequest], None]) -> None:
         super().__init__(id="agreement-beneath")
         self.pairs = RaterPairs("agreement-pairs")
-        self.grid = Confusion("agreement-grid")
-        self.asked: Ask | None = None
+        self.grid = ConfusionGrid("agreement-grid")
+        self.asked: ChartRequest | None = None
         """The request that is shown or being computed; None before the first, and to compute it again."""
         self._ask = ask
 
@@ -48,14 +48,17 @@ class PairsPane(Horizontal):
             return
         if judges is not None:
             self._show_pairs(judges, "Judges")
-        ask = Ask(one.field, *rows.raters_of(one))
+        ask = ChartRequest(one.field, *rows.raters_of(one))
         if ask != self.asked:
             self.asked = ask
             self.grid.border_title = "Grid  counting ..."
             self._ask(ask)
 
     def show(
-        self, drawing: AgreementComputation.Drawn, agreement: Agreement | None, beside: Sequence[Agreement] | None
+        self,
+        drawing: AgreementComputation.ChartsComputed,
+        agreement: Agreement | None,
+        beside: Sequence[Agreement] | None,
     ) -> None:
         """Show the result of a request. `agreement` is its number, `beside` the others, None for judges."""
         if beside is not None:
@@ -74,8 +77,8 @@ class PairsPane(Horizontal):
         pairs = [agreement for agreement in agreements if agreement.statistic == statistic]
         percents = {agreement.between: agreement for agreement in agreements if rows.is_percent(agreement)}
         if agreement is not None and pairs:
-            same_field = rows.beside(beside, agreement)
-            pairs = [rows.chief(same_field, statistic), *pairs]
+            same_field = rows.of_same_answers(beside, agreement)
+            pairs = [rows.pooled_number(same_field, statistic), *pairs]
             percents |= {agreement.between: agreement for agreement in same_field if rows.is_percent(agreement)}
         self.pairs.percent = percents
         return pairs
@@ -83,7 +86,7 @@ class PairsPane(Horizontal):
     def _show_pairs(self, pairs: Sequence[Agreement], title: str) -> None:
         self.pairs.empty = "" if pairs else "No two raters rated the same item."
         self.pairs.show(list(pairs))
-        self.pairs.entitle(title, words.statistic_words(pairs[-1]) if pairs else "")
+        self.pairs.write_titles(title, words.statistic_words(pairs[-1]) if pairs else "")
 
     def _show_grid(self, grid: Grid | None, why: str) -> None:
         self.grid.show(grid, why or "Nothing to count here.")
@@ -102,9 +105,9 @@ class PairsPane(Horizontal):
             self.styles.height = height
 
     def _say_cell(self) -> None:
-        write_subtitle(self.grid, self.grid.says())
+        write_subtitle(self.grid, self.grid.cell_words())
 
-    @on(Confusion.Moved)
+    @on(ConfusionGrid.Moved)
     def _follow_cell(self) -> None:
         self._say_cell()
 
@@ -114,7 +117,7 @@ class PairsPane(Horizontal):
         pair = self.pairs.current
         if pair is None or not self.pairs.has_focus:
             return
-        ask = Ask(pair.field, *rows.raters_of(pair))
+        ask = ChartRequest(pair.field, *rows.raters_of(pair))
         if ask != self.asked:
             self.asked = ask
             self._ask(ask)

@@ -34,7 +34,7 @@ class Planner(Vertical):
         """Open the planner for a number."""
         self._number = one
         self.add_class("-open")
-        self.tell()
+        self.update()
         self.query_one(Input).focus()
 
     def close(self) -> None:
@@ -42,21 +42,21 @@ class Planner(Vertical):
         self.remove_class("-open")
 
     @property
-    def opened(self) -> bool:
+    def is_open(self) -> bool:
         """True while the planner is open."""
         return self.has_class("-open")
 
     def show(self, one: Agreement | None) -> None:
         """Plan for another number if the planner is open."""
         self._number = one
-        if self.opened:
-            self.tell()
+        if self.is_open:
+            self.update()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.tell()
+        self.update()
 
-    def tell(self) -> None:
+    def update(self) -> None:
         """Show the estimate for the typed width."""
         text = self.query_one(Input).value.strip()
         self.query_one("#agreement-planned", Static).update(self._estimate_words(text or "0.10"))

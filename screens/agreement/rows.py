@@ -19,7 +19,7 @@ _OWN_UNIT = ("mae", "mse", "mean absolute", "mean squared", "difference")
 class NumberFilter(NamedTuple):
     """Selected numbers. `part` and `statistic` select one of several, empty for all."""
 
-    whose: Whose = "people"
+    group: Whose = "people"
     part: str = ""
     statistic: str = ""
 
@@ -29,12 +29,12 @@ def of_people(one: Agreement) -> bool:
     return not any(word in one.between for word in (AGAINST, MINUS)) and not one.between.endswith(RUNS)
 
 
-def shown(agreements: Sequence[Agreement], view: NumberFilter) -> list[Agreement]:
+def filtered(agreements: Sequence[Agreement], view: NumberFilter) -> list[Agreement]:
     """Return the numbers that match a filter, in order. Those of one statistic are together."""
     return [
         agreement
         for agreement in agreements
-        if of_people(agreement) is (view.whose == "people")
+        if of_people(agreement) is (view.group == "people")
         and (not view.part or not agreement.part or view.part in parts_of(agreement))
         and (not view.statistic or agreement.statistic == view.statistic)
     ]
@@ -52,7 +52,7 @@ def parts(agreements: Sequence[Agreement]) -> list[str]:
 
 def statistics(agreements: Sequence[Agreement], view: NumberFilter) -> list[str]:
     """Return every statistic that the filter leaves to choose from, in order."""
-    return list(dict.fromkeys(agreement.statistic for agreement in shown(agreements, view._replace(statistic=""))))
+    return list(dict.fromkeys(agreement.statistic for agreement in filtered(agreements, view._replace(statistic=""))))
 
 
 def on_scale(agreement: Agreement) -> bool:
@@ -95,7 +95,7 @@ def raters_of(agreement: Agreement) -> tuple[str, str]:
     return "", ""
 
 
-def beside(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreement]:
+def of_same_answers(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreement]:
     """Return all numbers about people's answers to the same field and part."""
     return [
         other
@@ -104,7 +104,7 @@ def beside(agreements: Sequence[Agreement], agreement: Agreement) -> list[Agreem
     ]
 
 
-def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
+def pooled_number(agreements: Sequence[Agreement], like: str) -> Agreement:
     """Return the number that pairs are compared with.
 
     It is of the same kind (any kappa for a kappa), else any coefficient, else any number.
@@ -114,7 +114,7 @@ def chief(agreements: Sequence[Agreement], like: str) -> Agreement:
     return next(iter([*alike, *(agreement for agreement in agreements if not is_share(agreement)), *agreements]))
 
 
-def short(between: str) -> str:
+def judge_name(between: str) -> str:
     """Return `between` for a column: only a judge's name if it is compared with most people."""
     return between.removesuffix(f"{AGAINST}most people")
 

@@ -9,7 +9,7 @@ from textual.content import Content
 from lab.core.agreement import Agreement
 from lab.core.text_charts import DASH, FIRST, LAST, OFF_LEFT, OFF_RIGHT, POINT, interval_bar, scale
 from lab.runs.descriptions import one_line
-from screens.agreement.rows import PEOPLE, ends_of, on_scale, short
+from screens.agreement.rows import PEOPLE, ends_of, judge_name, on_scale
 from screens.agreement.words import (
     interval_words,
     landis_words,
@@ -26,24 +26,24 @@ _BAR = 10
 """Minimum columns of a bar. In less space there is none."""
 _DRAWN = (DASH, FIRST, LAST, POINT, OFF_LEFT, OFF_RIGHT)
 _FIELDS: dict[str, TableColumn] = {
-    "name": TableColumn("asked", 14, share=4, fits=True),
-    "statistic": TableColumn("statistic", 16, share=5, fits=True),
-    "value": TableColumn("value", 7, right=True, fits=True),
+    "name": TableColumn("asked", 14, share=4, shrinks=True),
+    "statistic": TableColumn("statistic", 16, share=5, shrinks=True),
+    "value": TableColumn("value", 7, right=True, shrinks=True),
     "bar": TableColumn("", 0),
-    "interval": TableColumn("interval", 14, 66, fits=True, style=MUTED),
-    "words": TableColumn("Landis and Koch", 29, 126, fits=True, style=MUTED),
-    "n": TableColumn("n", 7, 90, right=True, fits=True),
-    "traces": TableColumn("runs", 6, 140, right=True, fits=True),
+    "interval": TableColumn("interval", 14, 66, shrinks=True, style=MUTED),
+    "words": TableColumn("Landis and Koch", 29, 126, shrinks=True, style=MUTED),
+    "n": TableColumn("n", 7, 90, right=True, shrinks=True),
+    "traces": TableColumn("runs", 6, 140, right=True, shrinks=True),
     "raters": TableColumn("raters", 6, 140, right=True, style=MUTED),
-    "missing": TableColumn("missing", 8, 140, right=True, fits=True, style=MUTED),
+    "missing": TableColumn("missing", 8, 140, right=True, shrinks=True, style=MUTED),
 }
 _PAIRS: dict[str, TableColumn] = {
-    "name": TableColumn("raters", 12, share=3, fits=True),
-    "value": TableColumn("value", 6, right=True, fits=True),
+    "name": TableColumn("raters", 12, share=3, shrinks=True),
+    "value": TableColumn("value", 6, right=True, shrinks=True),
     "bar": TableColumn("", 0),
-    "interval": TableColumn("interval", 14, 44, fits=True, style=MUTED),
+    "interval": TableColumn("interval", 14, 44, shrinks=True, style=MUTED),
     "percent": TableColumn("same", 7, 60, right=True),
-    "n": TableColumn("n", 7, 60, right=True, fits=True),
+    "n": TableColumn("n", 7, 60, right=True, shrinks=True),
 }
 
 
@@ -136,7 +136,7 @@ class NumberTable(Table[Agreement]):
         begins, goes_on = not self._same_question(index, index - 1), self._same_question(index, index + 1)
         split = agreement.between != PEOPLE and self.longest("name") > width and (goes_on or not begins)
         if split and not begins and not self._same_question(index, index - 2):
-            return f"  {one_line(short(agreement.between))}"
+            return f"  {one_line(judge_name(agreement.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):
             return ""
         return name_of(agreement) if split else label
@@ -147,7 +147,7 @@ class NumberTable(Table[Agreement]):
         return exists and self._row_label(self.rows[one]) == self._row_label(self.rows[other])
 
     def _row_label(self, one: Agreement) -> str:
-        return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"
+        return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(judge_name(one.between))}"
 
 
 class FieldNumbers(NumberTable):
@@ -198,7 +198,7 @@ these two differ.
         return self._row_label(one)
 
     def _row_label(self, one: Agreement) -> str:
-        return "all" if one.between == PEOPLE else one_line(short(one.between))
+        return "all" if one.between == PEOPLE else one_line(judge_name(one.between))
 
     def words(self, name: str, row: Agreement, width: int) -> str:
         if name == "percent":

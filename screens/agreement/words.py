@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.core.agreement import Agreement, is_share, words
-from lab.core.rounding import count, rounded
+from lab.core.agreement import Agreement, interval_text, is_share
+from lab.core.rounding import count, format_number
 from lab.core.study import Study
 from lab.runs.descriptions import one_line
 from screens.agreement.rows import MINUS, of_people
@@ -38,7 +38,7 @@ def interval_words(one: Agreement) -> str:
 
 def _short_value(one: Agreement, value: float) -> str:
     """Return a value with a table's digits: two, or one for a percentage."""
-    return rounded(value, 1, 100) if is_share(one) else rounded(value, 2)
+    return format_number(value, 1, 100) if is_share(one) else format_number(value, 2)
 
 
 def undefined_words(one: Agreement) -> str:
@@ -48,7 +48,7 @@ def undefined_words(one: Agreement) -> str:
 
 def missing_words(one: Agreement) -> str:
     """Return the share of missing answers."""
-    return f"{rounded(one.missing, 1, 100)} %"
+    return f"{format_number(one.missing, 1, 100)} %"
 
 
 def name_of(one: Agreement) -> str:
@@ -56,16 +56,16 @@ def name_of(one: Agreement) -> str:
     return one_line(" ".join(part for part in (one.field, f"({one.part})" if one.part else "") if part), 80)
 
 
-def whole(one: Agreement) -> str:
+def full_sentence(one: Agreement) -> str:
     """Return everything about a number in a sentence or two, for a reader who does not see its line."""
     between = f", {one_line(one.between)}" if one.between else ""
-    return f"{statistic_words(one)} of {name_of(one)}{between}: {in_full(one)}"
+    return f"{statistic_words(one)} of {name_of(one)}{between}: {details(one)}"
 
 
-def in_full(one: Agreement) -> str:
+def details(one: Agreement) -> str:
     """Return what a number's line in the table leaves out."""
     text = undefined_words(one) if one.value is None else f"{_long_value(one, one.value)}{_interval_phrase(one)}"
-    return f"{text}\n{rests_on(one)}"
+    return f"{text}\n{basis_words(one)}"
 
 
 def _interval_phrase(one: Agreement) -> str:
@@ -79,16 +79,16 @@ def _interval_phrase(one: Agreement) -> str:
         "wilson": "Wilson's, one item a " + one.clusters,
     }.get(one.interval, "as if each item stood alone")
     ends = f"{_long_value(one, one.low)} to {_long_value(one, one.high)}"
-    landis = f", {words(one)}" if has_words(one) else ""
-    return f" [{ends}, {rounded(one.level, 0, 100)} %, {how}]{landis}"
+    landis = f", {interval_text(one)}" if has_words(one) else ""
+    return f" [{ends}, {format_number(one.level, 0, 100)} %, {how}]{landis}"
 
 
 def _long_value(one: Agreement, value: float) -> str:
     """Return a value with three digits, or one for a percentage."""
-    return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
+    return f"{format_number(value, 1, 100)} %" if is_share(one) else format_number(value, 3)
 
 
-def rests_on(one: Agreement) -> str:
+def basis_words(one: Agreement) -> str:
     """Return the counts that a number is based on: items, sheets, runs, raters, missing answers."""
     why = ", ".join(f"{many:,} {one_line(reason.replace('_', ' '))}" for reason, many in sorted(one.reasons.items()))
     missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}" if one.missing or why else "none missing"
@@ -107,7 +107,7 @@ def has_words(one: Agreement) -> bool:
 
 def landis_words(one: Agreement) -> str:
     """Return these labels for a cell; empty for other numbers."""
-    return words(one) if has_words(one) else ""
+    return interval_text(one) if has_words(one) else ""
 
 
 def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
@@ -122,17 +122,18 @@ def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
         return f"For {subject} that cannot be told: its spread over {one.clusters}s is not known."
     if current_width <= width:
         return (
-            f"The interval of {subject} is {rounded(current_width, 2)} wide with {count(one.traces, one.clusters)}: "
-            f"{rounded(width, 2)} is reached already."
+            f"The interval of {subject} is {format_number(current_width, 2)} wide with "
+            f"{count(one.traces, one.clusters)}: "
+            f"{format_number(width, 2)} is reached already."
         )
     return (
         f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of "
-        f"{subject} from {rounded(current_width, 2)} to {rounded(width, 2)}. "
+        f"{subject} from {format_number(current_width, 2)} to {format_number(width, 2)}. "
         f"An estimate: it takes the {count(one.traces, one.clusters)} of now for a fair picture of those to come."
     )
 
 
-def nothing_yet(study: Study | None) -> str:
+def no_answers_words(study: Study | None) -> str:
     """Return the text for a study without submitted answers, with the commands that show assignments and open it."""
     name = one_line(study.id, 40) if study is not None else ""
     return (
@@ -141,7 +142,7 @@ def nothing_yet(study: Study | None) -> str:
     )
 
 
-def nothing(agreements: Sequence[Agreement], study: Study | None) -> str:
+def missing_words_of_study(agreements: Sequence[Agreement], study: Study | None) -> str:
     """Return what is missing for any agreement of people, and the next command; empty if nothing is missing."""
     people = [agreement for agreement in agreements if of_people(agreement)]
     if not people or any(agreement.value is not None or agreement.raters > 1 for agreement in people):
@@ -150,7 +151,7 @@ def nothing(agreements: Sequence[Agreement], study: Study | None) -> str:
         {agreement.undefined for agreement in people if agreement.undefined.startswith(("only ", "no item "))}
     )
     if not reasons:
-        return nothing_yet(study)
+        return no_answers_words(study)
     name = one_line(study.id, 40) if study is not None else ""
     return (
         f"{reasons[-1][0].upper()}{one_line(reasons[-1])[1:]}; agreement needs two people at one item.\n"

@@ -19,17 +19,17 @@ from lab.studies.practice import PracticeItem
 from lab.studies.rating_session import RatingSession
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.attendance import Attendance
-from screens.annotate.introduction import RoomIntroduction
+from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
 from screens.annotate.read_page import ReadPage
-from screens.annotate.room_lines import RoomLines, View
+from screens.annotate.room_lines import AnnotateLines, View
 from screens.annotate.sheet import SheetPane
 from screens.annotate.study_course import CoursePage, StudyCourse, sentence_page
 from screens.annotate.study_list import DealtStudies
 from screens.annotate.unit_pane import UnitPane
 from screens.key_names import with_keys
-from screens.lab import lab_of, tried
+from screens.lab import lab_of, try_report
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
@@ -43,7 +43,7 @@ _TICK = 10.0
 """Seconds between two updates of the times in the line above."""
 _POLL = 2.0
 """Seconds between two polls of whether a held rater was released."""
-SHOWN_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
+WIDGETS_STYLED_BY_VIEW = "#study-shelf, #annotate-bench, UnitPane, #answer-sheet, #sheet-told"
 """Selector of the widgets that `annotate.tcss` shows or hides by the view.
 
 Only these are restyled on a change of view.
@@ -64,23 +64,25 @@ class AnnotateScreen(RoomScreen[None]):
         self.person = Actor("human", settings.person)
         clock = clock or Clock()
         self.attendance = Attendance(self, store, clock)
-        self.introduction = RoomIntroduction(self, store)
+        self.introduction = IntroductionCourse(self, store)
         self.course = StudyCourse(self, store, settings, self.attendance, self.introduction)
         self.view: View = "shelf"
         self.shelf = DealtStudies(store, self.person.id)
-        self.beside = UnitPane(store, settings)
-        self.pane = SheetPane(clock=clock, pace=self.attendance.pace)
-        self.page = ReadPage(id="sheet-told", classes="pane")
-        self.lines = RoomLines(self.person, self.shelf, self.pane, self.page, self.introduction, self.attendance)
+        self.unit_pane = UnitPane(store, settings)
+        self.sheet_pane = SheetPane(clock=clock, pace=self.attendance.pace)
+        self.read_page = ReadPage(id="sheet-told", classes="pane")
+        self.lines = AnnotateLines(
+            self.person, self.shelf, self.sheet_pane, self.read_page, self.introduction, self.attendance
+        )
         self.add_class("-shelf", update=False)
 
     def compose(self) -> ComposeResult:
         yield self.lines.above
         yield self.shelf
         with Container(id="annotate-bench"):
-            yield self.beside
-            yield self.pane
-            yield self.page
+            yield self.unit_pane
+            yield self.sheet_pane
+            yield self.read_page
         yield self.lines.below
         yield Footer()
 
@@ -91,7 +93,7 @@ class AnnotateScreen(RoomScreen[None]):
         if self.course.study is not None:
             self._begin()
         else:
-            self.to_shelf()
+            self.show_shelf()
 
     def on_unmount(self) -> None:
         self._leave()
@@ -106,24 +108,24 @@ class AnnotateScreen(RoomScreen[None]):
         if not self.has_class(f"-{view}"):
             self.update_classes({f"-{name}": name == view for name in get_args(View)}, update=False)
             # `update=False`: Textual would style every widget of the screen again.
-            self.app.stylesheet.update_nodes(self.query(SHOWN_BY_VIEW), animate=True)
+            self.app.stylesheet.update_nodes(self.query(WIDGETS_STYLED_BY_VIEW), animate=True)
         self.refresh_bindings()
 
     def _show_page(self, page: CoursePage) -> None:
         """Show a page in place of the sheet. A page in place of all units leaves the study."""
         if page.view == "over":
             self._leave()
-        write_title(self.page, page.title)
+        write_title(self.read_page, page.title)
         self._show(page.view)
-        self.page.show(page.content)
-        self.page.focus()
-        self.renew()
+        self.read_page.show(page.content)
+        self.read_page.focus()
+        self.refresh_lines()
 
-    @on(ReadPage.Turned)
-    def _renew_page_keys(self, message: ReadPage.Turned) -> None:
+    @on(ReadPage.MoreBelowChanged)
+    def _renew_page_keys(self, message: ReadPage.MoreBelowChanged) -> None:
         message.stop()
         if self.view == "read":
-            self.renew()  # what Enter does depends on it
+            self.refresh_lines()  # what Enter does depends on it
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -149,13 +151,13 @@ class AnnotateScreen(RoomScreen[None]):
             self._show_page(sentence_page(reason))
             return False
         # Each session has a pace of its own.
-        self.pane.take_pace(self.attendance.pace)
+        self.sheet_pane.take_pace(self.attendance.pace)
         return True
 
     def _leave(self) -> None:
         """Leave the open study, and save drafts."""
         if self.session is not None:
-            self.pane.keep(leaving=True)
+            self.sheet_pane.store_place(leaving=True)
         self.course.leave()
 
     def _lay_out(self) -> None:
@@ -179,24 +181,24 @@ class AnnotateScreen(RoomScreen[None]):
         self._show("open")
         if practice is None:
             self.attendance.pace.begin_unit()
-        self.pane.title = translated(session.locale, "practice") if practice is not None else "Sheet"
+        self.sheet_pane.title = translated(session.locale, "practice") if practice is not None else "Sheet"
         swap = session.assignment is not None and session.assignment.swap
         runs_in = practice.store if practice is not None else None
-        self.beside.open(session.study, session.unit, swap=swap, runs_in=runs_in)
-        place = self.pane.open(session)
+        self.unit_pane.open(session.study, session.unit, swap=swap, runs_in=runs_in)
+        place = self.sheet_pane.open(session)
         if place:
-            self.beside.go_to(place)
-        self.pane.looked(self.beside.place)
-        self.cover()
-        self.renew()
+            self.unit_pane.go_to(place)
+        self.sheet_pane.set_place(self.unit_pane.place)
+        self.mark_evidence()
+        self.refresh_lines()
 
     # -- before the first item --------------------------------------------------------------------------------
 
-    @on(RoomIntroduction.ItemReady)
-    def _item_ready(self, message: RoomIntroduction.ItemReady) -> None:
+    @on(IntroductionCourse.ItemReady)
+    def _item_ready(self, message: IntroductionCourse.ItemReady) -> None:
         message.stop()
         if self.introduction.take_item(message) and self.view == "read" and self.introduction.part == "practice":
-            tried(self, self._lay_out)
+            try_report(self, self._lay_out)
 
     def action_pass_over(self) -> None:
         """Skip the rest of the introduction."""
@@ -205,8 +207,8 @@ class AnnotateScreen(RoomScreen[None]):
 
     # -- after handing in ------------------------------------------------------------------------------------
 
-    @on(SheetPane.HandedIn)
-    def _continue_after_hand_in(self, message: SheetPane.HandedIn) -> None:
+    @on(SheetPane.UnitHandedIn)
+    def _continue_after_hand_in(self, message: SheetPane.UnitHandedIn) -> None:
         message.stop()
         page = self.course.hand_in(message.handed)
         if page is not None:
@@ -221,10 +223,10 @@ class AnnotateScreen(RoomScreen[None]):
 
     def action_onward(self) -> None:
         """Go to the next unit; in the introduction to the next page."""
-        if self.view == "read" and self.page.lines_below:
-            self.page.turn(1)
-            self.renew()
-        elif self.view != "read" or self.introduction.onward():
+        if self.view == "read" and self.read_page.lines_below:
+            self.read_page.scroll_pages(1)
+            self.refresh_lines()
+        elif self.view != "read" or self.introduction.complete_part():
             self._lay_out()
 
     def action_reopen(self) -> None:
@@ -238,36 +240,38 @@ class AnnotateScreen(RoomScreen[None]):
             self.course.take_back()
         except LabError as error:
             self._lay_out()
-            self.pane.say(error.body)
+            self.sheet_pane.say(error.body)
             return
         self._show_unit()
 
-    @on(SheetPane.Wanted)
-    async def _serve_sheet(self, message: SheetPane.Wanted) -> None:
+    @on(SheetPane.Requested)
+    async def _serve_sheet(self, message: SheetPane.Requested) -> None:
         message.stop()
         match message.what:
             case "place":
-                if not self.beside.go_to(message.place):
-                    self.pane.say("That step is not shown here.")
+                if not self.unit_pane.go_to(message.place):
+                    self.sheet_pane.say("That step is not shown here.")
             case "region":
-                if not self.beside.draw_region():
-                    self.pane.drawing = ""
-                    self.pane.say("No picture is shown here.")
-                self.renew()
+                if not self.unit_pane.draw_region():
+                    self.sheet_pane.drawing = ""
+                    self.sheet_pane.say("No picture is shown here.")
+                self.refresh_lines()
             case "guide":
                 await self.run_action("guide")
             case "search":
-                held = self.beside.search(message.place)
-                self.pane.say(f"These words stand in {held}." if held else "No step.")
+                held = self.unit_pane.search(message.place)
+                self.sheet_pane.say(f"These words stand in {held}." if held else "No step.")
             case "undo" if self.course.last is None:
                 forward = self.session is not None and self.session.study.protocol.forward
-                self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")
+                self.sheet_pane.say(
+                    "There is nothing to take back." if not forward else "This study has no going back."
+                )
             case "undo":
-                tried(self, self.action_reopen)
+                try_report(self, self.action_reopen)
 
     # -- the shelf -------------------------------------------------------------------------------------------
 
-    def to_shelf(self) -> None:
+    def show_shelf(self) -> None:
         """Leave the open study and show the list of studies."""
         self._leave()
         last_study = self.course.study
@@ -276,12 +280,12 @@ class AnnotateScreen(RoomScreen[None]):
         self.shelf.border_title = "Studies"
         self.shelf.focus()
         self.shelf.read(last_study.name if last_study is not None else "")
-        self.renew()
+        self.refresh_lines()
 
     @on(DealtStudies.Read)
     def _renew_shelf(self, message: DealtStudies.Read) -> None:
         message.stop()
-        self.renew()
+        self.refresh_lines()
 
     @on(LineList.Chosen, "#study-shelf")
     def _open_chosen_study(self, message: LineList.Chosen) -> None:
@@ -290,30 +294,30 @@ class AnnotateScreen(RoomScreen[None]):
         study = self.store.studies.study(row.line.id, row.line.version)
         # A play study has a screen of its own.
         if study.protocol.unit == "task to play":
-            tried(self, lambda: lab_of(self).open_study(study))
+            try_report(self, lambda: lab_of(self).open_study(study))
         else:
             self.open(study)
 
     @on(LineList.Highlighted, "#study-shelf")
     def _renew_highlighted(self, message: LineList.Highlighted) -> None:
         message.stop()
-        self.renew()
+        self.refresh_lines()
 
     def action_back(self) -> None:
         """Close what was opened last, then leave the unit for the shelf, then the shelf for Home."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self.pane.drawing:
-            self.pane.drawing = ""
-            self.beside.draw_region(on=False)
-            self.pane.items.focus()
-            self.renew()
-        elif self.view == "open" and self.pane.keying.digits:
-            self.pane.drop_digits()
-        elif self.view in ("open", "told") and self.beside.back():
-            self.renew()
+        elif self.sheet_pane.drawing:
+            self.sheet_pane.drawing = ""
+            self.unit_pane.draw_region(on=False)
+            self.sheet_pane.items.focus()
+            self.refresh_lines()
+        elif self.view == "open" and self.sheet_pane.keying.digits:
+            self.sheet_pane.drop_digits()
+        elif self.view in ("open", "told") and self.unit_pane.back():
+            self.refresh_lines()
         elif self.view != "shelf":
-            self.to_shelf()
+            self.show_shelf()
         else:
             lab_of(self).open_home()
 
@@ -322,12 +326,12 @@ class AnnotateScreen(RoomScreen[None]):
     def _tick(self) -> None:
         if self.session is not None:
             self._take_up_answers()
-            self.renew()
+            self.refresh_lines()
 
     def _poll_release(self) -> None:
         """Continue if this person was held and has been released."""
         if self.view == "over":
-            tried(self, self._continue_if_released)
+            try_report(self, self._continue_if_released)
 
     def _continue_if_released(self) -> None:
         if self.course.released:
@@ -336,12 +340,12 @@ class AnnotateScreen(RoomScreen[None]):
     def _take_up_answers(self) -> None:
         """Show the answers that another window of this person stored for the open unit."""
         if self.view == "open" and self.session is not None and self.session.sheet is not None:
-            tried(self, self._show_taken_up)
+            try_report(self, self._show_taken_up)
 
     def _show_taken_up(self) -> None:
-        if self.pane.answering.take_up():
-            self.attendance.count()
-            self.cover()
+        if self.sheet_pane.answering.load_other_window():
+            self.attendance.refresh_progress()
+            self.mark_evidence()
 
     def _follow_app_focus(self, here: bool) -> None:
         """Record that the terminal lost or regained the keyboard focus."""
@@ -354,18 +358,18 @@ class AnnotateScreen(RoomScreen[None]):
     def on_key(self, event: events.Key) -> None:
         self.attendance.pace.touch()
         # Keys typed right after handing in were meant for the last sheet.
-        if self.pane.slip.lasts:
+        if self.sheet_pane.slip.active:
             event.stop()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.attendance.pace.touch()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.renew)
+        self.call_after_refresh(self.refresh_lines)
 
-    def renew(self) -> None:
+    def refresh_lines(self) -> None:
         """Paint the lines above and below."""
-        self.attendance.keep_absences()
+        self.attendance.record_absences()
         self.lines.paint(self.view, self.settings.seat, self.size.width - 2, takes_back=self.course.takes_back)
 
     # -- beside the sheet ------------------------------------------------------------------------------------
@@ -384,69 +388,69 @@ class AnnotateScreen(RoomScreen[None]):
             return action == "scroll"
         if action == "reopen":
             return self.view in ("told", "over") and self.course.takes_back
-        return self.view in ("open", "told") and self.beside.has_use(action)
+        return self.view in ("open", "told") and self.unit_pane.has_use(action)
 
-    @on(SheetPane.At)
-    def _follow_item(self, message: SheetPane.At) -> None:
+    @on(SheetPane.ItemChanged)
+    def _follow_item(self, message: SheetPane.ItemChanged) -> None:
         """Show the step of an item that is about one."""
         message.stop()
         session, item = self.session, message.item
         if session is None or session.unit is None:
             return
         if item is not None and item.target is not None and item.target.step is not None and session.unit.runs:
-            self.beside.go_to(f"{session.unit.runs[0]}@{item.target.step + 1}")
-        self.renew()
+            self.unit_pane.go_to(f"{session.unit.runs[0]}@{item.target.step + 1}")
+        self.refresh_lines()
 
     @on(SheetPane.Answered)
     def _mark_answer(self, message: SheetPane.Answered) -> None:
         message.stop()
-        self.cover()
-        self.renew()
+        self.mark_evidence()
+        self.refresh_lines()
 
-    @on(SheetPane.Turned)
-    def _update_keys(self, message: SheetPane.Turned) -> None:
+    @on(SheetPane.KeysChanged)
+    def _update_keys(self, message: SheetPane.KeysChanged) -> None:
         message.stop()
-        self.beside.tell_keys()
+        self.unit_pane.tell_keys()
         if self.session is not None and self.session.sheet is not None:
-            self.cover()
-        self.renew()
+            self.mark_evidence()
+        self.refresh_lines()
 
-    def cover(self) -> None:
+    def mark_evidence(self) -> None:
         """Mark beside the sheet the evidence of its answers."""
-        self.beside.cover([*self.pane.evidence(), *self.pane.pending()])
+        self.unit_pane.mark_evidence([*self.sheet_pane.evidence(), *self.sheet_pane.pending()])
 
-    @on(UnitPane.Looked)
-    def _pass_place(self, message: UnitPane.Looked) -> None:
+    @on(UnitPane.PlaceChanged)
+    def _pass_place(self, message: UnitPane.PlaceChanged) -> None:
         message.stop()
-        self.pane.looked(message.place)
+        self.sheet_pane.set_place(message.place)
 
-    @on(UnitPane.Closely)
-    def _record_closeup(self, message: UnitPane.Closely) -> None:
+    @on(UnitPane.CloseUpShown)
+    def _record_closeup(self, message: UnitPane.CloseUpShown) -> None:
         message.stop()
         if self.session is not None and self.session.unit is not None:
             session, unit = self.session, self.session.unit
-            tried(self, lambda: session.act("picture", unit.id, {"place": message.place}))
+            try_report(self, lambda: session.act("picture", unit.id, {"place": message.place}))
 
-    @on(UnitPane.Boxed)
-    def _pass_region(self, message: UnitPane.Boxed) -> None:
+    @on(UnitPane.RegionDrawn)
+    def _pass_region(self, message: UnitPane.RegionDrawn) -> None:
         message.stop()
-        self.pane.items.focus()
-        self.pane.take_region(message.place, message.region)
-        self.renew()
+        self.sheet_pane.items.focus()
+        self.sheet_pane.take_region(message.place, message.region)
+        self.refresh_lines()
 
-    @on(AnswerLine.Read)
-    def _scroll_beside(self, message: AnswerLine.Read) -> None:
+    @on(AnswerLine.PageRequested)
+    def _scroll_beside(self, message: AnswerLine.PageRequested) -> None:
         message.stop()
         self.action_scroll(message.by)
 
     def action_step(self, by: int) -> None:
         """Show the next step of the run, or the one before."""
-        self.beside.move(by)
-        self.pane.looked(self.beside.place)  # at once: the next key may be an answer
+        self.unit_pane.move(by)
+        self.sheet_pane.set_place(self.unit_pane.place)  # at once: the next key may be an answer
 
     def action_guide(self) -> None:
         """Show the guideline and the meaning of each answer. Record that the person read it."""
-        session, item = self.session, self.pane.item
+        session, item = self.session, self.sheet_pane.item
         if session is None or session.unit is None:
             return
         from screens.annotate.guide import GuideScreen
@@ -462,74 +466,74 @@ class AnnotateScreen(RoomScreen[None]):
             return
         from screens.annotate.past_sheets import PastSheetsScreen
 
-        self.pane.keep()
+        self.sheet_pane.store_place()
         locale = self.settings.locale if self.settings.locale != "en" else study.locale
         self.app.push_screen(PastSheetsScreen(study, locale, past_sheets(self.store, study, self.person.id, locale)))
 
     def action_search(self) -> None:
         """Open the line for a search in the run."""
-        self.pane.entry.search()
+        self.sheet_pane.entry.search()
 
     def action_side(self) -> None:
         """Give the step keys to the other run of a pair."""
-        self.beside.turn_side()
-        self.pane.looked(self.beside.place)
+        self.unit_pane.turn_side()
+        self.sheet_pane.set_place(self.unit_pane.place)
 
     def action_question(self, by: int) -> None:
         """Show the next step with a question."""
-        question = self.beside.question(by)
-        self.pane.looked(self.beside.place)
+        question = self.unit_pane.question(by)
+        self.sheet_pane.set_place(self.unit_pane.place)
         if not question:
-            self.pane.say("No question from here on.")
+            self.sheet_pane.say("No question from here on.")
 
     def action_view(self) -> None:
         """Switch between the screen's texts and the phone."""
-        self.beside.turn_view()
+        self.unit_pane.turn_view()
 
     def action_after(self) -> None:
         """Switch between the screen before and after the step."""
-        self.beside.turn_after()
+        self.unit_pane.turn_after()
 
     def action_closely(self) -> None:
         """Open or close the picture in full."""
-        if not self.beside.look_closely():
-            self.pane.say("There is no picture here.")
+        if not self.unit_pane.toggle_close_up():
+            self.sheet_pane.say("There is no picture here.")
 
     def action_overlay(self) -> None:
         """Switch the screen's texts over the phone on or off."""
-        self.beside.turn_overlay()
+        self.unit_pane.turn_overlay()
 
     def action_closer(self) -> None:
         """Enlarge the phone by one level."""
-        self.beside.closer()
+        self.unit_pane.closer()
         self.refresh_bindings()
 
     def action_further(self) -> None:
         """Make the phone smaller by one level."""
-        self.beside.further()
+        self.unit_pane.further()
         self.refresh_bindings()
 
     def action_pan(self, across: int, down: int) -> None:
         """Move the visible part of the enlarged phone."""
-        self.beside.pan(across, down)
+        self.unit_pane.pan(across, down)
 
     def action_header(self) -> None:
         """Unfold the instruction and its context, or fold them to one line."""
-        self.beside.turn_header()
+        self.unit_pane.turn_header()
 
     def has_more(self, by: int) -> bool:
         """Return True if a page on (1) or back (-1) shows more of the question or of the text beside the sheet."""
-        if self.view == "open" and self.pane.reading(by) is not None:
+        if self.view == "open" and self.sheet_pane.reading(by) is not None:
             return True
         return any(
             page.scroll_offset.y < page.max_scroll_y if by > 0 else page.scroll_offset.y > 0
-            for page in self.beside.reading(by)
+            for page in self.unit_pane.reading(by)
         )
 
     def action_scroll(self, pages: int) -> None:
         """Scroll the question by a page, and at its end the text beside the sheet."""
         if self.view == "read":
-            self.page.turn(pages)
-            self.renew()
-        elif self.view != "open" or (pages < 0 and self.beside.read_on) or not self.pane.read_on(pages):
-            self.beside.scroll(pages)
+            self.read_page.scroll_pages(pages)
+            self.refresh_lines()
+        elif self.view != "open" or (pages < 0 and self.unit_pane.read_on) or not self.sheet_pane.read_on(pages):
+            self.unit_pane.scroll(pages)

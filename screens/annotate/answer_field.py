@@ -20,7 +20,7 @@ from screens.widgets.text_fields import TextBox
 TYPE = Binding.Group("Typing", compact=True)
 
 
-def composed(character: str | None) -> bool:
+def is_composed(character: str | None) -> bool:
     """Return True for a wide character, which comes from an input method and not from a key."""
     return bool(character) and any(unicodedata.east_asian_width(part) in "WF" for part in character or "")
 
@@ -54,13 +54,13 @@ items.
         """Message: Enter was pressed."""
 
     @dataclass
-    class Left(Message):
+    class Exited(Message):
         """Message: Esc was pressed, or an arrow left the field by `by` items."""
 
         by: int = 0
 
     @dataclass
-    class Read(Message):
+    class PageRequested(Message):
         """Message: scroll the text beside the field by so many pages."""
 
         by: int
@@ -107,7 +107,7 @@ items.
         if out:
             event.stop()
             event.prevent_default()
-            self.post_message(self.Left(out))
+            self.post_message(self.Exited(out))
             return
         if (preset := self._preset(event)) is not None:
             event.stop()
@@ -115,7 +115,7 @@ items.
             self.write(preset)
             return
         if event.is_printable and not self.begun:
-            self.begin(None if composed(event.character) else self._clock.now())
+            self.begin(None if is_composed(event.character) else self._clock.now())
         await super()._on_key(event)
 
     def _preset(self, event: events.Key) -> str | None:
@@ -146,10 +146,10 @@ items.
         self.post_message(self.Ended())
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(self.Exited())
 
     def action_read(self, by: int) -> None:
-        self.post_message(self.Read(by))
+        self.post_message(self.PageRequested(by))
 
     def action_new_line(self) -> None:
         self.insert("\n")

@@ -12,11 +12,11 @@ from lab.core.rating_sheet import FieldReference
 from lab.studies import scale_entry
 from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, Way, by_digits, digits_of, way_of
 
-Says = Callable[..., str]
+SheetText = Callable[..., str]
 """Function that returns a text of every sheet in its language, from a key and arguments."""
 _ONE_DIGIT = 9
 
-Does = Literal["menu", "open", "type", "wait", "shown", "on"] | tuple[Literal["give", "turn", "wrong"], Any]
+KeyEffect = Literal["menu", "open", "type", "wait", "shown", "on"] | tuple[Literal["give", "turn", "wrong"], Any]
 """Effect of a key.
 
 `menu`: the other answers. `open`: the item is open. `type`: a line to type in. `wait`: more digits. `shown`: the step
@@ -33,7 +33,7 @@ def ascii_digit(character: str | None) -> int | None:
 
 
 @dataclass
-class KeyedItem:
+class ItemKeying:
     """State of the current item: since when it is shown, time away until then, and the digits pressed so far."""
 
     spot: FieldReference | None = None
@@ -52,12 +52,12 @@ class KeyedItem:
         if not self.begun:
             self.begun, self.first_key_at = True, at
 
-    def way(self, item: SheetItem) -> Way:
+    def entry_kind(self, item: SheetItem) -> Way:
         return way_of(item)
 
     # -- digits ----------------------------------------------------------------------------------------------
 
-    def take(self, item: SheetItem, choices: Sequence[AnswerChoice], digit: str) -> Does:
+    def add_digit(self, item: SheetItem, choices: Sequence[AnswerChoice], digit: str) -> KeyEffect:
         """Add a digit and return the effect."""
         way = way_of(item)
         if by_digits(item):
@@ -73,14 +73,14 @@ class KeyedItem:
     def _may_continue(self, item: SheetItem) -> bool:
         """Return True if a further digit may follow those pressed so far."""
         if way_of(item) == "scale":
-            return scale_entry.goes_on(item.field, self.digits)
+            return scale_entry.may_continue(item.field, self.digits)
         return len(self.digits) < digits_of(item)
 
-    def _effect_of_digits(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> Does:
+    def _effect_of_digits(self, item: SheetItem, choices: Sequence[AnswerChoice]) -> KeyEffect:
         """Return the effect of the digits so far, and clear them."""
         digits, self.digits = self.digits, ""
         if way_of(item) == "scale":
-            value = scale_entry.typed(item.field, digits)
+            value = scale_entry.parse_digits(item.field, digits)
             if value is None:
                 return "wrong", f"{digits} is not on this scale."
             return "give", value
@@ -89,7 +89,7 @@ class KeyedItem:
             return "wrong", f"There is no answer {digits} here."
         return ("turn" if way_of(item) == "many" and choice.value is not NOT_SEEN else "give"), choice.value
 
-    def enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> Does:
+    def effect_of_enter(self, item: SheetItem, choices: Sequence[AnswerChoice], answered: bool) -> KeyEffect:
         """Return the effect of Enter on this item."""
         if self.digits:
             return self._effect_of_digits(item, choices)
@@ -108,7 +108,7 @@ class KeyedItem:
 
     # -- words -----------------------------------------------------------------------------------------------
 
-    def how(self, item: SheetItem, answered: bool, says: Says) -> str:
+    def how_to_answer(self, item: SheetItem, answered: bool, says: SheetText) -> str:
         """Return how to answer an item without listed options. `says` returns the texts of every sheet."""
         match way_of(item):
             case "scale":
@@ -134,7 +134,7 @@ class KeyedItem:
     def enter_words(self, item: SheetItem, answered: bool, stepped: bool) -> str:
         """Return the effect of Enter on this item, in words."""
         if self.digits:
-            value = scale_entry.typed(item.field, self.digits) if way_of(item) == "scale" else int(self.digits)
+            value = scale_entry.parse_digits(item.field, self.digits) if way_of(item) == "scale" else int(self.digits)
             return "One more digit." if value is None else f"{{answer.next}}: {value:g} it is; or one more digit."
         if answered:
             return "{answer.next}: the next open item."
@@ -154,14 +154,14 @@ class KeyedItem:
         return "A digit answers. {answer.other}: other answers."
 
 
-def many_words(field: Field, says: Says) -> str:
+def many_words(field: Field, says: SheetText) -> str:
     """Return the words for choosing several options, with the bounds of their number."""
     least, most = field.least, field.most
     bounds = (says("_at_least", f"{least:g}") if least else "") + (says("_at_most", f"{most:g}") if most else "")
     return says("_many") + bounds
 
 
-def scale_words(item: SheetItem, says: Says) -> str:
+def scale_words(item: SheetItem, says: SheetText) -> str:
     """Return the words for a scale's range, and for typing a number of it."""
     field = item.field
     by, (least, *_, most) = scale_entry.factor(field), [*scale_entry.numbers(field)]

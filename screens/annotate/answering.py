@@ -39,7 +39,7 @@ class AnswerEditor:
         elif head is not None:
             beside |= {"evidence": head.evidence, "region": head.region}
         beside |= self._drafted_companions(spot)
-        if not self.kept(spot, value, missing, beside):
+        if not self.store(spot, value, missing, beside):
             return False
         for key in [key for key in self.view.drafts if key[0] == spot]:
             del self.view.drafts[key]
@@ -49,7 +49,7 @@ class AnswerEditor:
     def settle(self, word: Label) -> bool:
         """Resolve a clash with this label, then move to the next open item."""
         spot = FieldReference(word.target, word.field)
-        if not self._store_label(lambda times: self.view.rating.settle(word, **times)):
+        if not self._store_label(lambda times: self.view.open_session.settle(word, **times)):
             return False
         self._go_on_from(spot)
         if self.view.sheet.committed and not self.view.sheet.clashes:
@@ -58,14 +58,14 @@ class AnswerEditor:
 
     def _place_of(self, item: SheetItem) -> str:
         """Return the place of an item's evidence: its own step if it is about one, else what is shown."""
-        unit = self.view.rating.unit
+        unit = self.view.open_session.unit
         if item.target is not None and item.target.step is not None and unit is not None and unit.runs:
             return f"{unit.runs[0]}@{item.target.step + 1}"
         return self.view.place
 
     def _go_on_from(self, spot: FieldReference) -> None:
         """Go to the next open item after this one."""
-        self.view.items.show(self.view.sheet, self.view.way)
+        self.view.items.show(self.view.sheet, self.view.wording)
         self.view.go_on(spot)
 
     def _drafted_companions(self, spot: FieldReference) -> dict[str, Any]:
@@ -78,9 +78,11 @@ class AnswerEditor:
             beside["region"] = tuple(int(part) for part in waiting["region"].split(","))
         return beside
 
-    def kept(self, spot: FieldReference, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
+    def store(self, spot: FieldReference, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
         """Store an answer with its times. If the store refuses, show why and return False."""
-        return self._store_label(lambda times: self.view.rating.answer(spot, value, missing=missing, **times, **beside))
+        return self._store_label(
+            lambda times: self.view.open_session.answer(spot, value, missing=missing, **times, **beside)
+        )
 
     def _store_label(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
         keying = self.view.keying
@@ -89,20 +91,20 @@ class AnswerEditor:
             label = keeps(times)
         except LabError as error:
             self.view.keying.digits = ""
-            self.refused(error)
+            self.report_refusal(error)
             return False
         # A later answer to the same item is timed from now on.
         self.view.keying.shown_at = None
         self.view.post_message(self.view.Answered(label))
         return True
 
-    def again(self, **changes: Any) -> None:
+    def change_companions(self, **changes: Any) -> None:
         """Change note, citation, evidence, confidence or region of the stored answer, or of the one to come."""
         item = self.view.item
         if item is None:
             return
         if item.spot in self.view.sheet.clashes:
-            self.view.say(self.view.way.sheet("_two_words", len(self.view.sheet.clashes[item.spot])))
+            self.view.say(self.view.wording.sheet("_two_words", len(self.view.sheet.clashes[item.spot])))
             return
         head = self.view.sheet.head(item.spot)
         if head is None:
@@ -112,12 +114,12 @@ class AnswerEditor:
                     self.view.drafts[item.spot, name] = words
                 else:
                     self.view.drafts.pop((item.spot, name), None)
-            self.view.keep_soon()
-            self.view.post_message(self.view.Turned())
+            self.view.store_place_soon()
+            self.view.post_message(self.view.KeysChanged())
         else:
             names = ("note", "cites", "confidence", "evidence", "region")
             beside = {name: getattr(head, name) for name in names} | changes
-            if not self.kept(item.spot, head.value, head.reason_missing, beside):
+            if not self.store(item.spot, head.value, head.reason_missing, beside):
                 return
         self.view.renew()
         self.view.begin_item()
@@ -129,9 +131,9 @@ class AnswerEditor:
             return
         spot = FieldReference(item.spot.target, id)
         if spot in self.view.sheet.clashes:
-            self.view.say(self.view.way.sheet("_two_words", len(self.view.sheet.clashes[spot])))
+            self.view.say(self.view.wording.sheet("_two_words", len(self.view.sheet.clashes[spot])))
             return
-        if self.kept(spot, not self.view.sheet.value(spot), None, {}):
+        if self.store(spot, not self.view.sheet.value(spot), None, {}):
             self.view.renew()
             self.view.begin_item()
 
@@ -144,33 +146,33 @@ class AnswerEditor:
             most = item.field.most
             self.give(int(most) if float(most).is_integer() and (item.field.step or 1) >= 1 else most)
 
-    def refused(self, error: LabError) -> None:
+    def report_refusal(self, error: LabError) -> None:
         """Show why nothing was stored, and what another window of this rater stored meanwhile."""
         # Another window of this rater may have answered meanwhile: show what it stored.
         try:
-            taken_up = self.take_up()
+            taken_up = self.load_other_window()
         except LabError:
             taken_up = False
         if not taken_up:
             self.view.say(error.body)
         elif not self.view.sheet.committed:
-            self.view.say(f"{self.view.way.sheet('_taken_up')} {self.view.way.sheet('_not_kept')}")
+            self.view.say(f"{self.view.wording.sheet('_taken_up')} {self.view.wording.sheet('_not_kept')}")
 
-    def take_up(self) -> bool:
+    def load_other_window(self) -> bool:
         """Show what another window of this rater stored for this unit. Return False if it stored nothing."""
         view = self.view
         was = view.sheet.committed
-        if not view.rating.take_up():
+        if not view.open_session.refresh():
             return False
-        view.items.show(view.sheet, view.way)
+        view.items.show(view.sheet, view.wording)
         view.items.changed()
         if view.sheet.committed and not was:
             view.close_line()
             view.go(None)
         else:
             view.go(view.keying.spot if view.keying.spot in view.sheet.spots else next_open(view.sheet, None))
-        view.say(view.way.sheet("_is_handed_in_there" if view.sheet.committed and not was else "_taken_up"))
-        view.turned()
+        view.say(view.wording.sheet("_is_handed_in_there" if view.sheet.committed and not was else "_taken_up"))
+        view.update_keys()
         return True
 
     # -- back, and in ----------------------------------------------------------------------------------------
@@ -179,14 +181,14 @@ class AnswerEditor:
         """Take back the newest answer and go to it. If there is none, post `Wanted("undo")` to the screen."""
         self.view.close_line()
         try:
-            label = self.view.rating.undo()
+            label = self.view.open_session.undo()
         except LabError as error:
-            self.refused(error)
+            self.report_refusal(error)
             return
         if label is None:
-            self.view.post_message(self.view.Wanted("undo"))
+            self.view.post_message(self.view.Requested("undo"))
             return
-        self.view.items.show(self.view.sheet, self.view.way)
+        self.view.items.show(self.view.sheet, self.view.wording)
         self.view.keying.shown_at = None
         self.view.go(FieldReference(label.target, label.field))
         self.view.post_message(self.view.Answered(label))
@@ -202,10 +204,10 @@ class AnswerEditor:
             self.view.say(f"{open_count} open: answer or skip {'it' if open_count == 1 else 'them'} first.")
             return
         try:
-            handed = self.view.rating.commit()
+            handed = self.view.open_session.commit()
         except LabError as error:
-            self.refused(error)
+            self.report_refusal(error)
             return
         self.view.renew()
         self.view.slip.begin()
-        self.view.post_message(self.view.HandedIn(handed))
+        self.view.post_message(self.view.UnitHandedIn(handed))

@@ -12,8 +12,8 @@ from lab.core.screen_clock import Clock
 from lab.core.study import Assignment
 from lab.studies.rating_pace import REST, Pace
 from lab.studies.rating_session import RatingSession
-from screens.annotate.sheet_text import RaterProgress
-from screens.lab import tried
+from screens.annotate.sheet_text import TitleCounts
+from screens.lab import try_report
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -31,7 +31,7 @@ class Attendance:
         self._clock = clock
         self.session: RatingSession | None = None
         self.pace = Pace(clock)
-        self.progress = RaterProgress(0, 0, 0, 0)
+        self.progress = TitleCounts(0, 0, 0, 0)
         self.unsettled: list[Assignment] = []
         """Units that were handed in with two answers at one place. They come first."""
 
@@ -39,40 +39,40 @@ class Attendance:
         """Begin attendance at a study."""
         self.session, self.pace = session, Pace(self._clock)
         study, person = session.study, session.person.id
-        clashing = self._store.labels.to_settle(study, person)
+        clashing = self._store.labels.clashing_assignments(study, person)
         # A rater held after the pilot may settle only pilot units.
         held = self._store.studies.is_held(study, person)
         self.unsettled = [assignment for assignment in clashing if not held or assignment.stage == "pilot"]
         self._read_progress(session)
-        self.act("sat")
+        self.record_act("sat")
 
     def end(self) -> None:
         """End attendance."""
-        self.act("rose", {"seconds": round(self.pace.worked, 1), "away": round(self.pace.away, 1)})
+        self.record_act("rose", {"seconds": round(self.pace.worked, 1), "away": round(self.pace.away, 1)})
         self.session = None
 
-    def act(self, kind: ActKind, detail: dict[str, object] | None = None) -> None:
+    def record_act(self, kind: ActKind, detail: dict[str, object] | None = None) -> None:
         """Store an act at the study."""
         if self.session is not None:
             session = self.session
-            tried(self._owner, lambda: session.act(kind, detail=detail))
+            try_report(self._owner, lambda: session.act(kind, detail=detail))
 
-    def count(self) -> None:
+    def refresh_progress(self) -> None:
         """Count the handed-in units again, since another window of this rater may hand in, too."""
         if self.session is not None:
             session = self.session
-            tried(self._owner, lambda: self._read_progress(session))
+            try_report(self._owner, lambda: self._read_progress(session))
 
     def _read_progress(self, session: RatingSession) -> None:
         study, person = session.study, session.person.id
         progress = self._store.studies.progress(study, person)
         today = self._store.studies.handed_in_since(study, person, _midnight())
-        self.progress = RaterProgress(progress.done + 1, progress.dealt, progress.done, today)
+        self.progress = TitleCounts(progress.done + 1, progress.dealt, progress.done, today)
 
-    def keep_absences(self) -> None:
+    def record_absences(self) -> None:
         """Store the absences that ended."""
         for seconds in self.pace.ended():
-            self.act("break" if seconds >= REST else "idle", {"seconds": round(seconds, 1)})
+            self.record_act("break" if seconds >= REST else "idle", {"seconds": round(seconds, 1)})
 
     @property
     def break_due(self) -> int:

@@ -5,41 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lab.core.option_sets import as_set, count_wrong, in_order, may_be_empty
+from lab.core.option_sets import count_problem, in_order, may_be_empty, parse_set
 from lab.core.protocol import NO_OPTION
 from lab.studies.rating_session import Drafts
 from lab.studies.sheet_items import NONE_OF_THESE, AnswerChoice, SheetItem
 from lab.studies.sheet_wording import Wording
 
-SET = "set"
+OPTION_DRAFT = "set"
 """Name of the draft that holds the options chosen so far."""
 _NOTHING = "-"
 """Text of that draft if nothing is chosen. This is not yet the answer "none of these"."""
 
 
-def waits(drafts: Drafts, item: SheetItem) -> bool:
+def has_draft(drafts: Drafts, item: SheetItem) -> bool:
     """Return True if the chosen options differ from the answer, as a draft."""
-    return (item.spot, SET) in drafts
+    return (item.spot, OPTION_DRAFT) in drafts
 
 
 def chosen_in(drafts: Drafts, item: SheetItem, answer: Any) -> list[str] | None:
     """Return the options chosen now: those of the draft, else those of `answer`; None if nothing is chosen."""
-    words = drafts.get((item.spot, SET))
+    words = drafts.get((item.spot, OPTION_DRAFT))
     if words is None:
         return list(answer) if isinstance(answer, list | tuple) else None
-    return None if words == _NOTHING else as_set(item.field, words)
+    return None if words == _NOTHING else parse_set(item.field, words)
 
 
-def turn(drafts: Drafts, item: SheetItem, answer: Any, option: Any) -> None:
+def toggle_option(drafts: Drafts, item: SheetItem, answer: Any, option: Any) -> None:
     """Toggle an option in the draft. "None of these" removes all others."""
-    selection = turned(item, chosen_in(drafts, item, answer), option)
+    selection = toggled(item, chosen_in(drafts, item, answer), option)
     if selection == (list(answer) if isinstance(answer, list | tuple) else None):
-        drafts.pop((item.spot, SET), None)
+        drafts.pop((item.spot, OPTION_DRAFT), None)
     else:
-        drafts[item.spot, SET] = _NOTHING if selection is None else ",".join(selection) or NO_OPTION
+        drafts[item.spot, OPTION_DRAFT] = _NOTHING if selection is None else ",".join(selection) or NO_OPTION
 
 
-def turned(item: SheetItem, selection: list[str] | None, option: Any) -> list[str] | None:
+def toggled(item: SheetItem, selection: list[str] | None, option: Any) -> list[str] | None:
     """Return the selection after toggling an option; None if empty."""
     if option is NONE_OF_THESE:
         return None if selection == [] else []
@@ -48,7 +48,7 @@ def turned(item: SheetItem, selection: list[str] | None, option: Any) -> list[st
     return in_order(item.field, after) or None
 
 
-def keys_of_set(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
+def chosen_keys(choices: Iterable[AnswerChoice], selection: Any) -> set[str]:
     """Return the keys of the chosen options."""
     if not isinstance(selection, list | tuple):
         return set()
@@ -68,4 +68,4 @@ def not_enough(item: SheetItem, selection: list[str] | None) -> str:
     """Return why the selection is not a valid answer; empty if it is."""
     if selection is None and may_be_empty(item.field):
         return "Choose what holds, or that none does."
-    return count_wrong(item.field, len(selection or ()))
+    return count_problem(item.field, len(selection or ()))

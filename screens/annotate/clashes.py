@@ -16,7 +16,7 @@ from screens.annotate.menu import MenuEntry
 from screens.theme import WARNING
 
 
-def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
+def clash_line(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
     """Return a clashing answer as text: its value, evidence, confidence, citation, note and time."""
     flag = next((flag for flag in item.flags if flag.id == word.field), None)
     if word.reason_missing:
@@ -38,9 +38,9 @@ def word_of(way: Wording, sheet: Sheet, item: SheetItem, word: Label) -> str:
     return "   ".join([*parts, _format_moment(word.at)])
 
 
-def entries_of(way: Wording, sheet: Sheet, item: SheetItem) -> list[MenuEntry]:
+def clash_entries(way: Wording, sheet: Sheet, item: SheetItem) -> list[MenuEntry]:
     """Return a menu entry for each clashing answer, in the order in which they were given."""
-    return [MenuEntry(f"settle {word.id}", word_of(way, sheet, item, word)) for word in clash_at(sheet, item)]
+    return [MenuEntry(f"settle {word.id}", clash_line(way, sheet, item, word)) for word in clash_at(sheet, item)]
 
 
 def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
@@ -48,7 +48,7 @@ def clash_words(way: Wording, sheet: Sheet, item: SheetItem) -> Content:
     words = clash_at(sheet, item)
     if not words:
         return Content("")
-    lines = [f"\n≠ {word_of(way, sheet, item, word)}" for word in words]
+    lines = [f"\n≠ {clash_line(way, sheet, item, word)}" for word in words]
     return Content.styled(f"\n{way.sheet('_two_words', len(words))}{''.join(lines)}", WARNING)
 
 

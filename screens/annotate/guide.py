@@ -30,7 +30,7 @@ def guide_of(protocol: Protocol, locale: str, field_id: str = "") -> Content:
     parts: list[Part] = []
     for field in first:
         parts += _field_parts(protocol, locale, field)
-    guide = plain(protocol.guided(locale).strip())
+    guide = plain(protocol.guideline(locale).strip())
     if guide:
         parts += [
             (f"{plain(protocol.word(locale, 'title', protocol.title), lines=False)}\n", HEADING),
@@ -56,10 +56,10 @@ def _numbered_guideline(guide: str) -> Iterator[Part]:
 def _field_parts(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
     """Yield a field's question, and each of its answers with its definition and worked cases."""
     yield f"{plain(protocol.word(locale, field.id, field.ask))}\n", HEADING
-    hint = plain(protocol.hinted(locale, field))
+    hint = plain(protocol.hint(locale, field))
     if hint:
         yield f"{hint}\n", MUTED
-    says = partial(protocol.sheet_said, locale)
+    says = partial(protocol.sheet_word, locale)
     if field.kind == "many":
         yield f"{many_words(field, says)}\n", MUTED
     elif field.least is not None or field.most is not None:
@@ -77,7 +77,7 @@ def _option_parts(protocol: Protocol, locale: str, field: Field, option: Option)
     means = plain(protocol.word(locale, f"{key}.means", option.means))
     says = protocol.word(locale, key, option.shown)
     if field.sided and option.id in _SIDES:  # the sheet names them by their side
-        says = protocol.sheet_said(locale, _SIDES[option.id])
+        says = protocol.sheet_word(locale, _SIDES[option.id])
     yield f"• {plain(says, lines=False)}", "bold"
     yield f"{'  ' if means else ''}{means}\n", ""
     cases = _translated_cases(protocol, locale, key, option.cases)
@@ -127,4 +127,4 @@ class GuideScreen(ModalScreen[None]):
 
     def action_turn(self, by: int) -> None:
         """Turn a page on or back."""
-        self.page.turn(by)
+        self.page.scroll_pages(by)

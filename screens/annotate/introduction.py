@@ -29,7 +29,7 @@ _COLUMN = 12
 """Width of the column of keys."""
 
 
-class RoomIntroduction:
+class IntroductionCourse:
     """The remaining introduction of the study that is open in `owner`, and its practice item.
 
     The practice run is made off the UI thread while the person reads the guide. `ItemReady` reports it.
@@ -107,7 +107,7 @@ class RoomIntroduction:
             else translated(locale, "practice.wait")
         )
 
-    def onward(self) -> bool:
+    def complete_part(self) -> bool:
         """Complete the present part. Return False if its practice item is still being made."""
         introduction, part = self._introduction, self.part
         assert introduction is not None

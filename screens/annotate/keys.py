@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from screens.mirror.keys import zoom_keys
-from screens.room_keys import back
+from screens.room_keys import back_binding
 
 ANSWER = Binding.Group("Answer", compact=True)
 STEPS = Binding.Group("Steps", compact=True)
@@ -99,5 +99,5 @@ ROOM_KEYS: list[BindingType] = [
             tooltip="What is read beside the sheet, a page on"),
     Binding("comma,pageup,left", "scroll(-1)", "Read back", show=False, id="annotate.scroll_up", group=SHOW,
             tooltip="What is read beside the sheet, a page back"),
-    back("annotate", SHOW),
+    back_binding("annotate", SHOW),
 ]  # fmt: skip

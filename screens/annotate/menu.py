@@ -25,7 +25,7 @@ class MenuEntry(NamedTuple):
     """Line of the menu. `key` is the letter with the same effect outside it."""
 
     id: str
-    says: str
+    text: str
     key: str = ""
 
 
@@ -91,7 +91,7 @@ leaves without choosing.
     def paint(self, index: int, width: int) -> Content:
         entry = self.entries[index]
         key = (f"  {entry.key}", MUTED) if entry.key else ("", "")
-        return Content.assemble((f"{index + 1} ", "bold"), entry.says, key)
+        return Content.assemble((f"{index + 1} ", "bold"), entry.text, key)
 
     def on_key(self, event: events.Key) -> None:
         """Accept digits of any width, as input methods write them, and a line's own letter."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.core.rating_sheet import MISSING, FieldReference, Sheet
-from lab.studies.scale_entry import top
+from lab.studies.scale_entry import largest_number
 from lab.studies.sheet_items import SheetItem, way_of
 from lab.studies.sheet_wording import SURES, Wording, place_words
 from screens.annotate.menu import MenuEntry
@@ -12,7 +12,7 @@ _HUNDRED = 100
 _KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable": ""}
 
 
-def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
+def other_answers(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
     """Return the menu's entries for an item. `place` is what is shown beside the sheet."""
     target = item.spot.target
     flags = []
@@ -31,19 +31,19 @@ def others_of(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[M
         if head is not None and head.evidence and sheet.unit.runs
         else []
     )
-    cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guided(way.locale).strip() else []
+    cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guideline(way.locale).strip() else []
     more = [MenuEntry("note", "a note", "n"), *cite, MenuEntry("confidence", "how sure", "C"), *go, *region]
-    return [*_typed_entries(way, sheet, item, place), *missing, *flags, *evidence, *more, *always()]
+    return [*_typed_entries(way, sheet, item, place), *missing, *flags, *evidence, *more, *general_entries()]
 
 
-def always() -> list[MenuEntry]:
+def general_entries() -> list[MenuEntry]:
     """Return the entries of every item."""
     return [MenuEntry("undo", "take the last answer back", "z"), MenuEntry("guide", "the guideline", "t")]
 
 
 def _typed_entries(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
     match way_of(item):
-        case "scale" if top(item.field) == _HUNDRED:
+        case "scale" if largest_number(item.field) == _HUNDRED:
             return [MenuEntry("full", f"{item.field.most:g}", "f"), MenuEntry("type", "type it", "i")]
         case "scale":
             return [MenuEntry("type", "type it", "i")]
@@ -59,6 +59,6 @@ def _typed_entries(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> l
     return []
 
 
-def sures(way: Wording) -> list[MenuEntry]:
+def confidence_entries(way: Wording) -> list[MenuEntry]:
     """Return the entries for how sure a rater is."""
     return [MenuEntry(f"sure {number / (SURES - 1)}", words) for number, words in enumerate(way.sures())]

@@ -23,7 +23,7 @@ from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED, SUCCESS
 from screens.widgets.border_words import write_title
 from screens.widgets.lines import LineList
-from screens.widgets.search_field import marked
+from screens.widgets.search_field import mark_matches
 from screens.widgets.text_fields import TextLine
 from screens.widgets.text_page import TextPage
 
@@ -32,7 +32,7 @@ _PAGE = "{past.back}: to the list"
 _TYPING = "Enter: to the sheets found   {past.back}: all sheets"
 
 
-def sheet_page(way: Wording, sheet: PastSheet) -> Content:
+def sheet_content(way: Wording, sheet: PastSheet) -> Content:
     """Return a sheet as text: the unit's title, and for each item its question and answer."""
     state = way.sheet("_handed_in" if sheet.handed_in else "_past_begun")
     parts: list[Part] = [
@@ -155,7 +155,7 @@ class PastSheetsScreen(ModalScreen[None]):
         if self.field.value.strip():
             count = f"{len(self.list.sheets):,} / {count}"
         keys = _TYPING if self.field.has_focus else _LIST if self.all_sheets else "{past.back}: back"
-        self.list.entitle(f"{self.way.sheet('_past')}  {count}", with_keys(self, keys))
+        self.list.write_titles(f"{self.way.sheet('_past')}  {count}", with_keys(self, keys))
 
     def on_descendant_focus(self) -> None:
         self._update_titles()
@@ -175,9 +175,9 @@ class PastSheetsScreen(ModalScreen[None]):
         message.stop()
         sheet = self.list.sheets[message.index]
         write_title(self.page, self.way.sheet("_item", sheet.position))
-        content, words = sheet_page(self.way, sheet), self.field.value.split()
+        content, words = sheet_content(self.way, sheet), self.field.value.split()
         for word in words:
-            content = marked(content, word)
+            content = mark_matches(content, word)
         self.page.show(content, at=words[0].casefold() if words else "")
         self.add_class("-reading")
         self.page.focus()

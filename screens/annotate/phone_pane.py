@@ -10,9 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from lab.runs.recorded_run import PlaceView
-from screens.annotate.region import RegionFrame, framed
+from screens.annotate.region import RegionFrame, first_frame
 from screens.lab import window_of
-from screens.mirror.fit import Zoom, room
+from screens.mirror.fit import Zoom, phone_room
 from screens.mirror.marks import PhoneMark
 from screens.replay.phone_pane import StillPhone
 
@@ -68,7 +68,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     ]  # fmt: skip
 
     @dataclass
-    class Framed(Message):
+    class RegionTaken(Message):
         """Message: the person took the framed region."""
 
         phone: PhonePane
@@ -92,7 +92,7 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
             self._ask_page(on)
             self.set_class(on, "-drawing")
             self._set_frame(self._first_frame() if on else None)
-            self.entitle()
+            self.update_title()
 
     def _draw_in_characters(self, on: bool) -> None:
         """Replace the terminal's own graphics by characters while a region is drawn: nothing is drawn over graphics."""
@@ -105,12 +105,12 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def _ask_page(self, on: bool) -> None:
         """Let the person drag the region on the browser page, too, if one is open."""
         window = window_of(self)
-        if window is not None and self.leads:
+        if window is not None and self.feeds_page:
             window.ask_region(self._post_dragged if on else None)
 
     def _post_dragged(self, region: Region) -> None:
         """Post a region that was dragged on the page. Runs on the page's thread."""
-        self.post_message(self.Framed(self, region))
+        self.post_message(self.RegionTaken(self, region))
 
     def show(self, view: PlaceView, *, after: bool) -> None:
         """Show a place. On another screen, frame its first thing."""
@@ -121,18 +121,18 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
 
     def _first_frame(self) -> RegionFrame:
         if self._last is None:
-            return framed(None, self._shape)
+            return first_frame(None, self._shape)
         view, after = self._last
         observation = view.after if after else view.before
         if observation is not None and self.words is not None:
             observation = structs.replace(observation, tree=self.words.tree)
-        return framed(observation, self._shape)
+        return first_frame(observation, self._shape)
 
     def _set_frame(self, frame: RegionFrame | None) -> None:
         self.frame = frame
         if frame is not None and self.mirror.enlarged:
             self.mirror.center(frame.box.center)  # an enlarged view shows only a part
-        self.mirror.finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
+        self.mirror.show_finger([PhoneMark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
 
     def action_move(self, verb: Literal["go", "grow", "nudge"], across: int, down: int) -> None:
         """Move the frame to the nearest thing in a direction, or shift its lower right corner, or all of it."""
@@ -142,29 +142,29 @@ them, **Shift** with an arrow sizes it by its lower right corner, **Ctrl** with 
     def action_turn(self, by: int) -> None:
         """Frame the next thing, or the one before."""
         if self.frame is not None:
-            self._set_frame(self.frame.turn(by))
+            self._set_frame(self.frame.move_to_next(by))
 
     def action_take(self) -> None:
         """Take the framed region."""
         if self.frame is not None:
             left, top, right, bottom = self.frame.box
-            self.post_message(self.Framed(self, (left, top, right, bottom)))
+            self.post_message(self.RegionTaken(self, (left, top, right, bottom)))
 
-    def entitle(self) -> None:
+    def update_title(self) -> None:
         self.title(self.moment if self.frame is None else "Which part?")
 
     # -- layout ----------------------------------------------------------------------------------------------
 
-    def take_room(self) -> None:
+    def fit_width(self) -> None:
         width, height = self.area
         if self.alone:
             self._apply_zoom("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
             return
-        columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
+        columns, zoom = phone_room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
         self._apply_zoom(zoom, columns + 2)
 
     def _apply_zoom(self, view: Zoom, width: int | str) -> None:
-        self.mirror.look_whole(view)
+        self.mirror.choose_whole_view(view)
         width_text = str(width)
         if self.styles.width is None or str(self.styles.width) != width_text:
             self.styles.width = width

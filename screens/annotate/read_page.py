@@ -13,16 +13,16 @@ class ReadPage(TextPage):
     """Text page that posts `Turned`, so that its owner can offer keys by whether more text follows below."""
 
     @dataclass
-    class Turned(Message):
+    class MoreBelowChanged(Message):
         """Message: text below the visible part now exists, or no longer does."""
 
         page: ReadPage
 
     _goes_on = False
 
-    def _tell(self) -> None:
-        super()._tell()
+    def _show_rest(self) -> None:
+        super()._show_rest()
         goes_on = bool(self.lines_below)
         if goes_on is not self._goes_on:
             self._goes_on = goes_on
-            self.post_message(self.Turned(self))
+            self.post_message(self.MoreBelowChanged(self))

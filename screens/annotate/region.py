@@ -25,14 +25,14 @@ class RegionFrame:
     box: Bounds
     things: tuple[Bounds, ...] = ()
 
-    def go(self, across: int, down: int) -> RegionFrame:
+    def move_to_nearest(self, across: int, down: int) -> RegionFrame:
         """Move to the nearest thing in that direction, if there is one. Without any things move by a stride."""
         if not self.things:
             return self._move_by(across * max(1, self.size[0] // _STRIDE), down * max(1, self.size[1] // _STRIDE))
         ahead = [(far, thing) for thing in self.things if (far := _distance(self.box, thing, across, down)) is not None]
         return self._with_box(min(ahead)[1]) if ahead else self
 
-    def turn(self, by: int) -> RegionFrame:
+    def move_to_next(self, by: int) -> RegionFrame:
         """Move to the next thing in reading order (1) or the one before (-1), cyclically."""
         if not self.things:
             return self
@@ -65,12 +65,12 @@ class RegionFrame:
         return RegionFrame(self.size, box, self.things)
 
 
-def framed(observation: Observation | None, size: Point) -> RegionFrame:
+def first_frame(observation: Observation | None, size: Point) -> RegionFrame:
     """Return a frame around the first thing on a screen, or in its middle if only its size is known."""
     size = observation.size if observation is not None and observation.size is not None else size
     whole = Bounds(0, 0, *size)
     nodes = observation.tree.nodes() if observation is not None and observation.tree is not None else ()
-    boxes = {node.bounds.cut(whole) for node in nodes if node.clickable or node.label.strip()}
+    boxes = {node.bounds.intersection(whole) for node in nodes if node.clickable or node.label.strip()}
     things = tuple(sorted((box for box in boxes if 0 < box.area < _NEARLY_ALL * whole.area), key=_reading_order))
     return RegionFrame(size, things[0] if things else _middle(size), things)
 
@@ -92,7 +92,7 @@ def _distance(here: Bounds, there: Bounds, across: int, down: int) -> int | None
     along = (to_x - x) * across + (to_y - y) * down
     if along <= 0 or there == here:
         return None
-    shared = here.cut(there)
+    shared = here.intersection(there)
     # Boxes that share no rows (or columns, if moving down) are off the line by the distance of their centres.
     off = 0 if (shared.height if across else shared.width) else abs(to_y - y if across else to_x - x)
     return along + _BESIDE * off

@@ -9,14 +9,14 @@ from textual.content import Content
 from lab.studies.judges_beside import JudgeAnswer
 from lab.studies.rating_session import HandedIn, RatingSession
 from lab.studies.sheet_wording import Wording
-from screens.annotate.sheet_text import derived_words, judges_words
+from screens.annotate.sheet_text import judges_content, result_content
 
 
 def practice_result(session: RatingSession, handed: HandedIn, head: Content) -> Content:
     """Return the right answers of the practice item, below its `head`."""
     assert session.sheet is not None
     way = Wording(session.study.protocol, session.locale)
-    return Content.assemble(head, derived_words(way, session.sheet, handed, ()))
+    return Content.assemble(head, result_content(way, session.sheet, handed, ()))
 
 
 def unit_result(
@@ -26,7 +26,7 @@ def unit_result(
     assert session.sheet is not None
     way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
     title = "What judges say" if judges else "What follows"
-    learned = derived_words(way, session.sheet, handed, derived)
+    learned = result_content(way, session.sheet, handed, derived)
     return "What is right" if handed.compared else title, Content.assemble(
-        learned, judges_words(way, session.sheet, judges)
+        learned, judges_content(way, session.sheet, judges)
     )

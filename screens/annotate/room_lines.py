@@ -9,7 +9,7 @@ from textual.content import Content
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
 from screens.annotate.attendance import Attendance
-from screens.annotate.introduction import RoomIntroduction
+from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.sheet import SheetPane
 from screens.annotate.sheet_text import introduction_title, title_words
@@ -24,7 +24,7 @@ _TO_STUDIES = "{annotate.back}: back to the studies."
 _DRAWING = "Arrows: thing by thing   Shift+arrows: size   {region.take}: take it   {annotate.back}: leave it"
 
 
-class RoomLines:
+class AnnotateLines:
     """The two status lines, painted from the screen's widgets."""
 
     def __init__(
@@ -33,7 +33,7 @@ class RoomLines:
         shelf: DealtStudies,
         pane: SheetPane,
         page: TextPage,
-        introduction: RoomIntroduction,
+        introduction: IntroductionCourse,
         attendance: Attendance,
     ) -> None:
         self.above, self.below = StatusLine("annotate-title"), StatusLine("annotate-state")

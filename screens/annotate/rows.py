@@ -79,7 +79,7 @@ sheets so far. Every answer is on the disk before it is shown here.
             self.changed()
         elif same and len(previous_states) == len(self._line_states):
             pairs = enumerate(zip(previous_states, self._line_states, strict=True))
-            self.changed_at(*(index for index, (then, now) in pairs if then != now))
+            self.repaint_lines(*(index for index, (then, now) in pairs if then != now))
         else:
             self.refresh()
 
@@ -173,8 +173,8 @@ class AnswerOptions(Widget):
         super().__init__(id="options")
         self.choices: Sequence[AnswerChoice] = ()
         self.flags: Sequence[AnswerChoice] = ()
-        self.standing: Collection[str] = ()
-        self.says = ""
+        self.marked: Collection[str] = ()
+        self.hint = ""
         self.many = False
 
     def show(
@@ -186,14 +186,14 @@ class AnswerOptions(Widget):
         *,
         many: bool = False,
     ) -> None:
-        """Show these options with the keys in `standing` marked; without options, how to answer the item.
+        """Show these options with the keys in `marked` marked; without options, how to answer the item.
 
         If `many`, several may be marked.
         """
-        current = (self.choices, self.flags, self.standing, self.says, self.many)
+        current = (self.choices, self.flags, self.marked, self.hint, self.many)
         if (choices, flags, standing, says, many) == current:
             return
-        self.choices, self.flags, self.standing, self.says, self.many = choices, flags, standing, says, many
+        self.choices, self.flags, self.marked, self.hint, self.many = choices, flags, standing, says, many
         before, width = self.size.height, self.size.width
         self.refresh(layout=not width or self.rows(width) != before)
 
@@ -203,7 +203,7 @@ class AnswerOptions(Widget):
         return [*self.choices, *self.flags]
 
     def _cell(self, choice: AnswerChoice, signs: str) -> Content:
-        stands = choice.key in self.standing
+        stands = choice.key in self.marked
         style = "bold" if stands else ""
         sign = f"{signs[stands]} "
         return Content.assemble((sign, style), (choice.key, "bold underline"), (f" {choice.says}", style))
@@ -218,7 +218,7 @@ class AnswerOptions(Widget):
         return lines
 
     def _hint_lines(self, width: int) -> list[Content]:
-        return Content(self.says).wrap(max(1, width)) if self.says else []
+        return Content(self.hint).wrap(max(1, width)) if self.hint else []
 
     def _wrap_row(self, cells: Sequence[Content], width: int) -> list[Content]:
         """Return the lines of a row of cells. A cell wider than the width continues with an indent."""

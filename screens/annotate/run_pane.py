@@ -20,7 +20,7 @@ from screens.replay.timeline import Timeline
 from screens.widgets.border_words import write_title
 from screens.widgets.text_page import TextPage
 
-Wanted = Literal["", "words", "phone"]
+WantedPanes = Literal["", "words", "phone"]
 """Panes that the rater asked for: both (empty), or one of them with all the room."""
 
 _LOW = 18
@@ -45,9 +45,9 @@ class RunPane(RunPlayer):
         self.page = TextPage(id="step-words", classes="pane")
         super().__init__(Timeline(id="steps"), self.phone, self.page, id=id)
         self.shows: tuple[Show, ...] = ()
-        self.named = "Steps"
+        self.title = "Steps"
         """Title of its steps, for a pair the side."""
-        self.wants: Wanted = ""
+        self.wanted_panes: WantedPanes = ""
         self.closely = False
         self._evidence: list[Evidence] = []
         self._bare = False
@@ -56,16 +56,16 @@ class RunPane(RunPlayer):
 
     # -- opening ---------------------------------------------------------------------------------------------
 
-    def lay(self, runs: Blinded, run: str, name: str, at: int = 0) -> None:
+    def show_run(self, runs: Blinded, run: str, name: str, at: int = 0) -> None:
         """Show a run of a unit from a step on (from 0)."""
-        self.shows, self.named = runs.shows, name
+        self.shows, self.title = runs.shows, name
         self._bare, self._evidence = "screens" not in runs.shows, []
         self.page.show(Content(""))
         self.page.border_title = ""
-        self.phone.draw_also(())
+        self.phone.draw_marks(())
         self.phone.mirror.show_still(None, None, None)
         self.phone.mirror.mark([])
-        self.timeline.cover(frozenset())
+        self.timeline.mark_evidence(frozenset())
         self.open(RaterReel(runs, run), at)
         self.entitle()
         self.take_room()
@@ -87,15 +87,15 @@ class RunPane(RunPlayer):
     @property
     def place(self) -> str:
         """The current place in evidence form; empty if the run has none."""
-        ready = self.seeking or self.timeline.count
+        ready = self.is_locating or self.timeline.count
         return f"{self.run}@{self.number + 1}" if self.run is not None and ready else ""
 
     @property
     def place_words(self) -> str:
         """The current place in a few words."""
-        if self.timeline.count and not self.seeking:
+        if self.timeline.count and not self.is_locating:
             return "the end" if self.at_end else f"step {self.number + 1} of {self.steps}"
-        return "reading ..." if self.seeking else "no step"
+        return "reading ..." if self.is_locating else "no step"
 
     @on(RunPlayer.Moved)
     def _update_place(self) -> None:
@@ -106,12 +106,12 @@ class RunPane(RunPlayer):
         """Write the current step and the number of steps above the list."""
         where = f"{min(self.number + 1, self.steps)}/{self.steps}" if self.timeline.count else ""
         mark = "▸ " if self.has_class("-active") and self.has_class("-of-two") else ""
-        self.timeline.entitle(f"{mark}{self.named}  {where}".strip())
+        self.timeline.write_titles(f"{mark}{self.title}  {where}".strip())
 
     @on(RunPlayer.Looked)
     def _show_place(self) -> None:
         """Show what the study shows of the place. Without picture and tree there is no phone."""
-        view, observation = self.view, self.seen
+        view, observation = self.view, self.screen_shown
         if view is None:
             return
         over = view.number < self.timeline.count and self.timeline.rows[view.number].kind == "end"
@@ -135,8 +135,8 @@ class RunPane(RunPlayer):
         if not width or not height:
             return
         low = height < _LOW and width >= _SPLIT
-        both = not low and width >= _BROAD and not self._bare and not self.wants and not self.closely
-        phone = not self._bare and (both or self.closely or self.wants == "phone")
+        both = not low and width >= _BROAD and not self._bare and not self.wanted_panes and not self.closely
+        phone = not self._bare and (both or self.closely or self.wanted_panes == "phone")
         words = not phone or both
         self.set_class(both, "-both")
         self.styles.layout = "horizontal" if low else "vertical"
@@ -149,15 +149,17 @@ class RunPane(RunPlayer):
         self.page.styles.width = self.page.styles.height = "1fr"
         self.phone.styles.height = "100%" if both else "1fr"
         self.phone.alone, self.phone.area = not both, (width, height)
-        self.phone.take_room()
+        self.phone.fit_width()
 
     def turn_view(self) -> None:
         """Cycle through texts and phone, texts only, phone only. Without room for both, switch between the two."""
         if self._bare:
             return
         roomy = self.size.height >= _LOW and self.size.width >= _BROAD
-        order: tuple[Wanted, ...] = ("", "words", "phone") if roomy else ("", "phone")
-        self.wants = order[(order.index(self.wants) + 1) % len(order)] if self.wants in order else ""
+        order: tuple[WantedPanes, ...] = ("", "words", "phone") if roomy else ("", "phone")
+        self.wanted_panes = (
+            order[(order.index(self.wanted_panes) + 1) % len(order)] if self.wanted_panes in order else ""
+        )
         self.take_room()
 
     @property
@@ -167,7 +169,7 @@ class RunPane(RunPlayer):
     def show_phone(self) -> None:
         """Make the phone visible, if the run has pictures."""
         if not self.shows_phone and not self._bare:
-            self.wants = "phone"
+            self.wanted_panes = "phone"
             self.take_room()
 
     def look_closely(self, closely: bool) -> None:
@@ -193,7 +195,7 @@ class RunPane(RunPlayer):
             for mark in self._evidence
             if mark.region is not None and mark.place == here
         ]
-        self.phone.draw_also(marks)
+        self.phone.draw_marks(marks)
 
     @property
     def has_phone(self) -> bool:
@@ -201,9 +203,9 @@ class RunPane(RunPlayer):
         return not self._bare
 
     @property
-    def screen_seen(self) -> Observation | None:
+    def delete(self) -> Observation | None:
         """The screen that the phone shows."""
-        return self.seen
+        return self.screen_shown
 
     @property
     def screen_place(self) -> str:

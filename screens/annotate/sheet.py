@@ -13,10 +13,10 @@ from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
 from screens.annotate.answering import AnswerEditor
-from screens.annotate.chosen_options import chosen_in, not_enough, turn, waits
-from screens.annotate.clashes import entries_of
+from screens.annotate.chosen_options import chosen_in, has_draft, not_enough, toggle_option
+from screens.annotate.clashes import clash_entries
 from screens.annotate.menu import Menu, MenuEntry
-from screens.annotate.other_answers import always, others_of, sures
+from screens.annotate.other_answers import confidence_entries, general_entries, other_answers
 from screens.annotate.rows import AnswerOptions, SheetItems
 from screens.annotate.sheet_view import SheetView
 from screens.annotate.typed_entry import TypedEntry
@@ -54,7 +54,7 @@ class SheetPane(SheetView):
     def on_key(self, event: events.Key) -> None:
         """Accept digits of any width, as input methods write them, and the letters of options."""
         self.pace.touch()
-        if self.slip.lasts:
+        if self.slip.active:
             event.stop()
             self.say(TOO_EARLY)
             return
@@ -64,9 +64,11 @@ class SheetPane(SheetView):
         if digit is not None:
             event.stop()
             self.action_digit(digit, composed=True)
-        elif event.character and self.item is not None and self.keying.way(self.item) in ("choice", "many"):
+        elif event.character and self.item is not None and self.keying.entry_kind(self.item) in ("choice", "many"):
             choices = [
-                choice for choice in self.way.choices(self.item) if choice.letter and choice.letter == event.character
+                choice
+                for choice in self.wording.choices(self.item)
+                if choice.letter and choice.letter == event.character
             ]
             if choices:
                 event.stop()
@@ -90,7 +92,7 @@ class SheetPane(SheetView):
             case "evidence" | "region" | "to_evidence":
                 return item is not None and bool(self.place) and self._beside
             case "type":
-                return item is not None and self.keying.way(item) not in ("choice", "many")
+                return item is not None and self.keying.entry_kind(item) not in ("choice", "many")
             case "full":
                 return item is not None and item.field.kind == "interval" and item.field.most is not None
             case "drop":
@@ -109,14 +111,14 @@ class SheetPane(SheetView):
             return
         # An input method delivers a digit later than its key, so the time of the first key is unknown.
         self.keying.touch(None if composed else self.clock.now())
-        flag = next((choice.value for choice in self.way.flags(item) if choice.key == str(digit)), None)
+        flag = next((choice.value for choice in self.wording.flags(item) if choice.key == str(digit)), None)
         if flag is not None and not self.keying.digits:
             self.answering.raise_flag(flag)
             return
-        if self.clash and self.keying.way(item) not in ("choice", "many"):
+        if self.clash and self.keying.entry_kind(item) not in ("choice", "many"):
             self._reject_input(self.next_words)
             return
-        match self.keying.take(item, self.way.choices(item), str(digit)):
+        match self.keying.add_digit(item, self.wording.choices(item), str(digit)):
             case "menu":
                 self.action_other()
             case "type":
@@ -139,14 +141,14 @@ class SheetPane(SheetView):
         if item is None:
             self.answering.hand_in()
             return
-        if waits(self.drafts, item) and not self.keying.digits:
+        if has_draft(self.drafts, item) and not self.keying.digits:
             self._give_chosen(item)
             return
         if self.clash and not self.keying.digits:
             self._list_others(marked=False)
             return
         answered = self.sheet.head(item.spot) is not None
-        match self.keying.enter(item, self.way.choices(item), answered):
+        match self.keying.effect_of_enter(item, self.wording.choices(item), answered):
             case ("give", value):
                 self.answering.give(value)
             case ("turn", value):
@@ -156,7 +158,7 @@ class SheetPane(SheetView):
             case "menu" | "open" if self.keying.follows:
                 self.keying.follows = False
                 self.say("The item before is kept; this one is open.")
-                self.post_message(self.Turned())
+                self.post_message(self.KeysChanged())
             case "open":
                 self._reject_input(self.next_words)
             case "menu":
@@ -172,17 +174,17 @@ class SheetPane(SheetView):
 
     def _give_choice(self, item: SheetItem, choice: AnswerChoice) -> None:
         """Give an option as the answer, or toggle it if the answer has several."""
-        if self.keying.way(item) == "many" and choice.value is not NOT_SEEN:
+        if self.keying.entry_kind(item) == "many" and choice.value is not NOT_SEEN:
             self._turn_option(item, choice.value)
         else:
             self.answering.give(choice.value)
 
     def _turn_option(self, item: SheetItem, option: object) -> None:
         """Toggle an option of several. Enter gives the selection."""
-        turn(self.drafts, item, self.sheet.value(item.spot), option)
+        toggle_option(self.drafts, item, self.sheet.value(item.spot), option)
         self.say("")
-        self.keep_soon()
-        self.post_message(self.Turned())
+        self.store_place_soon()
+        self.post_message(self.KeysChanged())
 
     def _give_chosen(self, item: SheetItem) -> None:
         """Give the chosen options as the answer."""
@@ -195,7 +197,7 @@ class SheetPane(SheetView):
     def _reject_input(self, words: str) -> None:
         """Show why the input is not an answer. The input is discarded."""
         self.say(words)
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())
 
     def _give_shown(self) -> None:
         """Give the step shown as the answer."""
@@ -217,8 +219,8 @@ class SheetPane(SheetView):
     def _set_digits(self, digits: str) -> None:
         self.keying.digits = digits
         self.say("")
-        self.keep_soon()
-        self.post_message(self.Turned())
+        self.store_place_soon()
+        self.post_message(self.KeysChanged())
 
     # -- what an answer rests on -----------------------------------------------------------------------------
 
@@ -228,7 +230,7 @@ class SheetPane(SheetView):
             self.say("No step is shown here.")
             return
         self.keying.touch(self.clock.now())
-        self.answering.again(evidence=self.place, region=None)
+        self.answering.change_companions(evidence=self.place, region=None)
 
     def action_to_evidence(self) -> None:
         """Go to the step that is the answer's evidence."""
@@ -238,22 +240,22 @@ class SheetPane(SheetView):
         head = self.sheet.head(item.spot)
         place = self.drafts.get((item.spot, "evidence")) or (head.evidence if head is not None else None)
         if place:
-            self.post_message(self.Wanted("place", place))
+            self.post_message(self.Requested("place", place))
         else:
             self.say("This answer rests on no step.")
 
     def action_region(self) -> None:
         """Select a region of the phone as the evidence, or as the answer of a box field."""
         item = self.item
-        self.draw("answer" if item is not None and item.field.kind == "box" else "region")
+        self.request_region("answer" if item is not None and item.field.kind == "box" else "region")
 
-    def draw(self, what: str) -> None:
+    def request_region(self, what: str) -> None:
         """Ask the screen for a region, as `answer` or as evidence (`region`)."""
         if not self.place:
             self.say("No step is shown here.")
             return
         self.drawing = what
-        self.post_message(self.Wanted("region"))
+        self.post_message(self.Requested("region"))
 
     def take_region(self, place: str, region: Region) -> None:
         """Take a region that was drawn at a place."""
@@ -263,7 +265,7 @@ class SheetPane(SheetView):
             self.drafts[self.keying.spot or FieldReference("", ""), "evidence"] = place
             self.answering.give(list(region))
         elif what == "region":
-            self.answering.again(evidence=place, region=region)
+            self.answering.change_companions(evidence=place, region=region)
 
     # -- what is added, typed, or taken back ------------------------------------------------------------------
 
@@ -303,8 +305,8 @@ class SheetPane(SheetView):
         message.stop()
         self.entry.enter()
 
-    @on(AnswerLine.Left)
-    def _leave_line(self, message: AnswerLine.Left) -> None:
+    @on(AnswerLine.Exited)
+    def _leave_line(self, message: AnswerLine.Exited) -> None:
         message.stop()
         self.entry.leave(message.by)
 
@@ -312,7 +314,7 @@ class SheetPane(SheetView):
     def _keep_line(self, message: AnswerLine.Changed) -> None:
         message.stop()
         if self.typing:
-            self.keep_soon()
+            self.store_place_soon()
 
     # -- other answers ---------------------------------------------------------------------------------------
 
@@ -323,9 +325,9 @@ class SheetPane(SheetView):
     def _list_others(self, *, marked: bool = True) -> None:
         item = self.item
         self.keying.digits = ""
-        entries = always() if item is None else others_of(self.way, self.sheet, item, self.place)
+        entries = general_entries() if item is None else other_answers(self.wording, self.sheet, item, self.place)
         if item is not None and self.clash:
-            words = entries_of(self.way, self.sheet, item)
+            words = clash_entries(self.wording, self.sheet, item)
             entries = words if self.sheet.committed else [*words, *entries]
             self._open_menu("Which of your answers stands?", entries, marked=marked)
             return
@@ -337,7 +339,7 @@ class SheetPane(SheetView):
         self.menu.close()
         self.options.display = True
         self.items.focus()
-        self.turned()
+        self.update_keys()
         kind, _, which = message.id.partition(" ")
         if which:
             self.keying.touch(self.clock.now())
@@ -351,24 +353,24 @@ class SheetPane(SheetView):
             case "flag":
                 self.answering.raise_flag(which)
             case "sure":
-                self.answering.again(confidence=float(which))
+                self.answering.change_companions(confidence=float(which))
             case "shown":
                 self._give_shown()
             case "draw":
-                self.draw("answer")
+                self.request_region("answer")
             case "guide":
-                self.post_message(self.Wanted("guide"))
+                self.post_message(self.Requested("guide"))
             case "full" | "type" | "note" | "cite" | "confidence" | "evidence" | "region" | "to_evidence" | "undo":
                 await self.run_action(kind)
 
     def action_confidence(self) -> None:
         """Ask how sure the rater is."""
-        self._open_menu("How sure", sures(self.way))
+        self._open_menu("How sure", confidence_entries(self.wording))
 
     def _open_menu(self, title: str, entries: list[MenuEntry], *, marked: bool = True) -> None:
         self.options.display = False  # the menu takes their place
         self.menu.open(title, entries, marked=marked)
-        self.turned()
+        self.update_keys()
 
     # -- by mouse --------------------------------------------------------------------------------------------
 
@@ -380,11 +382,11 @@ class SheetPane(SheetView):
             return
         self.items.focus()
         self.keying.touch(self.clock.now())
-        for choice in self.way.choices(item):
+        for choice in self.wording.choices(item):
             if choice.key == message.key:
                 self._give_choice(item, choice)
                 return
-        for flag in self.way.flags(item):
+        for flag in self.wording.flags(item):
             if flag.key == message.key:
                 self.answering.raise_flag(flag.value)
 

@@ -11,7 +11,7 @@ from textual.content import Content
 from lab.core.label import Label, Missing
 from lab.core.plain_text import plain
 from lab.core.rating_sheet import MISSING, FieldReference, Sheet
-from lab.core.screen_clock import span
+from lab.core.screen_clock import format_duration
 from lab.core.study import Study
 from lab.runs.descriptions import one_line
 from lab.studies.judges_beside import JudgeAnswer
@@ -75,7 +75,7 @@ def item_words(way: Wording, sheet: Sheet, item: SheetItem, drafts: Drafts) -> C
             parts.append((f"\n{plain(target.detail)}", PLAIN))
         parts.append(("\n", ""))
     parts.append((way.ask(item), ACCENT if target is not None else "bold"))
-    if hint := plain(way.protocol.hinted(way.locale, item.field)):
+    if hint := plain(way.protocol.hint(way.locale, item.field)):
         parts.append((f"\n{hint}", MUTED))
     head = sheet.head(item.spot) if item.spot not in sheet.clashes else None
     text = head.value if head is not None and isinstance(head.value, str) and item.field.kind == "text" else ""
@@ -110,7 +110,7 @@ def _details(way: Wording, sheet: Sheet, head: Label | None, waiting: Mapping[st
 # -- around it -------------------------------------------------------------------------------------------------
 
 
-class RaterProgress(NamedTuple):
+class TitleCounts(NamedTuple):
     """Progress of a rater: this unit is the `at`-th of `dealt`. `done` are handed in, `today` of them today."""
 
     at: int
@@ -119,7 +119,7 @@ class RaterProgress(NamedTuple):
     today: int
 
 
-def title_words(study: Study, stage: str, count: RaterProgress, person: str, seat: str, pace: Pace, width: int) -> str:
+def title_words(study: Study, stage: str, count: TitleCounts, person: str, seat: str, pace: Pace, width: int) -> str:
     """Return the line above in so many columns: study, progress, pace, and person.
 
     If the room is too small only the study's title is cut.
@@ -133,7 +133,7 @@ def title_words(study: Study, stage: str, count: RaterProgress, person: str, sea
     elif stage == "repeat":
         parts.append("once more")
     parts.append(f"{count.today} done today" if count.today else "")
-    parts.append(f"{span(each)} each" if each is not None else "")
+    parts.append(f"{format_duration(each)} each" if each is not None else "")
     parts.append(f"{int(worked // 60)} min")
     parts.append(f"{person}, {seat}")
     rest = "   ".join(part for part in parts if part)
@@ -151,7 +151,7 @@ def introduction_title(session: RatingSession, seat: str, reads: bool, width: in
     return f"{name}   {rest}"
 
 
-def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
+def result_content(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
     """Return what a rater learns after handing in a unit: derived values, and right answers beside their own."""
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}
@@ -159,7 +159,7 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
         item = items.get(comparison.spot)
         name = way.title(item) if item is not None else comparison.spot.field
         gold = str(comparison.gold.value) if item is None else value_words(way, item, comparison.gold.value)
-        text = str(comparison.said) if item is None else _value_words(way, item, comparison.said)
+        text = str(comparison.answer) if item is None else _value_words(way, item, comparison.answer)
         sign = ("✓ ", SUCCESS) if comparison.right else ("✗ ", ERROR)
         both = f"   {way.sheet('_you', text)}\n   {way.sheet('_gold', gold)}\n"
         answers = f"   {text}\n" if comparison.right else both
@@ -173,7 +173,7 @@ def derived_words(way: Wording, sheet: Sheet, handed: HandedIn, derived: Sequenc
     return Content.assemble(*parts)
 
 
-def judges_words(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> Content:
+def judges_content(way: Wording, sheet: Sheet, judges: Sequence[JudgeAnswer]) -> Content:
     """Return the judges' answers at each place of a handed-in sheet, below the rater's own."""
     parts: list[Content | tuple[str, str] | str] = []
     items = {item.spot: item for item in items_of(sheet)}

@@ -23,8 +23,8 @@ from lab.studies.rating_session import Drafts, HandedIn, RatingSession, Times, m
 from lab.studies.sheet_items import NOT_SEEN, SheetItem, by_digits, items_of
 from lab.studies.sheet_wording import Wording, clash_at, value_words
 from screens.annotate.answer_field import AnswerLine
-from screens.annotate.answer_keys import KeyedItem
-from screens.annotate.chosen_options import chosen_in, keys_of_set, not_enough, waiting_words, waits
+from screens.annotate.answer_keys import ItemKeying
+from screens.annotate.chosen_options import chosen_in, chosen_keys, has_draft, not_enough, waiting_words
 from screens.annotate.clashes import clash_words
 from screens.annotate.keys import SHEET_KEYS, ActiveKeys
 from screens.annotate.menu import Menu
@@ -32,8 +32,8 @@ from screens.annotate.phone_pane import Evidence
 from screens.annotate.rows import AnswerOptions, SheetItems
 from screens.annotate.sheet_text import item_words
 from screens.key_names import with_keys
-from screens.lab import TellsRefusals
-from screens.slip import Slip
+from screens.lab import ReportsErrors
+from screens.slip import KeyGuard
 from screens.theme import ERROR
 from screens.widgets.border_words import write_subtitle
 from screens.widgets.lines import LineList
@@ -47,7 +47,7 @@ _SETTLES = 1.0
 """Seconds without a change after which the rater's place and drafts are stored."""
 
 
-class SheetView(TellsRefusals, Vertical):
+class SheetView(ReportsErrors, Vertical):
     """A rater's sheet and their place on it. `SheetPane` adds the keys that answer it."""
 
     BINDING_GROUP_TITLE = "Sheet"
@@ -60,7 +60,7 @@ class SheetView(TellsRefusals, Vertical):
         label: Label
 
     @dataclass
-    class HandedIn(Message):
+    class UnitHandedIn(Message):
         """Message: the unit is handed in."""
 
         handed: HandedIn
@@ -70,17 +70,17 @@ class SheetView(TellsRefusals, Vertical):
         """Message: in a handed-in unit the clashes are settled, or left for later."""
 
     @dataclass
-    class At(Message):
+    class ItemChanged(Message):
         """Message: another line is the current one. `item` is None on the last."""
 
         item: SheetItem | None
 
     @dataclass
-    class Turned(Message):
+    class KeysChanged(Message):
         """Message: the effect of keys changed, since a menu or line was opened or left, or input was added."""
 
     @dataclass
-    class Wanted(Message):
+    class Requested(Message):
         """Message: the sheet asks its screen for `guide`, `region`, `search`, `place` or (without answers) `undo`."""
 
         what: str
@@ -109,14 +109,14 @@ class SheetView(TellsRefusals, Vertical):
         """Places that have been the current one since this sheet was opened."""
         self.typing = ""
         """Use of the open line: `answer`, `note`, `cites`, `search`; empty while it is closed."""
-        self.keying = KeyedItem()
+        self.keying = ItemKeying()
         self.drawing = ""
         """Use of the next region drawn beside the sheet: `answer`, `region`; empty while none is requested."""
         self.items = items or SheetItems()
-        self.ask = StatusLine("ask")
+        self.question_line = StatusLine("ask")
         self.options = AnswerOptions()
-        self.wrong = StatusLine("wrong")
-        self.slip = Slip(self.clock)
+        self.problem_line = StatusLine("wrong")
+        self.slip = KeyGuard(self.clock)
         """Pause after handing in, in which no key acts on the next sheet."""
         self.line = AnswerLine(self.clock, self.pace)
         self.menu = Menu()
@@ -126,10 +126,10 @@ class SheetView(TellsRefusals, Vertical):
         yield self.items
         with Vertical(id="item", classes="pane"):
             with VerticalScroll(id="asked", can_focus=False):
-                yield self.ask
+                yield self.question_line
             with VerticalScroll(id="choices", can_focus=False):
                 yield self.options
-            yield self.wrong
+            yield self.problem_line
         yield self.line
         yield self.menu
 
@@ -138,7 +138,7 @@ class SheetView(TellsRefusals, Vertical):
         for part in (self.asked, self.choices):
             for attribute in ("virtual_size", "scroll_y", "size"):
                 self.watch(part, attribute, self.tell_keys, init=False)
-        self._keep_timer = self.set_interval(_SETTLES, self.keep, pause=True)  # `keep_soon` resumes it
+        self._keep_timer = self.set_interval(_SETTLES, self.store_place, pause=True)  # `keep_soon` resumes it
 
     # -- which unit ------------------------------------------------------------------------------------------
 
@@ -158,17 +158,17 @@ class SheetView(TellsRefusals, Vertical):
         item = self.item
         if item is None or self.sheet.committed or item.spot in self.sheet.clashes:
             return None
-        return self.rating.prelabels.get(item.spot) if self.sheet.head(item.spot) is None else None
+        return self.open_session.prelabels.get(item.spot) if self.sheet.head(item.spot) is None else None
 
     @property
-    def way(self) -> Wording:
+    def wording(self) -> Wording:
         """Wording of this unit's questions."""
-        session = self.rating
+        session = self.open_session
         swap = session.assignment.swap if session.assignment is not None else False
         return Wording(session.study.protocol, session.locale, swap, self.unseen)
 
     @property
-    def rating(self) -> RatingSession:
+    def open_session(self) -> RatingSession:
         """Rating session whose unit is open."""
         assert self.session is not None
         return self.session
@@ -176,23 +176,23 @@ class SheetView(TellsRefusals, Vertical):
     @property
     def sheet(self) -> Sheet:
         """This rater's answers to the unit so far."""
-        open_sheet = self.rating.sheet
+        open_sheet = self.open_session.sheet
         assert open_sheet is not None
         return open_sheet
 
     def open(self, session: RatingSession) -> str:
         """Show the session's open unit where the rater left it. Return their place in the run."""
         self.session = session
-        rest = self.rating.rest()
+        rest = self.open_session.last_position()
         self.drafts, self.times, self.seen = dict(rest.drafts), dict(rest.times), set()
         self.close_line()
-        self.items.show(self.sheet, self.way)
+        self.items.show(self.sheet, self.wording)
         self.items.changed()
         spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
         # A clash comes first, wherever the rater left.
         spot = next((item.spot for item in items_of(self.sheet) if clash_at(self.sheet, item)), spot)
         self._stored_state = (spot, rest.place, dict(self.drafts))
-        self.keying = KeyedItem()
+        self.keying = ItemKeying()
         self.go(spot)
         self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
         self.items.focus()
@@ -227,18 +227,18 @@ class SheetView(TellsRefusals, Vertical):
         self.drawing = ""
         for part in (self.asked, self.choices):
             part.scroll_home(animate=False)
-        self.post_message(self.At(item))
+        self.post_message(self.ItemChanged(item))
         self.say("")
-        self.keep_soon()
+        self.store_place_soon()
 
-    def _begin_keying(self, spot: FieldReference | None) -> KeyedItem:
+    def _begin_keying(self, spot: FieldReference | None) -> ItemKeying:
         """Return the state of a new current item, with the times of an earlier draft there."""
         now = self.clock.now()
         was = self.times.pop(spot, None) if spot is not None else None
         if was is None:
-            return KeyedItem(spot, now, self.pace.away)
+            return ItemKeying(spot, now, self.pace.away)
         idle = was.idle_ms + 1000 * seconds_passed(was.left_at, now)
-        return KeyedItem(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
+        return ItemKeying(spot, was.shown_at, self.pace.away, idle, was.first_key_at, begun=was.begun)
 
     def _hold_times(self) -> None:
         """Store the times of the item that is left, if it has a draft."""
@@ -270,20 +270,20 @@ class SheetView(TellsRefusals, Vertical):
 
     # -- keeping where one is --------------------------------------------------------------------------------
 
-    def keep_soon(self) -> None:
+    def store_place_soon(self) -> None:
         """Store place and drafts after a pause without further changes."""
         self._keep_timer.reset()
         self._keep_timer.resume()
 
-    def looked(self, place: str) -> None:
+    def set_place(self, place: str) -> None:
         """Record the place shown beside the sheet."""
         if place != self.place:
             turned, self.place = bool(place) is not bool(self.place), place
-            self.keep_soon()
+            self.store_place_soon()
             if turned:
                 self.refresh_bindings()
 
-    def keep(self, *, leaving: bool = False) -> None:
+    def store_place(self, *, leaving: bool = False) -> None:
         """Store place and drafts, if they changed. `leaving` stores them anyway, for the time of leaving."""
         self._keep_timer.pause()
         session = self.session
@@ -295,7 +295,7 @@ class SheetView(TellsRefusals, Vertical):
         if state == self._stored_state and not (leaving and self.keying.spot):
             return
         try:
-            session.look(*state, self.times | self._current_times)
+            session.record_position(*state, self.times | self._current_times)
         except LabError as error:
             self.say(error.body)
             return
@@ -329,44 +329,44 @@ class SheetView(TellsRefusals, Vertical):
 
     def renew(self) -> None:
         """Paint the sheet's present state."""
-        self.items.show(self.sheet, self.way)
+        self.items.show(self.sheet, self.wording)
         self.say("")
 
     def say(self, wrong: str) -> None:
         """Paint the current item, with a line about what went wrong (empty for nothing)."""
         item = self.item
         answered_count = len([line for line in self.items.items if self.sheet.head(line.spot) is not None])
-        self.items.entitle(self.title, f"{answered_count} of {len(self.items.items)}")
-        self.wrong.say(Content.styled(wrong, ERROR))
-        self.wrong.display = bool(wrong)
+        self.items.write_titles(self.title, f"{answered_count} of {len(self.items.items)}")
+        self.problem_line.say(Content.styled(wrong, ERROR))
+        self.problem_line.display = bool(wrong)
         if item is None:
             text = self._open_count()
-            self.ask.say(Content.styled(self.way.sheet("_hand_in"), "bold"))
-            self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else text)
+            self.question_line.say(Content.styled(self.wording.sheet("_hand_in"), "bold"))
+            self.options.show((), says=self.wording.sheet("_is_handed_in") if self.sheet.committed else text)
             self.take_room()
             return
-        two = clash_words(self.way, self.sheet, item)
-        self.ask.say(Content.assemble(item_words(self.way, self.sheet, item, self.drafts), two))
+        two = clash_words(self.wording, self.sheet, item)
+        self.question_line.say(Content.assemble(item_words(self.wording, self.sheet, item, self.drafts), two))
         head = self.sheet.head(item.spot)
-        many = self.keying.way(item) == "many"
-        choices = self.way.choices(item) if many or self.keying.way(item) == "choice" else []
+        many = self.keying.entry_kind(item) == "many"
+        choices = self.wording.choices(item) if many or self.keying.entry_kind(item) == "choice" else []
         stand = [label.value for label in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
         if head is not None and head.reason_missing == "cannot_judge":
             stand.append(NOT_SEEN)
         marked_keys = {choice.key for choice in choices if choice.value in stand}
         if many:
-            marked_keys |= keys_of_set(choices, chosen_in(self.drafts, item, self.sheet.value(item.spot)))
-        flags = self.way.flags(item)
+            marked_keys |= chosen_keys(choices, chosen_in(self.drafts, item, self.sheet.value(item.spot)))
+        flags = self.wording.flags(item)
         raised = {flag.key for flag in flags if self.sheet.value(FieldReference(item.spot.target, flag.value))}
-        how = with_keys(self, self.keying.how(item, head is not None, self.way.sheet))
-        if not self.keying.digits and waits(self.drafts, item):
-            how = waiting_words(self.way, chosen_in(self.drafts, item, None))
+        how = with_keys(self, self.keying.how_to_answer(item, head is not None, self.wording.sheet))
+        if not self.keying.digits and has_draft(self.drafts, item):
+            how = waiting_words(self.wording, chosen_in(self.drafts, item, None))
         if (prelabel := self.prelabel) is not None:
-            words = self.way.sheet("_prelabel", value_words(self.way, item, prelabel.value))
-            keys = with_keys(self, f"{{answer.accept}}: {self.way.sheet('_accept')}")
+            words = self.wording.sheet("_prelabel", value_words(self.wording, item, prelabel.value))
+            keys = with_keys(self, f"{{answer.accept}}: {self.wording.sheet('_accept')}")
             how = "\n".join(filter(None, (words, keys, how)))
         if flags and head is None:
-            how = f"{how} {self.way.sheet('_flag_first')}".strip()
+            how = f"{how} {self.wording.sheet('_flag_first')}".strip()
         self.options.show(choices, flags, marked_keys | raised, how, many=many)
         self.take_room()
 
@@ -389,10 +389,10 @@ class SheetView(TellsRefusals, Vertical):
     def _open_count(self) -> str:
         """Return a text about what is still open, or that everything is answered."""
         if open_count := len(self.sheet.unanswered):
-            return self.way.sheet("_some_open", open_count)
+            return self.wording.sheet("_some_open", open_count)
         unsaid = {*may_stay_open(self.sheet)}
-        asks = [self.way.ask(item) for item in self.items.items if item.spot in unsaid]
-        return self.way.sheet("_may_stay", " · ".join(asks)) if asks else self.way.sheet("_all_said")
+        asks = [self.wording.ask(item) for item in self.items.items if item.spot in unsaid]
+        return self.wording.sheet("_may_stay", " · ".join(asks)) if asks else self.wording.sheet("_all_said")
 
     def go_on(self, spot: FieldReference) -> None:
         """Go to the next item after a place: all required ones, and each optional one once."""
@@ -411,8 +411,10 @@ class SheetView(TellsRefusals, Vertical):
         below = max(_LEAST, height - 2 * _LEAST)
         self.menu.styles.max_height, self.line.styles.max_height = min(11, below), min(9, below)
         entry_rows = min(below, self.menu.count + 2) if self.menu.display else min(below, 3) if self.line.display else 0
-        room = max(1, min(round(height * _ITEM), height - _LEAST - entry_rows) - 2 - (1 if self.wrong.said else 0))
-        asks = len(self.ask.said.wrap(width))
+        room = max(
+            1, min(round(height * _ITEM), height - _LEAST - entry_rows) - 2 - (1 if self.problem_line.said else 0)
+        )
+        asks = len(self.question_line.said.wrap(width))
         gives = self.options.rows(width) if self.options.display else 0
         option_rows = min(gives, max(2, room - min(asks, max(2, room // 3))))
         self.choices.styles.max_height = max(1, option_rows)
@@ -472,15 +474,15 @@ class SheetView(TellsRefusals, Vertical):
         if item is None:
             if self.sheet.unanswered:
                 return "{answer.next} goes to the first that is open."
-            return "{answer.next} hands in" + ("; there is no going back." if self.way.protocol.forward else ".")
+            return "{answer.next} hands in" + ("; there is no going back." if self.wording.protocol.forward else ".")
         if self.clash and not self.keying.digits:
             return "{answer.next}: settle which answer stands."
-        if not self.keying.digits and waits(self.drafts, item):
+        if not self.keying.digits and has_draft(self.drafts, item):
             return not_enough(item, chosen_in(self.drafts, item, None)) or "{answer.next}: this is the answer."
         return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
 
-    def turned(self) -> None:
+    def update_keys(self) -> None:
         """Update keys and layout, and post `Turned`."""
         self.refresh_bindings()
         self.take_room()
-        self.post_message(self.Turned())
+        self.post_message(self.KeysChanged())

@@ -14,7 +14,7 @@ from lab.studies.judges_beside import judges_beside
 from lab.studies.practice import PracticeItem
 from lab.studies.rating_session import HandedIn, RatingSession, why_closed
 from screens.annotate.attendance import Attendance
-from screens.annotate.introduction import RoomIntroduction
+from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.results import practice_result, unit_result
 from screens.annotate.room_lines import View
@@ -49,7 +49,7 @@ class StudyCourse:
         store: Store,
         settings: Settings,
         attendance: Attendance,
-        introduction: RoomIntroduction,
+        introduction: IntroductionCourse,
     ) -> None:
         self._owner = owner
         self._store = store
@@ -110,7 +110,7 @@ class StudyCourse:
         The introduction comes first, then clashes to settle, then open units.
         """
         session = self._session
-        self._attendance.count()
+        self._attendance.refresh_progress()
         self.held = False
         if self._introduction.part is not None:
             return self._introduction_part()
@@ -149,7 +149,7 @@ class StudyCourse:
             learned = practice_result(session, handed, self._introduction.result_page(handed))
             return CoursePage("told", translated(session.locale, "practice"), learned)
         self._attendance.pace.end_unit()
-        self._attendance.count()
+        self._attendance.refresh_progress()
         judges = judges_beside(session)
         # Whoever has seen right answers or judges' answers may no longer change their own.
         final = session.study.protocol.forward or handed.compared or judges
@@ -180,4 +180,4 @@ class StudyCourse:
     def take_back(self) -> None:
         """Reopen the open unit. Raise `LabError` if that is not possible."""
         self._session.reopen()
-        self._attendance.count()
+        self._attendance.refresh_progress()

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from lab.core.errors import LabError
 from screens.home.studies import OwnStudies, StudyRow, study_rows
-from screens.lab import Failed, lab_of, post_if_newest
+from screens.lab import WorkFailed, lab_of, post_if_newest
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -46,12 +46,12 @@ class DealtStudies(OwnStudies):
     def _read(self, last_study: str) -> None:
         try:
             rows = study_rows(self._store, self._person, others=False)
-            only = lab_of(self).only
+            only = lab_of(self).only_study
             if only is not None:
                 rows = [row for row in rows if (row.line.id, row.line.version) == (only.id, only.version)]
             post_if_newest(self, self.Read(rows, last_study))
         except LabError as error:
-            self.post_message(Failed(error))
+            self.post_message(WorkFailed(error))
 
     @on(Read)
     def _show(self, message: Read) -> None:

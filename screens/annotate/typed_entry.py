@@ -53,7 +53,7 @@ class TypedEntry:
     @property
     def guide(self) -> str:
         """The study's guideline in this rater's language."""
-        return self.view.way.protocol.guided(self.view.way.locale)
+        return self.view.wording.protocol.guideline(self.view.wording.locale)
 
     def search(self) -> None:
         """Open the line for a search beside the sheet. Enter goes to the next match."""
@@ -65,13 +65,13 @@ class TypedEntry:
         line.open(title, words, hint)
         if not fresh:
             line.begin(self.view.keying.first_key_at)
-        self.view.turned()
+        self.view.update_keys()
 
     def enter(self) -> None:
         """Store the line's text for its purpose. If it is not valid, show why and keep the line open."""
         line, item = self.view.line, self.view.item
         if self.view.typing == SEARCH and line.text.strip():
-            self.view.post_message(self.view.Wanted(SEARCH, line.text.strip()))
+            self.view.post_message(self.view.Requested(SEARCH, line.text.strip()))
             return
         if item is None or self.view.typing == SEARCH:
             self.leave()
@@ -79,7 +79,7 @@ class TypedEntry:
         if self.view.typing == "note":
             self.view.close_line()
             self.view.drafts.pop((item.spot, "note"), None)
-            self.answering.again(note=line.text.strip())
+            self.answering.change_companions(note=line.text.strip())
         elif self.view.typing == "cites":
             words = line.text.strip().removeprefix("§")
             if words and clause_of(f"§{words}", self.guide) is None:
@@ -87,7 +87,7 @@ class TypedEntry:
                 return
             self.view.close_line()
             self.view.drafts.pop((item.spot, "cites"), None)
-            self.answering.again(cites=f"§{words}" if words else "")
+            self.answering.change_companions(cites=f"§{words}" if words else "")
         elif not line.text.strip() and not item.field.required:
             self.view.drafts.pop((item.spot, "answer"), None)
             self.view.close_line()
@@ -95,7 +95,7 @@ class TypedEntry:
         elif not self._give(line):
             return
         self.view.items.focus()
-        self.view.turned()
+        self.view.update_keys()
 
     def _give(self, line: AnswerLine) -> bool:
         assert self.view.item is not None
@@ -119,5 +119,5 @@ class TypedEntry:
         if by:
             self.view.items.action_move(by)
         self.view.say("")
-        self.view.keep_soon()
-        self.view.turned()
+        self.view.store_place_soon()
+        self.view.update_keys()

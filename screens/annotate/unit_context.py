@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from lab.core.blinding import NOBODY, blinded
+from lab.core.blinding import NOBODY, blind_event
 from lab.core.plain_text import plain
 from lab.core.protocol import Show
 from lab.core.rounding import count
 from lab.core.step import Observation
-from lab.core.study import Given
+from lab.core.study import UnitText
 from lab.core.task import Persona, Task
 from lab.core.trace import Asked, Ended, Started, Step
 from lab.runs.descriptions import one_line, score_words, status_words
 from lab.runs.recorded_run import PlaceView
 from lab.studies.design_drafts import texts
 from lab.studies.persona_prose import persona_prose
-from screens.persona_facts import moment_words, outline
+from screens.persona_facts import fact_lines, moment_words
 from screens.replay import step_pane
 from screens.replay.step_pane import Part
 from screens.theme import HEADING, MUTED
@@ -39,7 +39,7 @@ class ContextSection(NamedTuple):
 
     title: str
     body: tuple[Part, ...]
-    brief: str = ""
+    summary: str = ""
 
 
 def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
@@ -71,7 +71,7 @@ def task_sections(task: Task, shows: Collection[Show]) -> list[ContextSection]:
 def _blind_task(task: Task, shows: Collection[Show]) -> Task:
     """Return a task without a run, blinded like one in a run."""
     # Blinding works on events, so wrap the task in one.
-    event = blinded(Started(trace="", task=task, agent=NOBODY), shows)
+    event = blind_event(Started(trace="", task=task, agent=NOBODY), shows)
     assert isinstance(event, Started)
     return event.task
 
@@ -87,7 +87,7 @@ def persona_sections(persona: Persona | None, locale: str = "en") -> list[Contex
             parts.append((f"{section.title}\n", "bold"))
             for paragraph in section.paragraphs:
                 parts += [(f"{paragraph.lead}. " if paragraph.lead else "", MUTED), (f"{paragraph.text}\n", "")]
-        facts = sum(bool(value) for _, _, value in outline(persona.facts))
+        facts = sum(bool(value) for _, _, value in fact_lines(persona.facts))
         name = f"{one_line(persona.name, 40)}, " if persona.name else ""
         sections.append(ContextSection("The person", tuple(parts), f"{name}{facts} facts"))
     if persona.log:
@@ -109,7 +109,7 @@ def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "
     return sections
 
 
-def given_section(material: Given, title: str = "") -> ContextSection:
+def given_section(material: UnitText, title: str = "") -> ContextSection:
     """Return a text or list that the unit itself provides."""
     parts: list[Part] = [(f"{plain(material.text)}\n", "")] if material.text else []
     gap = "\n\n" if any(len(item) > _SHORT for item in material.items) else "\n"
@@ -120,7 +120,7 @@ def given_section(material: Given, title: str = "") -> ContextSection:
     return ContextSection(plain(title or material.title, lines=False), tuple(parts), brief)
 
 
-def read(sections: Sequence[ContextSection]) -> Content:
+def full_content(sections: Sequence[ContextSection]) -> Content:
     """Return all sections in full, one below the other."""
     parts: list[Part] = []
     for section in sections:
@@ -128,7 +128,7 @@ def read(sections: Sequence[ContextSection]) -> Content:
     return Content.assemble(*parts).rstrip("\n")
 
 
-def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) -> list[Content]:
+def folded_lines(sections: Sequence[ContextSection], width: int, rows: int, key: str) -> list[Content]:
     """Return the first section in at most `rows` rows of `width` columns, and a row that names the rest.
 
     That row begins with the `key` that unfolds everything.
@@ -136,28 +136,28 @@ def folded(sections: Sequence[ContextSection], width: int, rows: int, key: str) 
     if not sections:
         return []
     first, *others = sections
-    lines = headed(first, width)
+    lines = summary_lines(first, width)
     more = len(lines) - rows
     lines_more = [f"{more} more {'line' if more == 1 else 'lines'}"] if more > 0 else []
-    lines_more += [f"{section.title}: {section.brief}" for section in others]
+    lines_more += [f"{section.title}: {section.summary}" for section in others]
     if lines_more:
         rest = Content.assemble((f"▸ {key}  ", "bold"), ("   ".join(lines_more), MUTED))
         return [*lines[:rows], rest.truncate(width, ellipsis=True)]
     return lines
 
 
-def headed(section: ContextSection, width: int) -> list[Content]:
+def summary_lines(section: ContextSection, width: int) -> list[Content]:
     """Return a section's title and short version, wrapped."""
-    words = Content.assemble((f"{section.title}  ", HEADING), (section.brief, ""))
+    words = Content.assemble((f"{section.title}  ", HEADING), (section.summary, ""))
     lines = words.wrap(max(1, width)) if width > 0 else [words]
     if len(lines) > 1 and lines[0].plain.strip() == section.title:
         return list(words.fold(width))  # a script without blanks may break anywhere
     return lines
 
 
-def in_a_line(section: ContextSection) -> bool:
+def is_short(section: ContextSection) -> bool:
     """Return True if a section is short enough to stay above the texts."""
-    return section.brief == "".join(text for text, _ in section.body).strip() and len(section.brief) <= _LINE
+    return section.summary == "".join(text for text, _ in section.body).strip() and len(section.summary) <= _LINE
 
 
 # -- one place of a run --------------------------------------------------------------------------------------
@@ -167,7 +167,9 @@ def place_words(view: PlaceView, shows: Collection[Show], *, after: bool) -> Con
     """Return the visible words of a place: thought, action and dialogue, and the texts on the screen."""
     if isinstance(view.event, Ended):
         sections = outcome_sections(view.event, shows)
-        over = Content.assemble(("The run is over here.\n\n", "bold"), read(sections), "\n\n" if sections else "")
+        over = Content.assemble(
+            ("The run is over here.\n\n", "bold"), full_content(sections), "\n\n" if sections else ""
+        )
         return Content.assemble(over, _screen_words(view.before, shows, "On the last screen"))
     after = after and view.after is not None
     observation = view.after if after and view.after is not None else view.before

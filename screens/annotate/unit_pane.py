@@ -19,9 +19,9 @@ from lab.studies.blinded_runs import Blinded
 from screens.annotate.keys import ActiveKeys
 from screens.annotate.phone_pane import Evidence, PhonePane, Region
 from screens.annotate.run_pane import RunPane
-from screens.annotate.unit_plan import above_texts, columns_of, names_of, pinned
-from screens.annotate.unit_texts import GivenTexts, UnitHeader, more_words
-from screens.lab import TellsRefusals
+from screens.annotate.unit_plan import above_texts, columns_of, header_sections, titled_runs
+from screens.annotate.unit_texts import GivenTexts, UnitHeader, paging_hint
+from screens.lab import ReportsErrors
 from screens.mirror.mirror import Mirror
 from screens.mirror.touchscreen import Touchscreen
 from screens.replay.run_player import RunPlayer
@@ -39,7 +39,7 @@ _TWO = (64, 18)
 """Columns and rows from which two runs are side by side. Below that one is shown, and a key switches."""
 
 
-class UnitPane(TellsRefusals, Vertical):
+class UnitPane(ReportsErrors, Vertical):
     """Pane of one unit: the instruction above, its runs side by side or its texts in columns.
 
     The sheet's keys call its methods. It takes the focus only while a region is drawn. Of two runs one is active: keys
@@ -51,19 +51,19 @@ class UnitPane(TellsRefusals, Vertical):
     """
 
     @dataclass
-    class Looked(Message, namespace="beside"):
+    class PlaceChanged(Message, namespace="beside"):
         """Message: another step is shown. `place` is in evidence form (`ID@7`); empty for none."""
 
         place: str
 
     @dataclass
-    class Closely(Message, namespace="beside"):
+    class CloseUpShown(Message, namespace="beside"):
         """Message: a picture was opened in full at a place, or another step's replaced it."""
 
         place: str
 
     @dataclass
-    class Boxed(Message, namespace="beside"):
+    class RegionDrawn(Message, namespace="beside"):
         """Message: the rater drew a region (left, top, right, bottom in pixels) on the screen before step `place`."""
 
         place: str
@@ -129,7 +129,7 @@ class UnitPane(TellsRefusals, Vertical):
         reading, keys = self.reading(), ActiveKeys(self.screen)
         paging = keys.paging
         for page in self._pages:
-            more = more_words(page, paging) if page in reading else ""
+            more = paging_hint(page, paging) if page in reading else ""
             fold = f"{keys.name('annotate.header') or 'w'}: fold" if page is self.header.page else ""
             short = more.partition(" (")[0]
             both = [f"{fold}   {more}".strip(), f"{fold}   {short}".strip(), short]
@@ -157,12 +157,12 @@ class UnitPane(TellsRefusals, Vertical):
         self._runs = runs = Blinded(self.runs_in, study, unit)
         self._started, self._evidence, self._active = {}, [], 0
         self._close()
-        names = names_of(study, unit, swap=self._swap)
+        names = titled_runs(study, unit, swap=self._swap)
         self._count = min(len(names), len(self.sides))
         for side, (run, name) in zip(self.sides, names, strict=False):
-            side.lay(runs, run, name, unit.step or 0)
+            side.show_run(runs, run, name, unit.step or 0)
         columns = columns_of(study, unit, swap=self._swap)
-        self.texts.lay(columns)
+        self.texts.show_columns(columns)
         self.query_one("#sides").display = bool(self._count)
         self.texts.display = not self._count
         kind = study.protocol.unit
@@ -175,10 +175,10 @@ class UnitPane(TellsRefusals, Vertical):
         if study is None or unit is None or runs is None:
             return
         if not self._count and not any(material.side for material in unit.given):
-            self.header.tell(above_texts(study, unit, swap=self._swap), unfolded=False, all=True)
+            self.header.set_sections(above_texts(study, unit, swap=self._swap), unfolded=False, all=True)
             return
-        sections = pinned(study, unit, self._started, runs.ends, swap=self._swap)
-        self.header.tell(sections, unfolded=unfolded)
+        sections = header_sections(study, unit, self._started, runs.ends, swap=self._swap)
+        self.header.set_sections(sections, unfolded=unfolded)
 
     @on(RunPlayer.Opened)
     def _add_started(self, message: RunPlayer.Opened) -> None:
@@ -223,7 +223,7 @@ class UnitPane(TellsRefusals, Vertical):
         for n, side in enumerate(self.sides):
             side.display = n < self._count and (two or n == self._active)
             side.update_classes({"-active": n == self._active, "-of-two": self._count == 2})
-            side.phone.leads = n == self._active
+            side.phone.feeds_page = n == self._active
             side.entitle()
         self.call_after_refresh(self.tell_keys)
 
@@ -276,7 +276,7 @@ class UnitPane(TellsRefusals, Vertical):
         side = self._active_side
         if side is None:
             return ""
-        return f"{side.named}, {side.place_words}" if self._count == 2 else side.place_words
+        return f"{side.title}, {side.place_words}" if self._count == 2 else side.place_words
 
     @on(RunPlayer.Moved)
     def _follow_move(self, message: RunPlayer.Moved) -> None:
@@ -285,9 +285,9 @@ class UnitPane(TellsRefusals, Vertical):
             self._post_place()
 
     def _post_place(self) -> None:
-        self.post_message(self.Looked(self.place))
+        self.post_message(self.PlaceChanged(self.place))
         if self._closely:
-            self.post_message(self.Closely(self.place))
+            self.post_message(self.CloseUpShown(self.place))
 
     @on(RunPlayer.Looked)
     def _renew_keys(self, message: RunPlayer.Looked) -> None:
@@ -327,7 +327,7 @@ class UnitPane(TellsRefusals, Vertical):
         if self._active_side is not None:
             self._active_side.move(by)
 
-    def edge(self, which: int) -> None:
+    def go_to_edge(self, which: int) -> None:
         """Go to the first step (0) or the end (-1)."""
         if self._active_side is not None:
             self._active_side.timeline.action_edge(which)
@@ -344,7 +344,7 @@ class UnitPane(TellsRefusals, Vertical):
         step = side.timeline.next_holding(needle, by)
         if step is not None:
             side.timeline.go(step)
-        return side.timeline.held_by(needle)
+        return side.timeline.match_words(needle)
 
     def turn_side(self) -> None:
         """Give the step keys to the other run of a pair."""
@@ -359,7 +359,7 @@ class UnitPane(TellsRefusals, Vertical):
     def turn_after(self) -> None:
         """Switch between the screen after the step and the one before it."""
         if self._active_side is not None:
-            self._active_side.turn()
+            self._active_side.toggle_after()
 
     def turn_overlay(self) -> None:
         """Switch the screen's texts over the phone on or off."""
@@ -375,7 +375,7 @@ class UnitPane(TellsRefusals, Vertical):
         """Enlarge the active side's phone, and make it visible."""
         if self._active_side is not None:
             self._active_side.show_phone()
-            self._active_side.phone.closer()
+            self._active_side.phone.zoom_in()
 
     def further(self) -> None:
         """Make the phone smaller by one level."""
@@ -395,10 +395,10 @@ class UnitPane(TellsRefusals, Vertical):
     def back(self) -> bool:
         """Close an enlarged phone, the picture in full, or the unfolded header. Return False if none is open."""
         if self.enlarged and self._active_side is not None:
-            self._active_side.phone.mirror.whole()
+            self._active_side.phone.mirror.show_whole()
             return True
         if self._closely:
-            return self.look_closely()
+            return self.toggle_close_up()
         if self.header.is_open and self.header.wanted:
             self.turn_header()
             return True
@@ -407,9 +407,9 @@ class UnitPane(TellsRefusals, Vertical):
     def scroll(self, pages: int) -> None:
         """Scroll by pages: the unfolded header, or the words of a step."""
         for page in self.reading(pages):
-            page.turn(pages)
+            page.scroll_pages(pages)
 
-    def look_closely(self) -> bool:
+    def toggle_close_up(self) -> bool:
         """Open or close the picture in full. Return False if there is none."""
         side = self._active_side
         if self._closely:
@@ -419,14 +419,14 @@ class UnitPane(TellsRefusals, Vertical):
             self._closely = True
             side.look_closely(True)
             self._take_room()
-            self.post_message(self.Closely(self.place))
+            self.post_message(self.CloseUpShown(self.place))
         else:
             return False
         return True
 
     # -- evidence --------------------------------------------------------------------------------------------
 
-    def cover(self, evidence: Sequence[Evidence]) -> None:
+    def mark_evidence(self, evidence: Sequence[Evidence]) -> None:
         """Mark the evidence of answers: steps in the list, regions on the phone."""
         if list(evidence) != self._evidence:
             self._evidence = list(evidence)
@@ -457,14 +457,14 @@ class UnitPane(TellsRefusals, Vertical):
     def _box_tap(self, message: Mirror.Tapped) -> None:
         message.stop()
         side = self._side_of(message.mirror)
-        tree = side.legible.tree if side is not None and side.legible is not None else None
-        under = tree.at(*message.at) if tree is not None else []
+        tree = side.readable_screen.tree if side is not None and side.readable_screen is not None else None
+        under = tree.nodes_at(*message.at) if tree is not None else []
         if under:
             left, top, right, bottom = min(under, key=lambda node: node.bounds.area).bounds
             self._finish_region(side, (left, top, right, bottom))
 
-    @on(PhonePane.Framed)
-    def _box_frame(self, message: PhonePane.Framed) -> None:
+    @on(PhonePane.RegionTaken)
+    def _box_frame(self, message: PhonePane.RegionTaken) -> None:
         message.stop()
         self._finish_region(self._side_of(message.phone.mirror), message.region)
 
@@ -475,7 +475,7 @@ class UnitPane(TellsRefusals, Vertical):
     def _finish_region(self, side: RunPane | None, region: Region) -> None:
         if self.drawing and side is not None and side.view is not None:
             self.draw_region(on=False)
-            self.post_message(self.Boxed(side.screen_place, region))
+            self.post_message(self.RegionDrawn(side.screen_place, region))
 
     @on(Mirror.Wheeled)
     def _ignore_wheel(self, message: Mirror.Wheeled) -> None:

@@ -7,33 +7,33 @@ from collections.abc import Mapping
 from textual.content import Content
 
 from lab.core.plain_text import plain
-from lab.core.study import Given, Study, Unit
+from lab.core.study import Study, Unit, UnitText
 from lab.core.trace import Ended, Started
 from lab.studies.blinded_runs import shows_runs
 from screens.annotate.unit_context import (
     ContextSection,
+    full_content,
     given_section,
-    in_a_line,
+    is_short,
     outcome_sections,
     persona_sections,
-    read,
     task_sections,
 )
 
 
-def sides_of(study: Study) -> tuple[str, str]:
+def side_titles(study: Study) -> tuple[str, str]:
     """Return the titles of the left and the right side."""
-    left, right = (study.protocol.sheet_said(study.locale, key) for key in ("_left", "_right"))
+    left, right = (study.protocol.sheet_word(study.locale, key) for key in ("_left", "_right"))
     return plain(left.capitalize(), lines=False), plain(right.capitalize(), lines=False)
 
 
-def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
+def titled_runs(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
     """Return the unit's runs in display order with their titles. A title never names the method."""
     if not shows_runs(study, unit):
         return []
     runs = list(unit.runs[:2])
     if study.protocol.unit == "pair of runs":
-        return list(zip(reversed(runs) if swap else runs, sides_of(study), strict=False))
+        return list(zip(reversed(runs) if swap else runs, side_titles(study), strict=False))
     if len(runs) == 2:
         return list(zip(runs, ("The run", "Reference"), strict=True))
     return [(run, "Steps") for run in runs]
@@ -41,13 +41,13 @@ def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
 
 def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Content]]:
     """Return the text columns of a unit without runs: its two sides, or one column with everything."""
-    if names_of(study, unit, swap=swap):
+    if titled_runs(study, unit, swap=swap):
         return []
     sides = _sided_texts(unit, swap=swap)
     if not sides:
-        sections = pinned(study, unit, {}, {}, swap=swap)
+        sections = header_sections(study, unit, {}, {}, swap=swap)
         above = above_texts(study, unit, swap=swap)
-        return [("To be judged", read([section for section in sections if section not in above]))]
+        return [("To be judged", full_content([section for section in sections if section not in above]))]
     return [(title, Content.assemble(*given_section(material).body)) for title, material in _with_titles(study, sides)]
 
 
@@ -56,18 +56,18 @@ def above_texts(study: Study, unit: Unit, *, swap: bool) -> list[ContextSection]
 
     Empty if all sections are short.
     """
-    sections = pinned(study, unit, {}, {}, swap=swap)
+    sections = header_sections(study, unit, {}, {}, swap=swap)
     if _sided_texts(unit, swap=swap):
         return sections
-    short = [section for section in sections if in_a_line(section)]
+    short = [section for section in sections if is_short(section)]
     return short if len(short) < len(sections) else []
 
 
-def pinned(
+def header_sections(
     study: Study, unit: Unit, started: Mapping[str, Started], ends: Mapping[str, Ended], *, swap: bool
 ) -> list[ContextSection]:
     """Return all sections above the runs or texts, the instruction first."""
-    shows, names = study.shown, names_of(study, unit, swap=swap)
+    shows, names = study.shown, titled_runs(study, unit, swap=swap)
     section_list: list[ContextSection] = []
     for run, name in names:
         start_event = started.get(run)
@@ -98,14 +98,14 @@ def _add_new_sections(sections: list[ContextSection], more: list[ContextSection]
         sections.append(section._replace(title=f"{section.title}, {whose.lower()}") if exists else section)
 
 
-def _sided_texts(unit: Unit, *, swap: bool) -> list[Given]:
+def _sided_texts(unit: Unit, *, swap: bool) -> list[UnitText]:
     """Return the sided texts in display order."""
     return sorted(
         (material for material in unit.given if material.side), key=lambda material: material.side, reverse=swap
     )
 
 
-def _with_titles(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
+def _with_titles(study: Study, sides: list[UnitText]) -> list[tuple[str, UnitText]]:
     """Return texts with titles. Compared sides are left and right, since their own titles may reveal more."""
     compared = any(field.sided for field in study.protocol.fields)
     if not compared or len(sides) != 2:
@@ -113,14 +113,15 @@ def _with_titles(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
     # A title that both sides share reveals nothing.
     same = _own_title(sides[0]) if sides[0].title == sides[1].title else ""
     return [
-        (f"{name}: {same}" if same else name, material) for name, material in zip(sides_of(study), sides, strict=True)
+        (f"{name}: {same}" if same else name, material)
+        for name, material in zip(side_titles(study), sides, strict=True)
     ]
 
 
-def _title_of(study: Study, material: Given) -> str:
+def _title_of(study: Study, material: UnitText) -> str:
     """Return a text's title, in the study's language if its protocol translates it."""
     return plain(study.protocol.word(study.locale, f"sides.{material.side}", material.title), lines=False)
 
 
-def _own_title(material: Given) -> str:
+def _own_title(material: UnitText) -> str:
     return given_section(material).title

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.events import Resize
 
 from screens.annotate.keys import ActiveKeys
-from screens.annotate.unit_context import ContextSection, folded, headed, read
+from screens.annotate.unit_context import ContextSection, folded_lines, full_content, summary_lines
 from screens.widgets.border_words import write_title
 from screens.widgets.status_line import StatusLine
 from screens.widgets.text_page import TextPage
@@ -37,7 +37,7 @@ class UnitHeader(Vertical):
         self.page.can_focus = False
         self.page.border_title = "What was asked"
         self.sections: list[ContextSection] = []
-        self.most = 24
+        self.pane_height = 24
         """Rows of the pane around the header."""
         self.wanted = False
         """True if a key unfolded it."""
@@ -47,14 +47,16 @@ class UnitHeader(Vertical):
         yield self.line
         yield self.page
 
-    def tell(self, sections: Sequence[ContextSection], *, unfolded: bool | None = None, all: bool = False) -> None:
+    def set_sections(
+        self, sections: Sequence[ContextSection], *, unfolded: bool | None = None, all: bool = False
+    ) -> None:
         """Show other sections. `unfolded` of None keeps the header as it is. With `all` no section is folded."""
         self.sections, self._all = list(sections), all
         self.display = bool(self.sections)
         if unfolded is not None:
             self.wanted = False
             self.set_class(unfolded, "-open")
-        self.page.show(read(self.sections))
+        self.page.show(full_content(self.sections))
         self.take_room()
 
     @property
@@ -78,20 +80,20 @@ class UnitHeader(Vertical):
     def take_room(self, height: int | None = None) -> None:
         """Set the header's height, as a part of the pane's rows."""
         if height is not None:
-            self.most = height
+            self.pane_height = height
         width = self.size.width
         if not width:
             return
         self.line.say(Content("\n").join(self._lines(width - 2)))
-        rows = sum(len(line.wrap(max(1, width - 5))) for line in read(self.sections).split("\n"))
+        rows = sum(len(line.wrap(max(1, width - 5))) for line in full_content(self.sections).split("\n"))
         part = _WANTED if self.wanted else _OPEN
-        self.page.styles.height = min(max(5, round(self.most * part)), rows + 2)
+        self.page.styles.height = min(max(5, round(self.pane_height * part)), rows + 2)
 
     def _lines(self, width: int) -> list[Content]:
         if self._all:
-            return [line for section in self.sections for line in headed(section, width)]
+            return [line for section in self.sections for line in summary_lines(section, width)]
         key = ActiveKeys(self.screen).name("annotate.header") or "w"
-        return folded(self.sections, width, max(2, round(self.most * _FOLDED)), key)
+        return folded_lines(self.sections, width, max(2, round(self.pane_height * _FOLDED)), key)
 
 
 class GivenTexts(Horizontal):
@@ -111,7 +113,7 @@ class GivenTexts(Horizontal):
     def compose(self) -> ComposeResult:
         yield from self.pages
 
-    def lay(self, columns: Sequence[tuple[str, Content]]) -> None:
+    def show_columns(self, columns: Sequence[tuple[str, Content]]) -> None:
         """Show one or two columns, each with its title."""
         for n, page in enumerate(self.pages):
             page.display = n < len(columns)
@@ -120,7 +122,7 @@ class GivenTexts(Horizontal):
             page.show(content)
 
 
-def more_words(page: TextPage, key: str) -> str:
+def paging_hint(page: TextPage, key: str) -> str:
     """Return how to scroll a page, and its progress; empty if all of it is visible."""
     rows, height = page.virtual_size.height, page.scrollable_content_region.height
     if not 0 < height < rows:

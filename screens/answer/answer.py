@@ -37,7 +37,7 @@ from screens.answer.words import translated
 from screens.dialogs import AskScreen
 from screens.key_names import focus_now, with_keys
 from screens.lab import lab_of
-from screens.live.background_writes import Errands
+from screens.live.background_writes import BackgroundWrites
 from screens.live.field import ReplyText
 from screens.live.reply import OpenQuestion
 from screens.mirror.mirror import Mirror
@@ -60,7 +60,7 @@ _PATIENCE = 2.0
 
 
 @dataclass
-class Read(Message):
+class EndpointState(Message):
     """Message: the file's present state, with the person's conversations and the open one."""
 
     lines: list[ConversationLine]
@@ -71,14 +71,14 @@ class Read(Message):
 
 
 @dataclass
-class Served(Message):
+class EndpointStarted(Message):
     """Message: this app started an endpoint."""
 
     place: EndpointPlace
 
 
 @dataclass
-class Refused(Message):
+class AnswerFailed(Message):
     """Message: an answer could not be committed."""
 
     error: LabError
@@ -88,7 +88,7 @@ class Refused(Message):
 class ConversationColumn(GivingColumn):
     """Column of brief and dialogue above the open question. In a low terminal the question stays in view."""
 
-    GIVES = (
+    SHRINK_ROUNDS = (
         (("question", 0), ("judge", 0), ("tools", 6)),
         (("above", 2), ("question", 0), ("judge", 0), ("above", 0)),
     )
@@ -129,7 +129,7 @@ class AnswerScreen(RoomScreen[None]):
         self._question = OpenQuestion(self.person, self._clock, ConsentRow(self._clock, id="decision"))
         self._tools, self._judge = ToolForm(self._locale), JudgeForm(self._locale)
         self._lines = RoomLines(settings.person, self._locale, self._clock, self._inbox, self._tools)
-        self._errands: Errands | None = None
+        self._errands: BackgroundWrites | None = None
 
     @property
     def person(self) -> Actor:
@@ -159,7 +159,7 @@ class AnswerScreen(RoomScreen[None]):
         for pane, key in ((self._brief, "brief"), (self._talk, "dialogue"), (self._picture, "picture")):
             write_title(pane, translated(self._locale, key))
         self._show_endpoint()
-        self._errands = Errands("answers", lambda error: self._post_refusal(error, None))
+        self._errands = BackgroundWrites("answers", lambda error: self._post_refusal(error, None))
         self.set_interval(_LOOKS, self._poll)
         self._update_status()
         self._poll()
@@ -173,7 +173,7 @@ class AnswerScreen(RoomScreen[None]):
             self._errands.finish(_PATIENCE)
 
     def on_screen_resume(self) -> None:
-        self.call_after_refresh(self._question.seen)
+        self.call_after_refresh(self._question.mark_visible)
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class AnswerScreen(RoomScreen[None]):
             if stamp == self._stamp:
                 self.app.call_from_thread(self._update_waits)
                 return
-            trace = self._trace_now(self.run) if self.run and self.store.runs.holds(self.run) else None
+            trace = self._trace_now(self.run) if self.run and self.store.runs.has_run(self.run) else None
             # Read the list after the trace: a question that the trace shows as answered must not be listed as waiting.
             lines = conversations(self.store, self.settings.person)
             picture, draft, draft_times = None, "", None
@@ -197,7 +197,7 @@ class AnswerScreen(RoomScreen[None]):
                 draft = self.store.runs.draft(trace.id, turn.question.id)
                 draft_times = self.store.runs.draft_times(trace.id, turn.question.id)
             self._stamp = stamp
-            self.post_message(Read(lines, trace, picture, draft, draft_times))
+            self.post_message(EndpointState(lines, trace, picture, draft, draft_times))
         except LabError:
             return  # the file is busy: the next poll reads it
 
@@ -213,10 +213,10 @@ class AnswerScreen(RoomScreen[None]):
         self._lines.paint_above(self.run, self._trace)
         self._lines.paint_below(self.turn)
 
-    @on(Read)
-    def _show(self, message: Read) -> None:
-        self._inbox.shown = self.run
-        self._inbox.put(message.lines)
+    @on(EndpointState)
+    def _show(self, message: EndpointState) -> None:
+        self._inbox.open_run = self.run
+        self._inbox.set_lines(message.lines)
         self.set_class(not (self.run or message.lines), "-nothing")
         self._ring(message.lines)
         if message.trace is not None and message.trace.id == self.run:
@@ -226,7 +226,7 @@ class AnswerScreen(RoomScreen[None]):
             self.open(waiting[0].run)
         self._update_status()
 
-    def _show_conversation(self, message: Read) -> None:
+    def _show_conversation(self, message: EndpointState) -> None:
         trace = message.trace
         assert trace is not None
         other = self._trace is None or self._trace.id != trace.id
@@ -250,7 +250,7 @@ class AnswerScreen(RoomScreen[None]):
             words = self._sentence("ended", reason=plain(ended.reason, lines=False))
             self.notify(words, severity="warning", markup=False)
 
-    def _open_question(self, turn: Turn, message: Read) -> None:
+    def _open_question(self, turn: Turn, message: EndpointState) -> None:
         """Open the waiting question with its saved draft."""
         self._close_question()
         self.turn, self._run_of[turn.question.id] = turn, turn.run
@@ -261,7 +261,7 @@ class AnswerScreen(RoomScreen[None]):
         if turn.facts.kind == "judge":
             self._judge.open(turn.question)
         else:
-            self._tools.put(turn.question)
+            self._tools.load_calls(turn.question)
             self._question.open(turn.question, "")
             self._question.restore(turn.question, message.draft, message.begun)
             if (title := _title_key(turn)) is not None:
@@ -320,7 +320,7 @@ class AnswerScreen(RoomScreen[None]):
             self._close_question()
             self.run, self._trace = run, None
         self.add_class("-reading")
-        self._inbox.shown = run
+        self._inbox.open_run = run
         self._poll()
         self.call_after_refresh(self._focus_answer)
 
@@ -330,8 +330,8 @@ class AnswerScreen(RoomScreen[None]):
         if self._inbox.current is not None:
             self.open(self._inbox.current.run)
 
-    @on(Inbox.Closing)
-    def _ask_to_close(self, message: Inbox.Closing) -> None:
+    @on(Inbox.CloseRequested)
+    def _ask_to_close(self, message: Inbox.CloseRequested) -> None:
         line = message.line
         says = self._sentence("unanswered" if line.waits else "unanswered, left" if line.asked_at else "no more")
 
@@ -343,7 +343,7 @@ class AnswerScreen(RoomScreen[None]):
 
     # -- an endpoint of this app -----------------------------------------------------------------------------
 
-    @on(Inbox.Starting)
+    @on(Inbox.StartRequested)
     def _start_endpoint(self) -> None:
         """Start an endpoint off the UI thread. Report the error if that fails."""
         start = lab_of(self).serve_endpoint
@@ -357,10 +357,10 @@ class AnswerScreen(RoomScreen[None]):
         except LabError as error:
             self._post_refusal(error, None)
         else:
-            self.post_message(Served(place))
+            self.post_message(EndpointStarted(place))
 
-    @on(Served)
-    def _record_endpoint(self, message: Served) -> None:
+    @on(EndpointStarted)
+    def _record_endpoint(self, message: EndpointStarted) -> None:
         lab_of(self).endpoint = message.place
         self._show_endpoint()
         self._update_status()
@@ -372,12 +372,12 @@ class AnswerScreen(RoomScreen[None]):
         inbox.close_after = lab.endpoint.close_after if lab.endpoint is not None else ""
         words = self._sentence("starts" if inbox.may_start else "nothing", person=self.settings.person)
         inbox.empty = with_keys(inbox, words)
-        inbox.put(inbox.lines)
+        inbox.set_lines(inbox.lines)
 
     # -- answering -------------------------------------------------------------------------------------------
 
-    @on(OpenQuestion.Drafted)
-    def _save_draft(self, message: OpenQuestion.Drafted) -> None:
+    @on(OpenQuestion.DraftChanged)
+    def _save_draft(self, message: OpenQuestion.DraftChanged) -> None:
         run = self._run_of[message.question.id]
         self._run_errand(partial(self.store.runs.save_draft, run, message.question.id, message.text))
 
@@ -439,10 +439,10 @@ class AnswerScreen(RoomScreen[None]):
 
     def _post_refusal(self, error: LabError, question: Question | None) -> None:
         """Post `Refused`. Runs on the thread of background writes."""
-        self.post_message(Refused(error, question))
+        self.post_message(AnswerFailed(error, question))
 
-    @on(Refused)
-    def _reopen_refused(self, message: Refused) -> None:
+    @on(AnswerFailed)
+    def _reopen_refused(self, message: AnswerFailed) -> None:
         lab_of(self).report(message.error)
         turn, question = self.turn, message.question
         if turn is not None and question is not None and turn.question.id == question.id:
@@ -462,13 +462,13 @@ class AnswerScreen(RoomScreen[None]):
         if action == "stop":
             return turn is not None and bool(turn.facts.ended_by) and turn.facts.kind not in ("judge", "consent")
         if action == "next":
-            return self._inbox.longest(self.run if self.turn is not None else "") is not None
+            return self._inbox.longest_waiting(self.run if self.turn is not None else "") is not None
         if action == "picture":
             return self._picture.display
         return bool(self.run) if action == "brief" else super().check_action(action, parameters)
 
     def action_next(self) -> None:
-        line = self._inbox.longest(self.run if self.turn is not None else "")
+        line = self._inbox.longest_waiting(self.run if self.turn is not None else "")
         if line is not None:
             self.open(line.run)
 

@@ -10,7 +10,7 @@ from lab.core.plain_text import plain
 from lab.core.trace import Trace
 from lab.runs.conversation_run import system_of
 from screens.answer.words import translated
-from screens.persona_facts import outline
+from screens.persona_facts import fact_lines
 from screens.theme import HEADING, MUTED
 from screens.widgets.text_page import TextPage
 from simulators.users.endpoint.briefs import own_part
@@ -87,7 +87,8 @@ def _brief_text(trace: Trace, locale: str) -> tuple[Content, int]:
             parts += _titled_part(translated(locale, "brief.policy"), task.policy)
     if trace.persona is not None:
         facts = "\n".join(
-            f"{'  ' * depth}{name}{': ' if value else ''}{value}" for depth, name, value in outline(trace.persona.facts)
+            f"{'  ' * depth}{name}{': ' if value else ''}{value}"
+            for depth, name, value in fact_lines(trace.persona.facts)
         )
         parts += _titled_part(trace.persona.name, facts)
     if parts:

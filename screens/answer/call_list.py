@@ -60,7 +60,7 @@ They are sent together, in this order. **{list.open}** opens a call's form again
         arguments = one_line(call.arguments)
         return Content.assemble((f"{index + 1:>2}  ", MUTED), (one_line(call.tool.name, 60), "bold"), f"  {arguments}")
 
-    def put(self, calls: list[CallDraft]) -> None:
+    def set_calls(self, calls: list[CallDraft]) -> None:
         """Show these calls. Hide the list if there are none."""
         self.calls = calls
         self.display = bool(calls)
@@ -70,5 +70,5 @@ They are sent together, in this order. **{list.open}** opens a call's form again
     def action_remove(self) -> None:
         if self.calls:
             del self.calls[self.cursor]
-            self.put(self.calls)
+            self.set_calls(self.calls)
             self.post_message(self.Removed(len(self.calls)))

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from screens.live.choices import Choice, picks
+from screens.live.choices import Choice, choice_bindings
 from screens.live.reply import AnswerRow
 
 
@@ -23,4 +23,4 @@ class ConsentRow(AnswerRow):
         Choice("accept", "a", "accept", "Accept what is proposed"),
         Choice("reject", "r", "reject", "Reject what is proposed"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = picks(GROUP, CHOICES)
+    BINDINGS: ClassVar[list[BindingType]] = choice_bindings(GROUP, CHOICES)

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from lab.core.screen_clock import Clock, seconds_passed, span
+from lab.core.screen_clock import Clock, format_duration, seconds_passed
 from lab.runs.conversation_list import ConversationLine
 from lab.runs.descriptions import one_line
 from screens.answer.words import counted, translated
@@ -38,13 +38,13 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
     ]
 
     @dataclass
-    class Closing(Message):
+    class CloseRequested(Message):
         """Message: the person asks to end the conversation under the cursor."""
 
         line: ConversationLine
 
     @dataclass
-    class Starting(Message):
+    class StartRequested(Message):
         """Message: the person asks to start an endpoint."""
 
     def __init__(self, clock: Clock, locale: str) -> None:
@@ -55,7 +55,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         self.close_after = ""
         """Silence after which the endpoint ends a conversation, in words."""
         self.lines: list[ConversationLine] = []
-        self.shown = ""
+        self.open_run = ""
         """Id of the run that is open beside the list."""
 
     @property
@@ -67,7 +67,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         """Conversation under the cursor."""
         return self.lines[self.cursor] if self.lines else None
 
-    def put(self, lines: list[ConversationLine]) -> None:
+    def set_lines(self, lines: list[ConversationLine]) -> None:
         """Show these conversations. The cursor follows the conversation it was on."""
         at, before = (self.current.run if self.current else ""), self.lines
         self.lines = lines
@@ -78,9 +78,9 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         self.changed()
         waits = counted(self._locale, "waits", "wait", sum(line.waits for line in lines))
         closing = translated(self._locale, "closed after", time=self.close_after) if self.close_after else ""
-        self.entitle(translated(self._locale, "conversations"), f"{waits} · {closing}" if closing else waits)
+        self.write_titles(translated(self._locale, "conversations"), f"{waits} · {closing}" if closing else waits)
 
-    def longest(self, but: str = "") -> ConversationLine | None:
+    def longest_waiting(self, but: str = "") -> ConversationLine | None:
         """Return the conversation that waits longest, except `but`.
 
         If none waits, return one whose client left its question.
@@ -91,7 +91,11 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
     def left_ago(self, run: str) -> str:
         """Return how long ago the client of a question left, in words; empty if it did not leave."""
         line = next((line for line in self.lines if line.run == run), None)
-        return span(seconds_passed(line.left_at, self._clock.now())) if line is not None and line.left_at else ""
+        return (
+            format_duration(seconds_passed(line.left_at, self._clock.now()))
+            if line is not None and line.left_at
+            else ""
+        )
 
     def waiting(self, but: str = "") -> list[ConversationLine]:
         """Return the waiting conversations except `but`, in the list's order."""
@@ -102,12 +106,12 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
         mark, look = ("●", LOUD_WARNING) if line.unread else ("○", ACCENT) if line.waits else ("·", MUTED)
         if line.left_at:
             mark, look = "×", MUTED
-        wait = span(seconds_passed(line.asked_at, self._clock.now())) if line.waits else ""
+        wait = format_duration(seconds_passed(line.asked_at, self._clock.now())) if line.waits else ""
         kind = translated(self._locale, _KINDS[line.kind]) if line.kind in _KINDS else ""
         words = one_line(line.question or line.title or line.task)
         left = translated(self._locale, "client left", ago=self.left_ago(line.run)) if line.left_at else f"{wait:>5}"
         head = [(f"{mark} ", look), (f"{left}  ", MUTED), *([(f"{kind}: ", MUTED)] if kind else [])]
-        if line.run == self.shown:
+        if line.run == self.open_run:
             head[0] = (f"{mark}▸", look)
         tail = f"  {one_line(line.client, 20)}"
         room = width - sum(cell_len(text) for text, _ in head) - cell_len(tail)
@@ -121,7 +125,7 @@ one that waits longest; **{inbox.close}** ends one of which nothing more is expe
 
     def action_close(self) -> None:
         if self.current is not None:
-            self.post_message(self.Closing(self.current))
+            self.post_message(self.CloseRequested(self.current))
 
     def action_serve(self) -> None:
-        self.post_message(self.Starting())
+        self.post_message(self.StartRequested())

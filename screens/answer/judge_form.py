@@ -31,7 +31,7 @@ class JudgeForm(Card):
     JudgeForm { height: auto; display: none; }
     JudgeForm > Static { height: auto; width: 1fr; }
     """
-    GIVES = ((("judged", 3),), (("judged", 1), ("judge-says", 1)))
+    SHRINK_ROUNDS = ((("judged", 3),), (("judged", 1), ("judge-says", 1)))
 
     @dataclass
     class Sent(Message):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import back, next_pane
+from screens.room_keys import back_binding, next_pane_binding
 
 _MORE = Binding.Group("Answer", compact=True)
 
@@ -15,6 +15,6 @@ KEYS: list[BindingType] = [
             tooltip="Send what is typed with the token that ends the conversation"),
     Binding("ctrl+b", "brief", "Brief", id="inbox.brief", tooltip="All of the brief, or the dialogue again"),
     Binding("ctrl+o", "picture", "Picture", id="inbox.picture", tooltip="The picture of the request, large or beside"),
-    back("inbox", _MORE, "To the list of conversations; from there to Home"),
-    next_pane("inbox", _MORE),
+    back_binding("inbox", _MORE, "To the list of conversations; from there to Home"),
+    next_pane_binding("inbox", _MORE),
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, seconds_passed, span
+from lab.core.screen_clock import Clock, format_duration, seconds_passed
 from lab.core.trace import Trace
 from lab.runs.conversation_run import Turn
 from lab.runs.descriptions import one_line
@@ -36,7 +36,7 @@ class RoomLines:
         others = self._inbox.waiting(run)
         parts = []
         if others:
-            wait = span(seconds_passed(others[0].asked_at, self._clock.now()))
+            wait = format_duration(seconds_passed(others[0].asked_at, self._clock.now()))
             parts.append(counted(self._locale, "other waits", "others wait", len(others), wait=wait))
         parts += [served, *(place.notes[:1] if place is not None else ())]
         if trace is not None and run:
@@ -49,7 +49,9 @@ class RoomLines:
 
     def _offers(self, turn: Turn | None) -> str:
         if turn is None:
-            return with_keys(self._inbox, self._sentence("longest")) if self._inbox.longest() is not None else ""
+            return (
+                with_keys(self._inbox, self._sentence("longest")) if self._inbox.longest_waiting() is not None else ""
+            )
         left_ago = self._inbox.left_ago(turn.run)
         parts = [self._sentence("may come back", ago=left_ago)] if left_ago else []
         if turn.facts.form is not None:

@@ -57,7 +57,7 @@ What the client can do for you, such as looking at your phone's settings. **{lis
         tool = self.tools[index]
         return Content.assemble((one_line(tool.name, 60), "bold"), (f"  {one_line(tool.description)}", MUTED))
 
-    def put(self, tools: tuple[Tool, ...]) -> None:
+    def set_tools(self, tools: tuple[Tool, ...]) -> None:
         self.tools = tools
         self.styles.height = max(1, min(_LISTED, len(tools)))
         self.changed()
@@ -123,18 +123,18 @@ class ToolForm(Vertical):
         `one_call`: the client takes one call at most.
         """
         if self.question is None or self.question.id != question.id:
-            self.put(question)
+            self.load_calls(question)
         self.question, self.tool, self.display, self._one_call = question, None, True, one_call
-        self._list.put(tools)
+        self._list.set_tools(tools)
         if len(tools) == 1 and not self._calls.count:
             self._open_in_worker(tools[0])
         else:
             self._show_list()
 
-    def put(self, question: Question) -> None:
+    def load_calls(self, question: Question) -> None:
         """Load the unsent calls of a question without showing the form."""
         self.question = question
-        self._calls.put(self._drafts.pop(question.id, []))
+        self._calls.set_calls(self._drafts.pop(question.id, []))
 
     def hide(self) -> None:
         """Hide the form to make room for the text field. The calls remain until the question ends."""
@@ -146,7 +146,7 @@ class ToolForm(Vertical):
         if self.question is not None:
             self._drafts[self.question.id] = self._calls.calls
         self.question = None
-        self._calls.put([])
+        self._calls.set_calls([])
 
     def back(self) -> bool:
         """Return from a form to the list. Return False if the list is open or has nothing to choose from."""
@@ -158,7 +158,7 @@ class ToolForm(Vertical):
     def _show_list(self) -> None:
         self.tool, self._place = None, None
         self._fields.display, self._list.display = False, True
-        self._calls.put(self._calls.calls)
+        self._calls.set_calls(self._calls.calls)
         write_title(self, translated(self._locale, "tools"))
         focus_now(self._calls if self._calls.count and self._list.count == 1 else self._list)
         self._update_hint()
@@ -226,7 +226,7 @@ class ToolForm(Vertical):
         """Add the open form's call to the list and choose another function."""
         calls = self._calls_with_form()
         if calls:
-            self._calls.put(calls)
+            self._calls.set_calls(calls)
             self._show_list()
             focus_now(self._list)
 

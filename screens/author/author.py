@@ -15,7 +15,7 @@ from screens.author.drafting import DraftEditor
 from screens.author.form import ItemForm
 from screens.author.verification import Verification
 from screens.dialogs import AskScreen
-from screens.lab import tried
+from screens.lab import try_report
 from screens.mirror.mirror import Mirror
 from screens.widgets.lines import LineList
 
@@ -56,7 +56,7 @@ class AuthorScreen(DesignView):
 
     def on_unmount(self) -> None:
         """Store a text that is not finished when the app ends."""
-        self.drafting.save_unsaid()
+        self.drafting.store_unreported()
 
     # -- the form, the texts, the phone ----------------------------------------------------------------------
 
@@ -70,17 +70,17 @@ class AuthorScreen(DesignView):
         message.stop()
         self.close_texts()
         self.outline.focus()
-        tried(self, lambda: self.drafting.add_unit(self.texts.rows[message.index]))
+        try_report(self, lambda: self.drafting.add_unit(self.texts.rows[message.index]))
 
     @on(Mirror.Tapped)
     def _take_tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
-        self.drafting.take_tapped(message.at)
+        self.drafting.use_tapped(message.at)
 
     @on(ItemForm.Typed)
     def _take_typed(self, message: ItemForm.Typed) -> None:
         message.stop()
-        self.drafting.take_field(message.serial, message.name, message.text)
+        self.drafting.store_field(message.serial, message.name, message.text)
 
     @on(ItemForm.Closed)
     def _finish_form(self, message: ItemForm.Closed) -> None:
@@ -88,7 +88,7 @@ class AuthorScreen(DesignView):
         if not self.form.is_open:
             self.outline.focus()
         self.tell()
-        self.verification.take_words(self.drafting.subjects.get(message.serial, ""), entered=message.entered)
+        self.verification.store_comment(self.drafting.subjects.get(message.serial, ""), entered=message.entered)
 
     # -- the designer: items ---------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@ class AuthorScreen(DesignView):
 
     async def action_edit(self) -> None:
         """Edit the item under the cursor, or begin from the source under it."""
-        source = self.outline.beginning
+        source = self.outline.draft_source
         if source is None:
             await self.drafting.edit()
         else:
@@ -114,8 +114,8 @@ class AuthorScreen(DesignView):
 
     def action_undo(self) -> None:
         """Undo the last change."""
-        note = self.opened.undo()
-        self.renew()
+        note = self.open_session.undo()
+        self.repaint()
         self.notify(note.capitalize() if note else "There is nothing to take back.", markup=False)
 
     def action_shift(self, by: int) -> None:
@@ -128,53 +128,55 @@ class AuthorScreen(DesignView):
 
     def action_turn(self) -> None:
         """Toggle flexible and fixed, or explicit and steering."""
-        self.drafting.change(design_editing.turn, "turned")
+        self.drafting.change(design_editing.toggle_kind, "turned")
 
     async def action_evidence(self) -> None:
         """Add the current step to the item's evidence, or remove it."""
-        await self.footage.arrived()
+        await self.footage.wait_shown()
         if self.footage.link:
-            self.drafting.change(lambda design, key: design_editing.see(design, key, self.footage.link), "evidence of")
+            self.drafting.change(
+                lambda design, key: design_editing.toggle_evidence(design, key, self.footage.link), "evidence of"
+            )
 
     def action_to_evidence(self) -> None:
         """Go to the next step of the item's evidence."""
-        links = self.opened.design.evidence.get(self.outline.key, ())
+        links = self.open_session.design.evidence.get(self.outline.key, ())
         index = links.index(self.footage.link) + 1 if self.footage.link in links else 0
         if not links or not self.footage.go_to(links[index % len(links)]):
             self.notify("No step of this run is kept for it: e keeps the one shown.", markup=False)
 
     async def action_used(self) -> None:
         """Record that the unit under the cursor is used in the app of this step."""
-        await self.footage.arrived()
-        unit = design_editing.item_at(self.opened.design, self.outline.key)
-        if isinstance(unit, InformationUnit) and self.apps.here:
-            unit_here = msgspec.structs.replace(unit, used=self.apps.here)
+        await self.footage.wait_shown()
+        unit = design_editing.item_at(self.open_session.design, self.outline.key)
+        if isinstance(unit, InformationUnit) and self.apps.current_app:
+            unit_here = msgspec.structs.replace(unit, used=self.apps.current_app)
             self.drafting.change(lambda design, key: design_editing.change(design, key, unit_here), "used")
 
     # -- the designer: the whole -----------------------------------------------------------------------------
 
     def action_submit(self) -> None:
         """Submit the design for verification."""
-        self.form.commit()
-        self.change(self.opened.submit)
+        self.form.report_changes()
+        self.change(self.open_session.submit)
         self.notify("Submitted: another person verifies it.", markup=False)
 
     def action_reopen(self) -> None:
         """Turn the design into a draft again."""
-        self.change(self.opened.reopen)
-        assert self.opened.head is not None
-        self.notify(f"Version {self.opened.head.version} is a draft again.", markup=False)
+        self.change(self.open_session.reopen)
+        assert self.open_session.head is not None
+        self.notify(f"Version {self.open_session.head.version} is a draft again.", markup=False)
 
     def action_settle(self, mine: bool) -> None:
         """Choose one of two concurrent drafts after a confirmation."""
-        session = self.opened
+        session = self.open_session
         verb = "Keep mine" if mine else "Take theirs"
         stands, goes = ("Your", "other") if mine else ("The other", "one of yours")
         about = f"{stands} draft stands, and the {goes} no more."
 
         def settle(sure: bool | None) -> None:
             if sure and self.session is session:
-                tried(self, lambda: self.change(lambda: session.settle(mine=mine)))
+                try_report(self, lambda: self.change(lambda: session.settle(mine=mine)))
 
         self.app.push_screen(AskScreen("Which draft stands?", about, verb), settle)
 

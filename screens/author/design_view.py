@@ -21,9 +21,9 @@ from lab.core.task import Actor, Task
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import RecordedRun
 from lab.studies.design_editing import entries, section_of
-from lab.studies.design_graph import drawn
+from lab.studies.design_graph import draw_graph
 from lab.studies.design_session import DesignSession
-from screens.author.fields import about
+from screens.author.fields import detail_words
 from screens.author.form import ItemForm
 from screens.author.keys import KEYS
 from screens.author.outline import TITLES, Outline
@@ -31,7 +31,7 @@ from screens.author.steps import StepApps, Steps
 from screens.author.texts import StepTexts
 from screens.author.words import FORM_WORDS, TEXTS_WORDS, item_words, state_words
 from screens.key_names import keys_of, with_keys
-from screens.lab import tried
+from screens.lab import try_report
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
 from screens.stylesheet import ROOM_STYLES
@@ -42,7 +42,7 @@ from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.search_field import SearchRow
 from screens.widgets.status_line import StatusLine
-from screens.widgets.text_page import Notice, TextPage
+from screens.widgets.text_page import ScrollableNotice, TextPage
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -81,7 +81,7 @@ class DesignView(RoomScreen[None]):
         return Actor("human", self.settings.person)
 
     @property
-    def opened(self) -> DesignSession:
+    def open_session(self) -> DesignSession:
         """The session. Raises `LabError` if no task is open."""
         if self.session is None:
             hint = with_keys(self, "{home.author:a} on a run or a task in Home ({app.home}) opens its design.")
@@ -102,23 +102,23 @@ class DesignView(RoomScreen[None]):
                 yield TextPage(id="about")
                 yield StatusLine("here")
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
-        yield Notice(id="author-state")
+        yield ScrollableNotice(id="author-state")
         yield Footer()
 
     def on_mount(self) -> None:
-        self.footage.timeline.entitle("Steps")
+        self.footage.timeline.write_titles("Steps")
         self.query_one("#drawing", TextPage).border_title = "Graph, drawn   v: the list"
         if self._requested is not None:
             self._begin(*self._requested)
         else:
             nothing = "No design is open. {home.author:a} on a run or a task in Home ({app.home}) opens it."
-            self.query_one("#author-state", Notice).show(Content(with_keys(self, nothing)))
+            self.query_one("#author-state", ScrollableNotice).show(Content(with_keys(self, nothing)))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
 
     def _take_room(self) -> None:
-        self.footage.stage.take_room()
+        self.footage.stage.fit_width()
         self._draw_graph()
 
     # -- opening ---------------------------------------------------------------------------------------------
@@ -140,26 +140,26 @@ class DesignView(RoomScreen[None]):
         self.footage.open(reel)
         self.apps.read(reel)
         self.outline.section = "tdg"
-        tried(self, self._load)
+        try_report(self, self._load)
         self.outline.focus()
 
     def _load(self) -> None:
         if self.session is not None and self.session.unkept is None:
             self.session.load()
-        self.renew()
+        self.repaint()
 
     def on_screen_resume(self) -> None:
         """Read again, because another person may have acted meanwhile."""
-        tried(self, self._load)
+        try_report(self, self._load)
 
     def on_screen_suspend(self) -> None:
         """Stop playing and store typed text while another screen is shown."""
-        self.footage.player.stop()
-        self.form.commit()
+        self.footage.playback.pause()
+        self.form.report_changes()
 
     # -- painting --------------------------------------------------------------------------------------------
 
-    def renew(self) -> None:
+    def repaint(self) -> None:
         """Repaint everything that depends on the design."""
         session = self.session
         if session is None:
@@ -176,9 +176,9 @@ class DesignView(RoomScreen[None]):
         write_title(self.outline, TITLES[self.outline.section])
         self.tell()
         self._draw_graph()
-        self.allow()
+        self.refresh_keys()
 
-    def allow(self) -> None:
+    def refresh_keys(self) -> None:
         """Refresh the footer if other keys are available now."""
         session = self.session
         if session is not None:
@@ -197,7 +197,7 @@ class DesignView(RoomScreen[None]):
         column = self.query_one("#design")
         edits = self.form.is_open and self.form.words == FORM_WORDS
         column.update_classes({"-busy": edits, "-choosing": self.texts.is_open})
-        description = self.texts.current if self.texts.is_open else about(session.design, self.outline.key)
+        description = self.texts.current if self.texts.is_open else detail_words(session.design, self.outline.key)
         self._show_if_new("#about", description)
         self.footage.cover(session.design.evidence.get(self.outline.key, ()))
         words = self.form.words if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
@@ -214,7 +214,7 @@ class DesignView(RoomScreen[None]):
     def _draw_graph(self) -> None:
         if self.session is not None and self.drawing:
             page = self.query_one("#drawing", TextPage)
-            lines = drawn(self.session.design.tdg, max(20, page.scrollable_content_region.width - 2))
+            lines = draw_graph(self.session.design.tdg, max(20, page.scrollable_content_region.width - 2))
             words = "\n".join(lines) or "Nothing to draw: no nodes, no room, or edges that make a circle."
             page.show(Content(words), from_top=False)
 
@@ -238,7 +238,7 @@ class DesignView(RoomScreen[None]):
         try:
             act()
         finally:
-            self.renew()
+            self.repaint()
 
     # -- looking about ---------------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class DesignView(RoomScreen[None]):
             self.action_draw()
         self.outline.section = section
         self.outline.go(0)
-        self.renew()
+        self.repaint()
         self.outline.focus()
 
     def action_draw(self) -> None:
@@ -269,14 +269,14 @@ class DesignView(RoomScreen[None]):
         self.texts.add_class("-open")
         self.texts.display = True
         self.texts.focus()
-        self.allow()
+        self.refresh_keys()
         self.tell()
 
     def close_texts(self) -> None:
         """Hide the list of texts."""
         self.texts.remove_class("-open")
         self.texts.display = False
-        self.allow()
+        self.refresh_keys()
         self.tell()
 
     @on(LineList.Highlighted, "#outline")
@@ -289,12 +289,12 @@ class DesignView(RoomScreen[None]):
     def _show_step(self) -> None:
         footage = self.footage
         if footage.view is not None:
-            footage.timeline.entitle(f"Steps  {min(footage.view.number + 1, footage.steps)}/{footage.steps}")
+            footage.timeline.write_titles(f"Steps  {min(footage.view.number + 1, footage.steps)}/{footage.steps}")
         self._update_step()
 
-    @on(StepApps.Named)
-    def _take_apps(self, message: StepApps.Named) -> None:
-        self.apps.take(message)
+    @on(StepApps.AppsRead)
+    def _take_apps(self, message: StepApps.AppsRead) -> None:
+        self.apps.accept(message)
         self._update_step()
 
     def _update_step(self) -> None:
@@ -304,7 +304,7 @@ class DesignView(RoomScreen[None]):
 
     def fill_texts(self) -> None:
         """List the texts of the current screen."""
-        self.texts.fill(self.footage.step, self.footage.seen)
+        self.texts.fill(self.footage.step, self.footage.screen_shown)
 
     def action_step(self, by: int) -> None:
         """Go one step forward or back."""
@@ -321,17 +321,17 @@ class DesignView(RoomScreen[None]):
 
     def action_pace(self) -> None:
         """Toggle the recorded pace (at most three seconds a step) and one step a second."""
-        player = self.footage.player
+        player = self.footage.playback
         player.recorded = not player.recorded
         self.notify(player.words, markup=False)
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""
-        self.footage.turn()
+        self.footage.toggle_after()
 
     def action_words(self) -> None:
         """Toggle the step's words in the phone's place."""
-        self.footage.turn_words()
+        self.footage.toggle_words()
 
     def action_overlay(self) -> None:
         """Toggle the screen's words as characters over the phone."""
@@ -348,17 +348,17 @@ class DesignView(RoomScreen[None]):
         """Open the search."""
         self.query_one(SearchRow).open()
 
-    @on(SearchRow.Sought)
-    def _search(self, message: SearchRow.Sought) -> None:
+    @on(SearchRow.SearchRequested)
+    def _search(self, message: SearchRow.SearchRequested) -> None:
         timeline, row = self.footage.timeline, self.query_one(SearchRow)
-        timeline.seek(message.needle)
+        timeline.set_needle(message.needle)
         if not message.needle:
             return
         step = timeline.next_holding(message.needle, here=not message.on)
         if step is None:
             row.say(" no step holds it")
         else:
-            row.say(with_keys(self, f" {timeline.held_by(message.needle)}; Enter: next, {{author.back}}: close"))
+            row.say(with_keys(self, f" {timeline.match_words(message.needle)}; Enter: next, {{author.back}}: close"))
             timeline.go(step)
 
     def action_back(self) -> None:
@@ -373,8 +373,8 @@ class DesignView(RoomScreen[None]):
         elif self.texts.is_open:
             self.close_texts()
             self.outline.focus()
-        elif self.footage.player.playing:
-            self.footage.player.stop()
+        elif self.footage.playback.playing:
+            self.footage.playback.pause()
         elif self.drawing:
             self.action_draw()
         else:

@@ -30,16 +30,16 @@ _OPTIONS = re.compile(r"[;；\n]")
 
 
 class FormField(NamedTuple):
-    """One line of the form. `turns` are the two words of a switch, empty for a text field."""
+    """One line of the form. `switch` are the two words of a switch, empty for a text field."""
 
     name: str
     label: str
     value: str
     hint: str = ""
-    turns: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
+    switch: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
     """Possible values, offered as completion."""
-    whole: bool = False
+    replaced: bool = False
     """True if typing usually replaces the value: focus selects it."""
 
 
@@ -53,30 +53,30 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[FormField]:
             return [
                 FormField("ask", "asks", item.ask, "what is decided here"),
                 FormField("options", "options", " ; ".join(item.options), "one ; another ; a third"),
-                FormField("depth", "depth", str(item.depth), "how many decisions deep, from 1", whole=True),
+                FormField("depth", "depth", str(item.depth), "how many decisions deep, from 1", replaced=True),
                 FormField("id", "id", item.id),
             ]
         case InformationUnit():
             return [
                 FormField("name", "name", item.name, "what it is: the price, the flight number"),
                 FormField("value", "value", item.value, "as it stands there"),
-                FormField("source", "seen in", item.source, "an app", known=tuple(apps)),
-                FormField("used", "used in", item.used, f"an app, or {ANSWER}", known=(*apps, ANSWER)),
+                FormField("source", "seen in", item.source, "an app", suggestions=tuple(apps)),
+                FormField("used", "used in", item.used, f"an app, or {ANSWER}", suggestions=(*apps, ANSWER)),
                 FormField(
-                    "explicit", "kind", "explicit" if item.explicit else "steering", turns=("explicit", "steering")
+                    "explicit", "kind", "explicit" if item.explicit else "steering", switch=("explicit", "steering")
                 ),
                 FormField("id", "id", item.id),
             ]
         case Criterion():
             return [
                 FormField("ask", "asks", item.ask, "what is judged, 0 to 1"),
-                FormField("weight", "weight", f"{item.weight:g}", "above 0; weights are relative", whole=True),
+                FormField("weight", "weight", f"{item.weight:g}", "above 0; weights are relative", replaced=True),
                 FormField("id", "id", item.id),
             ]
     return []
 
 
-def about(design: Design, key: str) -> str:
+def detail_words(design: Design, key: str) -> str:
     """Return in one line what the list does not show of an item."""
     filled = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
     # A no-break space keeps a label on the line of its value.
@@ -90,7 +90,7 @@ def _node_fields(design: Design, node: TdgNode) -> list[FormField]:
     return [
         FormField("name", "name", node.name, "what is to be done"),
         FormField("description", "about", node.description, "what tells that it is done"),
-        FormField("kind", "kind", node.kind, turns=("fixed", "flexible")),
+        FormField("kind", "kind", node.kind, switch=("fixed", "flexible")),
         *(flow if node in design.tdg.nodes else []),
         FormField(
             "requires", "requires", _node_numbers(node.requires, numbers), "numbers or ids of what must be done before"
@@ -103,7 +103,7 @@ def _node_numbers(ids: Sequence[str], numbers: dict[str, str]) -> str:
     return ", ".join(numbers.get(id, id) for id in ids)
 
 
-def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
+def store_typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
     """Return the design with the text of one field stored, and the item's new key.
 
     Raise `LabError` if it does not fit.
@@ -114,7 +114,7 @@ def typed(design: Design, key: str, name: str, text: str) -> tuple[Design, str]:
         raise LabError("form", "the item is no longer there.")
     if name == "after":
         nodes = _parse_ids(design, text)
-        return msgspec.structs.replace(design, tdg=design_outline.follow(design.tdg, item.id, nodes)), key
+        return msgspec.structs.replace(design, tdg=design_outline.set_predecessors(design.tdg, item.id, nodes)), key
     replacement = msgspec.structs.replace(item, **{name: _parse_value(design, name, text)})
     section = design_editing.section_of(key)
     used_ids = {other.id for other in design_editing.entries(design, section)} - {item.id}

@@ -42,10 +42,10 @@ Type; **{form.on}** goes on to the next field and after the last one back to the
     ]  # fmt: skip
 
     def __init__(self, field: FormField) -> None:
-        suggester = SuggestFromList(field.known, case_sensitive=False) if field.known else None
+        suggester = SuggestFromList(field.suggestions, case_sensitive=False) if field.suggestions else None
         super().__init__(
             field.value, placeholder=field.hint, compact=True, suggester=suggester,
-            select_on_focus=field.whole,
+            select_on_focus=field.replaced,
         )  # fmt: skip
 
 
@@ -68,20 +68,20 @@ field.
     value: reactive[str] = reactive("")
 
     @dataclass
-    class Turned(Message):
+    class Toggled(Message):
         """Message: the other word is chosen."""
 
         switch: WordSwitch
 
     @dataclass
-    class Left(Message):
+    class Submitted(Message):
         """Message: Enter was pressed."""
 
         switch: WordSwitch
 
     def __init__(self, field: FormField) -> None:
         super().__init__()
-        self.turns = field.turns
+        self.turns = field.switch
         self.set_reactive(WordSwitch.value, field.value)
 
     def render(self) -> Text:
@@ -93,10 +93,10 @@ field.
 
     def action_turn(self) -> None:
         self.value = self.turns[1] if self.value == self.turns[0] else self.turns[0]
-        self.post_message(self.Turned(self))
+        self.post_message(self.Toggled(self))
 
     def action_leave(self) -> None:
-        self.post_message(self.Left(self))
+        self.post_message(self.Submitted(self))
 
     def on_click(self) -> None:
         self.focus()
@@ -117,7 +117,7 @@ class FormRow(Horizontal):
         self.field = field
         self.kept = clean(field.value, lines=False)
         """The text that was reported last by `Typed`."""
-        self.entry: FormLine | WordSwitch = WordSwitch(field) if field.turns else FormLine(field)
+        self.entry: FormLine | WordSwitch = WordSwitch(field) if field.switch else FormLine(field)
 
     def compose(self) -> ComposeResult:
         yield Static(self.field.label, classes="label", markup=False)
@@ -161,7 +161,7 @@ class ItemForm(VerticalScroll, can_focus=False):
 
     async def open(self, title: str, fields: Sequence[FormField], *, at: str = "", words: str = "") -> int:
         """Show the fields of another item and focus the field `at`, or the first. Return the serial."""
-        self.commit()
+        self.report_changes()
         self.serial += 1
         self.words = words
         write_title(self, title)
@@ -176,7 +176,7 @@ class ItemForm(VerticalScroll, can_focus=False):
             entry.cursor_position = len(entry.value)
         return self.serial
 
-    def renew(self, fields: Sequence[FormField]) -> None:
+    def update_values(self, fields: Sequence[FormField]) -> None:
         """Update fields whose values another field's change has changed, but not the focused one."""
         values = {field.name: clean(field.value, lines=False) for field in fields}
         for row in self.rows:
@@ -185,27 +185,27 @@ class ItemForm(VerticalScroll, can_focus=False):
                 row.kept = value
                 row.entry.value = value
 
-    def commit(self) -> None:
+    def report_changes(self) -> None:
         """Report every changed text that was not reported yet."""
         for row in self.rows:
             self._report_change(row)
 
     def close(self, *, entered: bool = False) -> None:
         """Report the changed texts and hide the form."""
-        self.commit()
+        self.report_changes()
         if self.is_open:
             self.remove_class("-open")
             self.display = False
             self.post_message(self.Closed(self.serial, entered))
 
-    def back_to(self, name: str, text: str) -> None:
+    def restore(self, name: str, text: str) -> None:
         """Restore a field's value, because its text does not fit."""
         for row in self.rows:
             if row.field.name == name:
                 row.kept = row.entry.value = text
 
     @property
-    def unsaid(self) -> list[tuple[str, str]]:
+    def unreported(self) -> list[tuple[str, str]]:
         """Names and texts of fields with changes that were not reported yet."""
         return [(row.field.name, row.entry.value) for row in self.rows if row.entry.value != row.kept]
 
@@ -228,8 +228,8 @@ class ItemForm(VerticalScroll, can_focus=False):
     def _stop_changed(self, message: Input.Changed) -> None:
         message.stop()
 
-    @on(WordSwitch.Turned)
-    def _report_turned(self, message: WordSwitch.Turned) -> None:
+    @on(WordSwitch.Toggled)
+    def _report_turned(self, message: WordSwitch.Toggled) -> None:
         message.stop()
         row = self._row_of(message.switch)
         if row is not None:
@@ -240,8 +240,8 @@ class ItemForm(VerticalScroll, can_focus=False):
         message.stop()
         self._focus_next(message.input)
 
-    @on(WordSwitch.Left)
-    def _submit_switch(self, message: WordSwitch.Left) -> None:
+    @on(WordSwitch.Submitted)
+    def _submit_switch(self, message: WordSwitch.Submitted) -> None:
         message.stop()
         self._focus_next(message.switch)
 

@@ -82,7 +82,7 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
         key = self.key
         self.rows, self._writable = lines_of(session, self.section), session.writable
         empty = session.writable and session.design == Design()
-        self.beginnings = beginnings(session.task, has_run) if empty and not self.rows else []
+        self.beginnings = draft_sources(session.task, has_run) if empty and not self.rows else []
         self._offered = [with_keys(self, _begin_words(source, session.task)) for source in self.beginnings]
         self.empty = "" if self._offered else _EMPTY[self.section]
         self.changed()
@@ -104,7 +104,7 @@ Everything is kept as you do it. **{author.submit}** submits the design. Another
         return self.rows[self.cursor].key if 0 <= self.cursor < len(self.rows) else ""
 
     @property
-    def beginning(self) -> Beginning | None:
+    def draft_source(self) -> Beginning | None:
         """Source of a first draft under the cursor; None if there is a draft."""
         return self.beginnings[self.cursor] if self.beginnings and not self.rows else None
 
@@ -139,7 +139,7 @@ _EMPTY: dict[Section, str] = {
 }
 
 
-def beginnings(task: Task, has_run: bool) -> list[Beginning]:
+def draft_sources(task: Task, has_run: bool) -> list[Beginning]:
     """Return the possible sources of a first draft."""
     there: dict[Beginning, bool] = {
         "task": bool(task.tdg.nodes or task.units or task.branches or task.rubric.criteria),

@@ -27,10 +27,10 @@ class Steps(Timeline):
 
 
 class StepApps:
-    """Knows the app of each step of the run. `owner` provides the workers and receives `Named`."""
+    """Knows the app of each step of the run. `owner` provides the workers and receives `AppsRead`."""
 
     @dataclass
-    class Named(Message):
+    class AppsRead(Message):
         """Message: the app of each step was read."""
 
         reel: RecordedRun
@@ -53,20 +53,20 @@ class StepApps:
             app_names = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
         except LabError:
             return  # the player, which reads the same run, says what is wrong with it
-        self._owner.post_message(self.Named(reel, app_names))
+        self._owner.post_message(self.AppsRead(reel, app_names))
 
-    def take(self, message: Named) -> None:
+    def accept(self, message: AppsRead) -> None:
         """Accept the apps unless they belong to an earlier run."""
         if message.reel is self._reel:
             self._apps = message.apps
 
     @property
-    def known(self) -> list[str]:
+    def all_apps(self) -> list[str]:
         """Every app of the run, in order."""
         return list(dict.fromkeys(app for app in self._apps if app))
 
     @property
-    def here(self) -> str:
+    def current_app(self) -> str:
         """App of the current step, or of the screen after it; empty if unknown."""
         view = self._footage.view
         if view is None or not self._apps:
@@ -84,4 +84,4 @@ class StepApps:
             return "reading ..."
         place = "The end" if isinstance(view.event, Ended) else f"Step {view.number + 1}/{footage.steps}"
         line = footage.timeline.rows[view.number] if view.number < footage.timeline.count else None
-        return one_line("   ".join(filter(None, (place, self.here, line.words if line else ""))), 300)
+        return one_line("   ".join(filter(None, (place, self.current_app, line.words if line else ""))), 300)

@@ -8,7 +8,7 @@ from screens.author.fields import FormField
 from screens.author.words import OBJECT_WORDS, SEND_BACK_WORDS
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import tried
+from screens.lab import try_report
 
 _OBJECT = "object "
 _SEND_BACK = "send back"
@@ -25,14 +25,14 @@ class Verification:
         """Accept the item under the cursor and go to the next one not looked at."""
         key = self.view.outline.key
         if key:
-            self.view.change(lambda: self.view.opened.mark(key, ""))
+            self.view.change(lambda: self.view.open_session.mark(key, ""))
             self._go_to_unseen()
 
     async def object(self) -> None:
         """Ask what is wrong with the item under the cursor."""
         key = self.view.outline.key
         if key:
-            marked = self.view.opened.marks.get(key, "")
+            marked = self.view.open_session.marks.get(key, "")
             hint = with_keys(self.view, "what is wrong with it; {form.on} keeps it")
             field = FormField("words", "wrong", marked, hint)
             serial = await self.view.form.open(f"Object to {key}", [field], words=OBJECT_WORDS)
@@ -49,7 +49,7 @@ class Verification:
 
     def freeze(self) -> None:
         """Verify the design after a confirmation. This version never changes again."""
-        session = self.view.opened
+        session = self.view.open_session
         session.check_verify()
         if session.objections:
             self.view.change(session.verify)  # which refuses it, in its own words
@@ -59,7 +59,7 @@ class Verification:
 
         def freeze(sure: bool | None) -> None:
             if sure and self.view.session is session:
-                tried(self.view, lambda: self._freeze(session))
+                try_report(self.view, lambda: self._freeze(session))
 
         self.view.app.push_screen(AskScreen("Freeze it?", about, "Freeze it"), freeze)
 
@@ -67,19 +67,19 @@ class Verification:
         self.view.change(session.verify)
         self.view.notify("Verified and frozen.", markup=False)
 
-    def take_words(self, subject: str, *, entered: bool) -> None:
+    def store_comment(self, subject: str, *, entered: bool) -> None:
         """Store a typed objection to an item or, after Enter, the comment on the whole."""
         words = self.view.form.rows[0].kept if self.view.form.rows else ""
         if subject == _SEND_BACK and entered:
-            tried(self.view, lambda: self.view.change(lambda: self.view.opened.send_back(words)))
+            try_report(self.view, lambda: self.view.change(lambda: self.view.open_session.send_back(words)))
         elif subject.startswith(_OBJECT) and words.strip():
             key = subject.removeprefix(_OBJECT)
-            tried(self.view, lambda: self.view.change(lambda: self.view.opened.mark(key, words)))
+            try_report(self.view, lambda: self.view.change(lambda: self.view.open_session.mark(key, words)))
             self._go_to_unseen()
 
     def _go_to_unseen(self) -> None:
         """Go to the next item not looked at, in this section or another one."""
-        unseen, outline = self.view.opened.unseen, self.view.outline
+        unseen, outline = self.view.open_session.unseen, self.view.outline
         if unseen:
             below = [row.key for row in outline.rows[outline.cursor + 1 :] if row.key in unseen]
             self.view.show_item(next(iter(below or unseen)))

@@ -26,7 +26,7 @@ from screens.key_names import with_keys
 from screens.lab import lab_of, post_if_newest
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE
-from screens.replay.run_reader import Projector
+from screens.replay.run_reader import RunReader
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
 from screens.widgets.border_words import write_subtitle, write_title
@@ -54,7 +54,7 @@ class CompareScreen(RoomScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     @dataclass
-    class Laid(Message):
+    class Compared(Message):
         """Message: both runs were read and aligned."""
 
         wanted: tuple[str, str]
@@ -76,7 +76,7 @@ class CompareScreen(RoomScreen[None]):
         self.pages = [TextPage(id=f"{name}-words", classes="pane") for name in NAMES]
         self._requested: tuple[str, str] | None = None
         self._shows_after = False
-        self._readers = [Projector(self), Projector(self)]
+        self._readers = [RunReader(self), RunReader(self)]
 
     def compose(self) -> ComposeResult:
         yield StatusLine("compare-title")
@@ -115,7 +115,7 @@ class CompareScreen(RoomScreen[None]):
             self._clear_phones()
             self._request_pair()
         for phone in self.phones:
-            phone.take_room()
+            phone.fit_width()
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -149,12 +149,12 @@ class CompareScreen(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="compare")
     def _read_runs(self, runs: tuple[str, str]) -> None:
         try:
-            post_if_newest(self, self.Laid(runs, compare(self.store, *runs)))
+            post_if_newest(self, self.Compared(runs, compare(self.store, *runs)))
         except LabError as error:
             post_if_newest(self, self.Refused(runs, error))
 
-    @on(Laid)
-    def _show_compared(self, message: Laid) -> None:
+    @on(Compared)
+    def _show_compared(self, message: Compared) -> None:
         if message.wanted == self._requested:
             self._show(message.compared, message.compared.first or 0)
 
@@ -165,7 +165,7 @@ class CompareScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Close runs that were redacted or withdrawn meanwhile."""
-        if self.compared is not None and not all(self.store.runs.holds(side.reel.id) for side in self._sides):
+        if self.compared is not None and not all(self.store.runs.has_run(side.recording.id) for side in self._sides):
             self._requested = None
             notice = "One of the two runs is not in the file any more. {compare.back} goes back to Runs."
             self._show_empty(with_keys(self, notice))
@@ -183,8 +183,8 @@ class CompareScreen(RoomScreen[None]):
             tasks = f"two tasks: {tasks} │ {compared.right.task}"
         self._say("compare-title", f"Compare   {tasks}")
         for name, side, eye, phone in zip(NAMES, self._sides, self._readers, self.phones, strict=True):
-            self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.reel.id}")
-            eye.reel = side.reel
+            self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.recording.id}")
+            eye.run_file = side.recording
             phone.phone = side.started.device.size or PHONE
         for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
             if not side.places:
@@ -205,7 +205,7 @@ class CompareScreen(RoomScreen[None]):
             return
         for which, eye in enumerate(self._readers):
             number, alone = self._step_at(which)
-            eye.look(number, after=self._shows_after and not alone)
+            eye.request(number, after=self._shows_after and not alone)
         self._update_state()
 
     def _step_at(self, which: int) -> tuple[int, bool]:
@@ -216,18 +216,18 @@ class CompareScreen(RoomScreen[None]):
         last = max(0, len(self._sides[which].places) - 1)
         return last if number is None else number, places[0] is None
 
-    @on(Projector.Looked)
-    def _take_view(self, message: Projector.Looked) -> None:
+    @on(RunReader.PlaceRead)
+    def _take_view(self, message: RunReader.PlaceRead) -> None:
         for which, eye in enumerate(self._readers):
-            if message.reel is eye.reel:
-                eye.done(message)
+            if message.reel is eye.run_file:
+                eye.finish(message)
                 self._draw_side(which, message.view, after=message.after)
 
-    @on(Projector.Refused)
-    def _report_unread(self, message: Projector.Refused) -> None:
+    @on(RunReader.Refused)
+    def _report_unread(self, message: RunReader.Refused) -> None:
         for eye in self._readers:
-            if message.reel is eye.reel:
-                eye.done(message)
+            if message.reel is eye.run_file:
+                eye.finish(message)
         lab_of(self).report(message.error)
 
     def _draw_side(self, which: int, view: PlaceView, *, after: bool) -> None:
@@ -241,7 +241,7 @@ class CompareScreen(RoomScreen[None]):
         page.show(self._side_words(side, view, alone=alone))
         if not self.has_class("-phoneless"):
             moment = f"{place}, after" if after and not alone else place
-            self.phones[which].put(view, f"{NAMES[which].title()}  {moment}", after=after, alone=alone)
+            self.phones[which].show_step(view, f"{NAMES[which].title()}  {moment}", after=after, alone=alone)
 
     def _side_words(self, side: Side, view: PlaceView, *, alone: bool) -> Content:
         if alone:
@@ -263,11 +263,11 @@ class CompareScreen(RoomScreen[None]):
         else:
             which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
             room = 2 * (self.size.width - 2) - len(which) - _JOINTS
-            words = f"{which}:  {'  /  '.join(shared(compared.words(place), room))}"
+            words = f"{which}:  {'  /  '.join(fit_both(compared.words(place), room))}"
         self._say("compare-state", words)
         steps = sum(not compared.is_end(index) for index in range(len(compared.pairs)))
         write_title(self.pairs, f"Steps  {min(place + 1, steps)}/{steps}")
-        extent = compared.extent if starts else "0 differences"
+        extent = compared.size_words if starts else "0 differences"
         write_subtitle(self.pairs, with_keys(self, f"{{list.open}}: replay left   {extent}"))
 
     def _next_difference_words(self, starts: list[int], place: int) -> str:
@@ -303,7 +303,7 @@ class CompareScreen(RoomScreen[None]):
         """Replay one of the runs at this step. Esc returns from there."""
         if self.compared is not None and self.compared.pairs:
             number, _ = self._step_at(which)
-            lab_of(self).open_replay(self._sides[which].reel.id, number + 1, back="compare")
+            lab_of(self).open_replay(self._sides[which].recording.id, number + 1, back="compare")
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""
@@ -323,7 +323,7 @@ class CompareScreen(RoomScreen[None]):
 
     def action_copy(self) -> None:
         """Copy both ids."""
-        ids = " ".join(side.reel.id for side in self._sides)
+        ids = " ".join(side.recording.id for side in self._sides)
         if ids:
             self.app.copy_to_clipboard(ids)
             self.notify(f"Copied {ids}", markup=False)
@@ -340,7 +340,7 @@ class CompareScreen(RoomScreen[None]):
             raise SkipAction  # the app's own: to where one came from
 
 
-def shared(words: tuple[str, str], room: int) -> tuple[str, str]:
+def fit_both(words: tuple[str, str], room: int) -> tuple[str, str]:
     """Fit two texts into so many columns together. One gets what the other leaves, and the rest is cut."""
     left, right = (Content(side).cell_length for side in words)
     half = room // 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import back
+from screens.room_keys import back_binding
 
 PAIR = Binding.Group("Pairs", compact=True)
 
@@ -25,5 +25,5 @@ KEYS: list[BindingType] = [
             tooltip="The next pair of steps"),
     Binding("left_square_bracket", "move(-1)", "Pair before", show=False, id="compare.up", group=PAIR,
             tooltip="The pair before"),
-    back("compare", PAIR, "Back to Runs"),
+    back_binding("compare", PAIR, "Back to Runs"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from lab.core.screen_clock import span
+from lab.core.screen_clock import format_duration
 from lab.core.settings import EMBEDDED
 from lab.runs.descriptions import one_line
 from screens.key_names import with_keys
@@ -61,7 +61,7 @@ now on.
     def current(self) -> DeviceRow:
         return self.rows[min(self.cursor, len(self.rows) - 1)]
 
-    def found(self, phones: Sequence[tuple[str, str, str]], screens: Mapping[str, str] | None = None) -> None:
+    def set_phones(self, phones: Sequence[tuple[str, str, str]], screens: Mapping[str, str] | None = None) -> None:
         """Show adb's phones: serial, state and model of each. A phone that was unplugged while in use is "gone".
 
         `screens` maps serials to the state of each screen, if known.
@@ -107,7 +107,7 @@ now on.
         else:
             state, style = f"✗ {one_line(row.state)}", WARNING
         # how long a phone is on the line is not how long the run on it is live
-        age = f" {span(time.monotonic() - row.since)}" if row.since and row.serial != self.busy else ""
+        age = f" {format_duration(time.monotonic() - row.since)}" if row.since and row.serial != self.busy else ""
         room = width - len(mark) - len(state) - 2
         if len(one_line(row.serial)) > room - len(age):
             age = ""

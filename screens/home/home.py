@@ -25,7 +25,7 @@ from lab.runs.descriptions import one_line
 from lab.runs.run_acts import archive_runs
 from lab.studies.seats import may_author, may_debug, may_run, sees_outcomes
 from lab.studies.study_archive import archive_study
-from screens.choice_memory import mark_of, recall, remember
+from screens.choice_memory import hash_of, recall, remember
 from screens.home.devices import DeviceList
 from screens.home.keys import KEYS
 from screens.home.lists import BlindRunList, RunList, TaskRow, Tasks
@@ -165,7 +165,7 @@ class HomeScreen(RoomScreen[None]):
         """Mark the live run, its phone and what it waits for."""
         app, runs = lab_of(self), self.query_one(RunList)
         session = app.session if app.run_is_live else None
-        runs.live, runs.asked = (session.trace_id if session is not None else None), app.run_waits
+        runs.live, runs.waits_for = (session.trace_id if session is not None else None), app.run_waits
         for devices in self.query(DeviceList):
             devices.busy = session.spec.device if session is not None else ""
             devices.changed()
@@ -216,7 +216,7 @@ class HomeScreen(RoomScreen[None]):
 
     @work(thread=True, group="run")
     def _read_run(self, run: str) -> None:
-        self.post_message(self.RunRead(self.store.runs.summary(run) if self.store.runs.holds(run) else None))
+        self.post_message(self.RunRead(self.store.runs.summary(run) if self.store.runs.has_run(run) else None))
 
     @work(thread=True, exclusive=True, group="studies")
     def _read_studies(self) -> None:
@@ -275,7 +275,7 @@ class HomeScreen(RoomScreen[None]):
         index = next((i for i, row in enumerate(runs.rows) if run is not None and row.id == run.id), None)
         if run is not None and index is not None:
             runs.rows[index] = run
-            runs.changed_at(index)
+            runs.repaint_lines(index)
             self._say_next()
         elif run is not None and not self._reading and (not self._needle or self._matches(run, self._needle)):
             self._read_first()
@@ -286,7 +286,7 @@ class HomeScreen(RoomScreen[None]):
         studies = self.query_one(StudyTable)
         may = may_run(self.settings.seat)
         first = not studies.rows and bool(message.rows) and not may
-        studies.take(message.rows)
+        studies.set_studies(message.rows)
         studies.can_focus = bool(message.rows)
         studies.empty = NO_ARCHIVED_STUDY if self.archived else NO_STUDIES
         studies.set_class(may or bool(message.rows), "-any")
@@ -308,7 +308,7 @@ class HomeScreen(RoomScreen[None]):
         )
 
     def _study_mark(self, row: StudyRow) -> str:
-        return mark_of(self.store.path.absolute(), row.line.id)
+        return hash_of(self.store.path.absolute(), row.line.id)
 
     @on(LineList.Highlighted, "#studies")
     def _remember_study(self) -> None:
@@ -411,7 +411,7 @@ class HomeScreen(RoomScreen[None]):
     def on_home_screen_phones_read(self, message: PhonesRead) -> None:
         for devices in self.query(DeviceList):
             before = devices.count
-            devices.found(message.phones, message.screens)
+            devices.set_phones(message.phones, message.screens)
             if devices.count != before:
                 self._fit_panes()
             if self.focused is devices:
@@ -453,18 +453,18 @@ class HomeScreen(RoomScreen[None]):
             case RunList() as runs if runs.current is not None:
                 if runs.current.id == runs.live:
                     app.action_show("live")
-                elif runs.resumes(runs.current):
+                elif runs.is_resumable(runs.current):
                     app.open_resume(runs.current.id)
                 else:
                     app.open_replay(runs.current.id)
-            case StudyTable() as studies if studies.deals:
+            case StudyTable() as studies if studies.enter_deals:
                 self._deal(studies)
-            case StudyTable() as studies if studies.reads:
+            case StudyTable() as studies if studies.enter_reads:
                 studies.action_agreement()
             case StudyTable() as studies if studies.current is not None:
                 app.open_study(self.store.studies.study(studies.current.line.id, studies.current.line.version))
             case Tasks() as tasks if tasks.current is not None:
-                self._start_task(tasks.current.checked)
+                self._start_task(tasks.current.readable_name)
             case DeviceList() as devices if devices.current.serial == devices.busy:
                 app.action_show("live")
             case DeviceList() as devices if devices.current.serial != devices.chosen:
@@ -488,7 +488,7 @@ class HomeScreen(RoomScreen[None]):
         says = f"Its items are dealt to {', '.join(study.raters)}, for good."
         self.app.push_screen(AskScreen(f"Deal {study.name}?", plain(says, lines=False), "Deal it"), deal)
 
-    def open_here(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
         """Open a room on the line under the cursor. Return False if the room does not show such a line.
 
         A study under the cursor always opens. A run or a task opens only in a room that shows none yet.
@@ -545,7 +545,7 @@ class HomeScreen(RoomScreen[None]):
         """Record a demonstration of the task under the cursor. Outside the tasks, record the person's own intent."""
         match self.focused:
             case Tasks() as tasks if tasks.current is not None:
-                self._record(tasks.current.checked)
+                self._record(tasks.current.readable_name)
             case _:
                 self._record(None)
 
@@ -554,11 +554,11 @@ class HomeScreen(RoomScreen[None]):
         self._record(None)
 
     def _record(self, task: str | None) -> None:
-        from screens.launcher import demonstration
+        from screens.launcher import new_recording
 
         app = lab_of(self)
         app.check_no_run()
-        app.open_record(demonstration(task, app.settings))
+        app.open_record(new_recording(task, app.settings))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the actions that this seat lacks."""
@@ -578,7 +578,7 @@ class HomeScreen(RoomScreen[None]):
                 from simulators import library
 
                 task = library.task(tasks.current.name)
-                app.open_author(task, self.store.runs.latest(subject_of(task)))
+                app.open_author(task, self.store.runs.latest_run_of(subject_of(task)))
             case _:
                 run = self._current_run
                 app.open_author(self.store.runs.task(run.id), run.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import lines
+from screens.room_keys import line_bindings
 
 HOME = Binding.Group("Home", compact=True)
 
@@ -44,6 +44,6 @@ KEYS: list[BindingType] = [
         "A", "app.show('answer')", "Answer", show=False, id="home.answer", group=HOME,
         tooltip="Answer at the endpoint: what clients ask, or start one",
     ),
-    *lines("home", HOME),
+    *line_bindings("home", HOME),
     Binding("escape", "back", "All runs", show=False, id="home.back", group=HOME, tooltip="Show all runs again"),
 ]  # fmt: skip

@@ -10,11 +10,11 @@ from textual.content import Content
 from lab.core.errors import LabError
 from lab.core.run_records import Summary
 from lab.core.settings import Settings
-from lab.runs.descriptions import DEMONSTRATED, one_line, score_words, status_words, waits, when
+from lab.runs.descriptions import DEMONSTRATED, local_time, one_line, score_words, status_words, waits_for_answer
 from lab.studies.seats import may_run, sees_outcomes
 from screens.key_names import with_keys
 from screens.theme import ERROR, LOUD_WARNING, MUTED
-from screens.widgets.table import RowList, Table, TableColumn, titled
+from screens.widgets.table import RowList, Table, TableColumn, fit_name_and_title
 
 
 class TaskRow(NamedTuple):
@@ -26,7 +26,7 @@ class TaskRow(NamedTuple):
     broken: str = ""
 
     @property
-    def checked(self) -> str:
+    def readable_name(self) -> str:
         """Its name. Raises `LabError` if the task cannot be read."""
         if self.broken:
             raise LabError(f"task {self.name}", self.broken)
@@ -36,7 +36,7 @@ class TaskRow(NamedTuple):
 _LIVE = {"": "● live", "answer": "● asks you", "decision": "● decide"}
 """Status of the live run, by what it waits for."""
 _COLUMNS = {
-    "task": TableColumn("task", 0, rest=8),
+    "task": TableColumn("task", 0, fill=8),
     "when": TableColumn("started", 16, 98, style=MUTED),
     "agent": TableColumn("agent", 12, 66, share=6),
     "persona": TableColumn("persona", 8, 84, style=MUTED),
@@ -75,11 +75,11 @@ same key brings back; **{home.undo}** undoes what was archived last.
         """Shortest distinct names of the agents, by identity."""
         self.live: str | None = None
         """Id of the live run; None if there is none."""
-        self.asked: Literal["", "answer", "decision"] = ""
+        self.waits_for: Literal["", "answer", "decision"] = ""
         """What the live run waits for from this person."""
         self.may_run = may_run(settings.seat)
 
-    def resumes(self, run: Summary) -> bool:
+    def is_resumable(self, run: Summary) -> bool:
         """Return True if Enter continues this run."""
         return self.may_run and run.status == "open" and run.source is None
 
@@ -89,11 +89,11 @@ same key brings back; **{home.undo}** undoes what was archived last.
         if run is None:
             return ""
         if run.id == self.live:
-            waiting = f", which waits for your {self.asked}" if self.asked else ""
+            waiting = f", which waits for your {self.waits_for}" if self.waits_for else ""
             return with_keys(self, f"{{list.open}}: go to this live run{waiting}")
-        if not self.resumes(run):
+        if not self.is_resumable(run):
             return with_keys(self, "{list.open}: replay this run")
-        where = "at its question" if waits(run) else f"after step {run.steps}"
+        where = "at its question" if waits_for_answer(run) else f"after step {run.steps}"
         return with_keys(self, f"{{list.open}}: resume this run {where}   {{home.replay}}: replay it")
 
     def words(self, name: str, row: Summary, width: int) -> str:
@@ -102,9 +102,9 @@ same key brings back; **{home.undo}** undoes what was archived last.
                 title = one_line(self.titles.get(row.task, row.task))
                 name = title if row.task.startswith(DEMONSTRATED) else one_line(row.task)
                 tags = [one_line(tag) for tag in row.tags] if self.outcomes else []
-                return "".join(titled(name, title, width, tags))
+                return "".join(fit_name_and_title(name, title, width, tags))
             case "when":
-                return when(row.started) or "-"
+                return local_time(row.started) or "-"
             case "agent":
                 return one_line(self.agents.get(row.agent, row.agent))
             case "persona":
@@ -124,10 +124,10 @@ same key brings back; **{home.undo}** undoes what was archived last.
 
     def _status_words(self, run: Summary) -> str:
         if run.id == self.live:
-            return _LIVE[self.asked]
-        if self.resumes(run):
-            return "resume ?" if waits(run) else "resume"
-        return status_words(run.status, waits(run))
+            return _LIVE[self.waits_for]
+        if self.is_resumable(run):
+            return "resume ?" if waits_for_answer(run) else "resume"
+        return status_words(run.status, waits_for_answer(run))
 
 
 class BlindRunList(RunList):
@@ -170,5 +170,5 @@ own task: `hitlab live FILE.yaml`.
         task = self.rows[index]
         if task.broken:
             return Content.assemble((f"{task.name}  ", ""), ("cannot be read", ERROR))
-        words = titled(task.name, one_line(task.title), width - _KIND).text
+        words = fit_name_and_title(task.name, one_line(task.title), width - _KIND).text
         return Content.assemble((f"{task.kind:<{_KIND}}", MUTED), (words, ""))

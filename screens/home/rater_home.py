@@ -62,7 +62,7 @@ class RatingHome(RoomScreen[None]):
 
     def on_rating_home_studies_read(self, message: StudiesRead) -> None:
         studies = self.query_one(StudyTable)
-        studies.take(message.rows)
+        studies.set_studies(message.rows)
         write_title(studies, f"Studies  {studies.count}")
         self._say_next()
 
@@ -75,7 +75,7 @@ class RatingHome(RoomScreen[None]):
     def _choose_line(self, message: LineList.Chosen) -> None:
         self.call_later(self.run_action, "choose")
 
-    def open_here(self, room: ScreenName, *, entered: bool) -> bool:
+    def open_at_cursor(self, room: ScreenName, *, entered: bool) -> bool:
         """Open a room on the study under the cursor. Return False if there is none."""
         return self.query_one(StudyTable).open_here(room, entered=entered)
 

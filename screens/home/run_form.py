@@ -32,16 +32,16 @@ class RunForm(ChoiceForm[RunChoices]):
         super().__init__(f"Start {task.id}", task.instruction or task.shown, RunChoiceList(fields, values, settings))
         self._to_run = task
 
-    def finish(self) -> None:
+    def submit(self) -> None:
         """Start with these choices. Show an error and start nothing if they are invalid."""
-        from lab.runs.run_choices import chosen_spec
+        from lab.runs.run_choices import spec_of
         from lab.runs.session import check_spec
         from screens.lab import lab_of
 
         app = lab_of(self)
         try:
             choices = choices_of(self.fields.values)
-            check_spec(app.store, chosen_spec(self._to_run, choices, app.settings))
+            check_spec(app.store, spec_of(self._to_run, choices, app.settings))
         except LabError as error:
             self.say(error.sentence)
         else:

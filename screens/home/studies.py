@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class StudyRow(NamedTuple):
-    """A study and this person's progress in it. `mine` is None if nothing was dealt to them.
+    """A study and this person's progress in it. `own_progress` is None if nothing was dealt to them.
 
-    `everybody` is False for raters, who must not learn the others' progress.
+    `shows_total` is False for raters, who must not learn the others' progress.
     """
 
     line: StudyLine
-    mine: Progress | None
-    everybody: bool = True
+    own_progress: Progress | None
+    shows_total: bool = True
     unsettled: int = 0
     """Number of submitted items with two answers of theirs to one question, after copies were merged."""
-    left: bool = False
+    replaced: bool = False
     """True if another rater has replaced this person."""
 
     @property
@@ -41,15 +41,19 @@ class StudyRow(NamedTuple):
             return "locked"
         if not self.line.dealt:
             return "not dealt"
-        if self.mine is None:
+        if self.own_progress is None:
             return "not yours"
-        if self.left:
+        if self.replaced:
             return "left"
-        if self.mine.held:
+        if self.own_progress.held:
             return "held"
         if self.unsettled:
             return f"settle {self.unsettled}"
-        return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
+        return (
+            "done"
+            if self.own_progress.done >= self.own_progress.dealt
+            else f"{self.own_progress.dealt - self.own_progress.done} left"
+        )
 
     @property
     def next_action(self) -> str:
@@ -58,12 +62,12 @@ class StudyRow(NamedTuple):
             return "locked: read"
         if not self.line.dealt:
             return "deal it"
-        if self.mine is None or self.left or self.mine.held:
+        if self.own_progress is None or self.replaced or self.own_progress.held:
             return {"not yours": "others rate", "held": "held: wait"}.get(self.state, self.state)
-        if self.unsettled or self.mine.done >= self.mine.dealt:
+        if self.unsettled or self.own_progress.done >= self.own_progress.dealt:
             return self.state
         verb = "play" if self.line.unit == "task to play" else "rate"
-        return f"{verb} {self.mine.dealt - self.mine.done} more"
+        return f"{verb} {self.own_progress.dealt - self.own_progress.done} more"
 
 
 def study_rows(store: Store, person: str, *, others: bool, archived: bool = False) -> list[StudyRow]:
@@ -79,7 +83,7 @@ def study_rows(store: Store, person: str, *, others: bool, archived: bool = Fals
         mine = store.studies.progress(study, person)
         if others or mine.dealt:
             to_rate = mine.dealt and not line.locked and line.unit != "task to play"
-            unsettled = len(store.labels.to_settle(study, person)) if to_rate else 0
+            unsettled = len(store.labels.clashing_assignments(study, person)) if to_rate else 0
             has_left = bool(mine.dealt) and store.studies.has_left(study, person)
             rows.append(StudyRow(line, mine if mine.dealt else None, others, unsettled, has_left))
     return rows
@@ -105,7 +109,7 @@ how fast each person is.
         Binding("w", "progress", "Progress", id="studies.progress", tooltip="How far this study's people are"),
     ]
 
-    def take(self, rows: list[StudyRow]) -> None:
+    def set_studies(self, rows: list[StudyRow]) -> None:
         """Show other rows. The cursor stays on its study, or at its index if that is gone."""
         row = self.current
         self.rows = rows
@@ -119,10 +123,10 @@ how fast each person is.
         row = self.current
         if row is None:
             return ""
-        if self.deals:
+        if self.enter_deals:
             raters = f"{{list.open}}: deal it   {row.line.id}: {row.state}   "
             return with_keys(self, raters) + f"`hitlab study deal {row.line.id}` does so, too"
-        if row.mine is None or row.line.locked or row.left:
+        if row.own_progress is None or row.line.locked or row.replaced:
             keys = "{list.open}: its agreement   {studies.progress}: how far it is   "
             agreement = with_keys(self, keys) if self.may_read else ""
             return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
@@ -131,7 +135,7 @@ how fast each person is.
         if row.unsettled:
             items = "an item" if row.unsettled == 1 else f"{row.unsettled} items"
             return with_keys(self, f"{{list.open}}: settle which of your two answers stands in {items}{agreement}")
-        did = f"{row.mine.done} of {row.mine.dealt} done"
+        did = f"{row.own_progress.done} of {row.own_progress.dealt} done"
         return with_keys(self, f"{{list.open}}: {verb} in this study, {did}{agreement}")
 
     @property
@@ -140,7 +144,7 @@ how fast each person is.
         return lab_of(self).has_room("agreement")
 
     @property
-    def deals(self) -> bool:
+    def enter_deals(self) -> bool:
         """True if Enter deals the study under the cursor, which has no assignments yet."""
         row = self.current
         return row is not None and self.may_read and not row.line.dealt and not row.line.locked
@@ -163,10 +167,10 @@ how fast each person is.
         return True
 
     @property
-    def reads(self) -> bool:
+    def enter_reads(self) -> bool:
         """True if Enter reads the study's answers instead of answering in it."""
         row = self.current
-        return row is not None and self.may_read and (row.mine is None or row.line.locked or row.left)
+        return row is not None and self.may_read and (row.own_progress is None or row.line.locked or row.replaced)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the actions that this seat lacks."""
@@ -191,19 +195,21 @@ how fast each person is.
 
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
-        line, mine = row.line, row.mine
+        line, mine = row.line, row.own_progress
         values = {
             "asks": line.protocol,
             "yours": f"{mine.done}/{mine.dealt}" if mine is not None else "-",
-            "all": f"{line.done}/{line.dealt}" if row.everybody else "",
+            "all": f"{line.done}/{line.dealt}" if row.shows_total else "",
             "next": row.next_action,
         }
         return Content(self._format_line(width, line.name, one_line(line.title, 200), values))
 
     def _format_line(self, width: int, name: str, title: str, values: dict[str, str]) -> str:
         """Format a line: the name, which commands accept and which is unique within a protocol, then the title."""
-        everybody = any(row.everybody for row in self.rows)
-        columns = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}
+        everybody = any(row.shows_total for row in self.rows)
+        columns = {
+            name: at for name, at in _COLUMNS.items() if width >= at.min_table_width and (everybody or name != "all")
+        }
         room = max(8, width - sum(column.width + 2 for column in columns.values()))
         name_width = min(max([12, *(cell_len(row.line.name) for row in self.rows)]), room)
         parts = [cell(name, TableColumn("", name_width, 0))]

@@ -11,7 +11,7 @@ from lab.core.errors import LabError
 Errand = Callable[[], object]
 
 
-class Errands:
+class BackgroundWrites:
     """One daemon thread with a queue. It calls `refused`, on that thread, with the `LabError` of an errand."""
 
     def __init__(self, name: str, refused: Callable[[LabError], None]) -> None:

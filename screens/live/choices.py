@@ -17,7 +17,7 @@ from textual.widget import Widget
 
 from lab.core.screen_clock import Clock
 from screens.key_names import keys_of
-from screens.slip import SLIP
+from screens.slip import GUARD_SECONDS
 
 TOO_EARLY = "That key came before this was read, and did nothing: press it again."
 
@@ -31,7 +31,7 @@ class Choice(NamedTuple):
     tooltip: str = ""
 
 
-def picks(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
+def choice_bindings(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
     """Return the bindings of a row of choices: digit and letter, with ids such as `reply.accept`."""
     return [
         Binding(
@@ -49,8 +49,8 @@ def picks(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
 class Choices(Widget, can_focus=True):
     """Choices side by side, or stacked if they do not fit. Keys and clicks pick, arrows move the cursor.
 
-    A concrete row is a subclass with a GROUP, CHOICES and the bindings that `picks` returns for them. Letters act only
-    while these choices have the focus, so that typing never picks one.
+    A concrete row is a subclass with a GROUP, CHOICES and the bindings that `choice_bindings` returns for them. Letters
+    act only while these choices have the focus, so that typing never picks one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -70,7 +70,7 @@ class Choices(Widget, can_focus=True):
         choice: str
 
     @dataclass
-    class Early(Message):
+    class TooEarly(Message):
         """Message: a key or click came too soon after these choices appeared, and picked nothing."""
 
     GROUP: ClassVar[str] = ""
@@ -83,17 +83,17 @@ class Choices(Widget, can_focus=True):
         super().__init__(id=id)
         self._clock = clock
         self.seen_at = -inf
-        """Clock seconds of the present choices' first paint: `inf` until then, `-inf` before any `appear`.
+        """Clock seconds of the present choices' first paint: `inf` until then, `-inf` before any `show_new`.
         """
 
     # -- appearing -------------------------------------------------------------------------------------------
 
-    def appear(self) -> None:
+    def show_new(self) -> None:
         """Show new choices. No key picks one until they have been visible for a moment."""
         self.seen_at = inf
-        self.call_after_refresh(self.seen)
+        self.call_after_refresh(self.mark_visible)
 
-    def seen(self) -> None:
+    def mark_visible(self) -> None:
         """Record that the choices are visible, if their screen is the current one."""
         if self.seen_at == inf and self.is_attached and self.screen.is_current:
             self.seen_at = self._clock.seconds()
@@ -101,15 +101,15 @@ class Choices(Widget, can_focus=True):
     @property
     def ready(self) -> bool:
         """True if the choices have been visible long enough for a key to be meant for them."""
-        return self._clock.seconds() - self.seen_at >= SLIP
+        return self._clock.seconds() - self.seen_at >= GUARD_SECONDS
 
     # -- picking ---------------------------------------------------------------------------------------------
 
     def pick(self, number: int) -> None:
-        """Mark the choice with this index and post `Picked`; post `Early` if it is too soon."""
+        """Mark the choice with this index and post `Picked`; post `TooEarly` if it is too soon."""
         # A key typed a moment before these choices appeared was meant for something else.
         if not self.ready:
-            self.post_message(self.Early())
+            self.post_message(self.TooEarly())
             return
         self.cursor = number
         self.post_message(self.Picked(self.CHOICES[number].id))

@@ -16,8 +16,8 @@ from textual.widgets import Input, Static
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.runs.breakpoints import WAYS, Breakpoint, Breakpoints
-from screens.key_names import give_keys, with_keys
+from lab.runs.breakpoints import SPELLINGS, Breakpoint, Breakpoints
+from screens.key_names import focus_opened, with_keys
 from screens.theme import ERROR, MUTED
 from screens.widgets.lines import LineList
 from screens.widgets.table import RowList
@@ -33,7 +33,7 @@ class BreakpointList(RowList[Breakpoint]):
     HELP = f"""\
 # Breakpoints
 
-The run stands still before anything is done that fits one: {WAYS}. An app or words count where they come up.
+The run stands still before anything is done that fits one: {SPELLINGS}. An app or words count where they come up.
 **{{breaks.add}}** adds one, **{{list.open}}** switches one off or on, **{{breaks.remove}}** takes it away,
 **{{run.back}}** closes the list. Where the run stands, **{{run.step}}** lets one turn pass, **{{run.resume}}** goes
 on; the gate's keys approve, edit or reject what waits.
@@ -87,7 +87,7 @@ class BreaksPanel(Vertical):
         super().__init__(id="breaks")
         self._breakpoints = points
         self._points = BreakpointList(id="points")
-        self._field = TextLine(id="point", compact=True, select_on_focus=False, placeholder=WAYS)
+        self._field = TextLine(id="point", compact=True, select_on_focus=False, placeholder=SPELLINGS)
         self._hint = Static(id="breaks-hint", markup=False)
         self.border_title = "Breakpoints"
 
@@ -100,7 +100,7 @@ class BreaksPanel(Vertical):
         """Show the list and focus it, or the field if there are no breakpoints."""
         self.display = True
         self._refresh_list()
-        give_keys(self._points if self._breakpoints.all else self._field)
+        focus_opened(self._points if self._breakpoints.all else self._field)
 
     def close(self) -> None:
         self.display = False
@@ -109,7 +109,7 @@ class BreaksPanel(Vertical):
         """Go back from the field to the list. Return False if that is not possible."""
         if not self._field.has_focus or not self._breakpoints.all:
             return False
-        give_keys(self._points)
+        focus_opened(self._points)
         return True
 
     def _refresh_list(self) -> None:
@@ -128,7 +128,7 @@ class BreaksPanel(Vertical):
     @on(BreakpointList.Adding)
     def _focus_field(self, message: BreakpointList.Adding) -> None:
         message.stop()
-        give_keys(self._field)
+        focus_opened(self._field)
 
     @on(BreakpointList.Removed)
     def _remove_breakpoint(self, message: BreakpointList.Removed) -> None:
@@ -155,10 +155,10 @@ class BreaksPanel(Vertical):
         message.input.clear()
         self._refresh_list()
         self._points.go(self._points.count - 1)
-        give_keys(self._points)
+        focus_opened(self._points)
 
 
-class StepsDone(RowList[str]):
+class StepList(RowList[str]):
     """List of the run's steps."""
 
     HELP = """\
@@ -187,14 +187,14 @@ class RewindPanel(Vertical):
     """
 
     @dataclass
-    class Wanted(Message):
+    class Requested(Message):
         """Message: rewind the run to before step `index` (from 0)."""
 
         index: int
 
     def __init__(self) -> None:
         super().__init__(id="rewind")
-        self._step_list = StepsDone(id="been")
+        self._step_list = StepList(id="been")
         self.border_title = "Rewind to before ..."
 
     def compose(self) -> ComposeResult:
@@ -209,7 +209,7 @@ class RewindPanel(Vertical):
         self.display = True
         been.set_rows(steps)
         been.go(len(steps) - 1)
-        give_keys(been)
+        focus_opened(been)
 
     def close(self) -> None:
         self.display = False
@@ -218,4 +218,4 @@ class RewindPanel(Vertical):
     def _post_wanted(self, message: LineList.Chosen) -> None:
         message.stop()
         self.close()
-        self.post_message(self.Wanted(message.index))
+        self.post_message(self.Requested(message.index))

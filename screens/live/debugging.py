@@ -13,7 +13,7 @@ from lab.runs.descriptions import action_words
 from lab.runs.session import Session
 from lab.studies.seats import may_debug
 from screens.live.developer import DeveloperPane
-from screens.live.session_messages import Watch
+from screens.live.session_messages import SessionListener
 
 
 class Debugging:
@@ -25,7 +25,9 @@ class Debugging:
 
         session: Session
 
-    def __init__(self, room: Screen[None], session: Session, bench: DeveloperPane | None, watch: Watch) -> None:
+    def __init__(
+        self, room: Screen[None], session: Session, bench: DeveloperPane | None, watch: SessionListener
+    ) -> None:
         self._room = room
         self._session = session
         self._bench = bench
@@ -62,8 +64,8 @@ class Debugging:
         self._watch.do(partial(self._rewind, index))
 
     def _rewind(self, index: int) -> None:
-        from lab.runs.fork import rewound
+        from lab.runs.fork import rewind_run
 
-        session = rewound(self._session, index)
+        session = rewind_run(self._session, index)
         session.begins_paused = "rewound"
         self._room.post_message(self.Rewound(session))

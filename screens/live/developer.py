@@ -15,42 +15,42 @@ from lab.core.step import Action, Proposed
 from lab.core.ui_tree import UiTree
 from lab.runs.session import Session
 from screens.key_names import keys_of
-from screens.lab import TellsRefusals
+from screens.lab import ReportsErrors
 from screens.live.debug_panes import BreaksPanel, RewindPanel
 from screens.live.gate import GatePanel
-from screens.live.takeover import HandsPanel
+from screens.live.takeover import TakeOverPanel
 from screens.widgets.card import GivingColumn
 
 
-class DeveloperPane(TellsRefusals, GivingColumn):
+class DeveloperPane(ReportsErrors, GivingColumn):
     """Pane below the dialogue for those who may act on a run. Empty while nothing waits for them."""
 
     DEFAULT_CSS = """
     DeveloperPane { height: auto; }
     """
-    GIVES = ((("gate", 0),), (("gate", 0),))
+    SHRINK_ROUNDS = ((("gate", 0),), (("gate", 0),))
 
     @dataclass
-    class Touchable(Message):
+    class TouchChanged(Message):
         """Message: `on` if a touch of the mirror has an effect now, `typing` if keys over it go to the phone."""
 
         on: bool
         typing: bool
 
     @dataclass
-    class Aimed(Message):
+    class TargetChanged(Message):
         """Message: the waiting action, moved to its present target."""
 
         action: Action
 
     @dataclass
-    class Left(Message):
+    class FocusReleased(Message):
         """Message: a list was closed, and no part of the pane needs the focus."""
 
     def __init__(self, session: Session, clock: Clock) -> None:
         super().__init__(id="bench")
         self._session = session
-        self._gate, self._hands = GatePanel(clock), HandsPanel(clock)
+        self._gate, self._hands = GatePanel(clock), TakeOverPanel(clock)
         self._breaks, self._rewind = BreaksPanel(session.breakpoints), RewindPanel()
 
     def compose(self) -> ComposeResult:
@@ -125,11 +125,11 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         if self._gate.proposed is not None:
             self._gate.focus_choices()
         else:
-            self.post_message(self.Left())
+            self.post_message(self.FocusReleased())
 
     # -- the gate --------------------------------------------------------------------------------------------
 
-    def gated(self, proposed: Proposed | None, tree: UiTree | None) -> None:
+    def show_gated(self, proposed: Proposed | None, tree: UiTree | None) -> None:
         """Open the gate for a waiting action, or close it for None."""
         if proposed is None:
             self._gate.close()
@@ -151,34 +151,34 @@ class DeveloperPane(TellsRefusals, GivingColumn):
     @on(GatePanel.Decided)
     def _carry_decision(self, message: GatePanel.Decided) -> None:
         message.stop()
-        if not message.carry(self._session.gate):
+        if not message.apply_to(self._session.gate):
             self.notify("That action no longer waits.", severity="warning", markup=False)
 
     # -- the hands -------------------------------------------------------------------------------------------
 
-    @on(HandsPanel.GaveBack)
-    def take(self) -> None:
+    @on(TakeOverPanel.GaveBack)
+    def toggle_takeover(self) -> None:
         """Take the agent's place, or give it back."""
         takes_over = not self._session.control.taken_over
         self._session.take_over(takes_over)
         if takes_over:
-            self.turn()
+            self.update_turn()
         else:
             self._hands.close()
             self.notify("The agent goes on.", markup=False)
 
-    @on(GatePanel.Aiming)
-    def _follow_aim(self, message: GatePanel.Aiming) -> None:
-        self.turn()
+    @on(GatePanel.AimChanged)
+    def _follow_aim(self, message: GatePanel.AimChanged) -> None:
+        self.update_turn()
         if message.action is not None:
-            self.post_message(self.Aimed(message.action))
+            self.post_message(self.TargetChanged(message.action))
 
-    def turn(self) -> None:
+    def update_turn(self) -> None:
         """Update the take-over, and post what a touch now does."""
         waits = self._session.turns.waiting is not None
         if self._session.control.taken_over and not self._session.over:
             self._hands.open(waits, self._awaited_words())
-        self.post_message(self.Touchable(waits or self._gate.aiming, waits))
+        self.post_message(self.TouchChanged(waits or self._gate.aiming, waits))
 
     def _awaited_words(self) -> str:
         """Return what must happen before the person may act: the turn ends, or (paused) the person presses a key."""
@@ -187,7 +187,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         return "this turn ends ..."
 
     @property
-    def taps(self) -> bool:
+    def accepts_taps(self) -> bool:
         """True if a tap of the phone has an effect now."""
         return self._session.turns.waiting is not None or self._gate.aiming
 
@@ -209,7 +209,7 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         if not self._gate.aiming:
             self._act(action)
         elif action.at is not None:
-            self._gate.aim(action.at, tree)
+            self._gate.aim_at(action.at, tree)
 
     def type(self, text: str) -> bool:
         """Type text into the phone's line. Return False if the phone does not wait for the person."""
@@ -218,8 +218,8 @@ class DeveloperPane(TellsRefusals, GivingColumn):
         self._hands.type(text)
         return True
 
-    @on(HandsPanel.Acted)
-    def _act_by_hands(self, message: HandsPanel.Acted) -> None:
+    @on(TakeOverPanel.Acted)
+    def _act_by_hands(self, message: TakeOverPanel.Acted) -> None:
         message.stop()
         self._act(message.action)
 

@@ -70,7 +70,7 @@ class Dialogue(Vertical):
         """Focus the transcript, where no key types."""
         focus_now(self._transcript)
 
-    def say(self, line: str) -> None:
+    def show_activity(self, line: str) -> None:
         """Show one line about what happens now."""
         if line == self._line:
             return
@@ -169,7 +169,7 @@ class DialogueColumn(GivingColumn):
     """Column of the dialogue, with whatever waits for the person below it."""
 
     ALLOW_MAXIMIZE = True
-    GIVES = (
+    SHRINK_ROUNDS = (
         (("question", 0), ("bench", 0), ("before", 0), ("result", 0)),
         (("dialogue", 0), ("question", 0), ("bench", 0), ("before", 0), ("result", 0)),
     )

@@ -20,9 +20,9 @@ from lab.core.step import Action, Point, Proposed
 from lab.core.tap_targets import screen_box
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import whole_action
-from lab.runs.incomplete_action import lacking
-from screens.key_names import give_keys, with_keys
-from screens.live.choices import TOO_EARLY, Choice, Choices, picks
+from lab.runs.incomplete_action import action_problem
+from screens.key_names import focus_opened, with_keys
+from screens.live.choices import TOO_EARLY, Choice, Choices, choice_bindings
 from screens.record.nodes import NodePicker
 from screens.widgets.card import Card, CardText
 from screens.widgets.tap_choices import NearList
@@ -52,7 +52,7 @@ class GateRow(Choices):
         Choice("reject", "x", "reject", "Let nothing through; the agent proposes again"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        *picks(GROUP, CHOICES),
+        *choice_bindings(GROUP, CHOICES),
         Binding("enter", "take", "Do it", show=False, id="gate.enter", tooltip="Do what is marked"),
     ]
 
@@ -69,7 +69,7 @@ class GatePanel(Card):
     GatePanel > Static { height: auto; width: 1fr; }
     GatePanel > #gate-text { display: none; }
     """
-    GIVES = ((("waits", 4),), (("waits", 1), ("gate-near", 3), ("gate-hint", 1)))
+    SHRINK_ROUNDS = ((("waits", 4),), (("waits", 1), ("gate-near", 3), ("gate-hint", 1)))
 
     @dataclass
     class Decided(Message):
@@ -80,7 +80,7 @@ class GatePanel(Card):
         action: Action | None
         note: str = ""
 
-        def carry(self, gate: HumanGate) -> bool:
+        def apply_to(self, gate: HumanGate) -> bool:
             """Pass the decision to the gate. Return False if the action no longer waits."""
             if self.action is None:
                 return gate.reject(self.proposed, self.note)
@@ -89,7 +89,7 @@ class GatePanel(Card):
             return gate.amend(self.proposed, self.action, self.note)
 
     @dataclass
-    class Aiming(Message):
+    class AimChanged(Message):
         """Message: `on` if a tap on the mirror sets the action's place. `action` is what would be done now."""
 
         on: bool
@@ -130,12 +130,12 @@ class GatePanel(Card):
         self._set_amending(False)
         self.add_class("-open")
         self.display = True
-        give_keys(self._row)
-        self._row.appear()
+        focus_opened(self._row)
+        self._row.show_new()
 
     def seen(self) -> None:
         """Record that the choices are visible, if their screen is the current one."""
-        self._row.seen()
+        self._row.mark_visible()
 
     def return_to(self, why: str) -> None:
         """Focus the choices. If the gate has the focus already, show `why` it stays there."""
@@ -145,7 +145,7 @@ class GatePanel(Card):
 
     def focus_choices(self) -> None:
         """Focus the choices."""
-        give_keys(self._row)
+        focus_opened(self._row)
 
     def close(self) -> None:
         """Close the gate."""
@@ -160,7 +160,7 @@ class GatePanel(Card):
         if not self.has_class("-open") or not inside:
             return False
         self._set_amending(False)
-        give_keys(self._row)  # at once: a deferred focus would take it from a list that the next key opens
+        focus_opened(self._row)  # at once: a deferred focus would take it from a list that the next key opens
         return True
 
     def list_nodes(self, tree: UiTree | None) -> None:
@@ -174,32 +174,32 @@ class GatePanel(Card):
             self._picker.open(self._tree)
             self._update_hint()
 
-    @on(NodePicker.Aimed)
-    def _preview_node(self, event: NodePicker.Aimed) -> None:
+    @on(NodePicker.NodeHighlighted)
+    def _preview_node(self, event: NodePicker.NodeHighlighted) -> None:
         event.stop()
         if self._picker.display and self.proposed is not None and event.node is not None:
-            self.post_message(self.Aiming(True, moved(self.proposed.action, event.node.bounds.center)))
+            self.post_message(self.AimChanged(True, action_at(self.proposed.action, event.node.bounds.center)))
 
-    @on(NodePicker.Taken)
-    def _move_to_node(self, event: NodePicker.Taken) -> None:
+    @on(NodePicker.NodeChosen)
+    def _move_to_node(self, event: NodePicker.NodeChosen) -> None:
         event.stop()
         if self.proposed is not None:
-            self._decide("amend", moved(self.proposed.action, event.node.bounds.center))
+            self._decide("amend", action_at(self.proposed.action, event.node.bounds.center))
 
-    def aim(self, at: Point, tree: UiTree | None) -> None:
+    def aim_at(self, at: Point, tree: UiTree | None) -> None:
         """Set the place that was tapped on the mirror. List the nodes hit and those near it."""
         self._tree = tree or self._tree
         self._picker.close()
         self._note.display = True
         self.set_class(True, "-amend")
         self._text.display = self._row.display = False  # digits now pick in the list
-        self._near.look(self._tree, at)
-        give_keys(self._near)
+        self._near.list_near(self._tree, at)
+        focus_opened(self._near)
         self._post_aim()
 
     def _post_aim(self) -> None:
         if self.proposed is not None:
-            self.post_message(self.Aiming(True, moved(self.proposed.action, self._near.at)))
+            self.post_message(self.AimChanged(True, action_at(self.proposed.action, self._near.chosen_point)))
 
     @property
     def aiming(self) -> bool:
@@ -216,7 +216,7 @@ class GatePanel(Card):
         self._near.close()
         self._picker.close()
         self._row.display = self._note.display = True
-        self.post_message(self.Aiming(self.aiming, self.proposed.action if self.proposed else None))
+        self.post_message(self.AimChanged(self.aiming, self.proposed.action if self.proposed else None))
         self._update_hint()
 
     def _update_hint(self, problem: str = "") -> None:
@@ -241,8 +241,8 @@ class GatePanel(Card):
     def on_descendant_focus(self) -> None:
         self._update_hint()
 
-    @on(Choices.Early)
-    def _warn_early(self, event: Choices.Early) -> None:
+    @on(Choices.TooEarly)
+    def _warn_early(self, event: Choices.TooEarly) -> None:
         event.stop()
         self._update_hint(TOO_EARLY)
 
@@ -260,12 +260,12 @@ class GatePanel(Card):
         place = f"{action.at[0]}, {action.at[1]}" if action.at else ""
         self._text.value = (action.text or "").replace("\n", _LINE_END) if self._edits_text else place
         self._text.cursor_position = len(self._text.value)  # not where it was in the last text
-        give_keys(self._text)
+        focus_opened(self._text)
 
     @on(Input.Submitted, "#gate-note")
     def _leave_note(self, event: Input.Submitted) -> None:
         event.stop()
-        give_keys(self._near if self._near.display else self._text if self.has_class("-amend") else self._row)
+        focus_opened(self._near if self._near.display else self._text if self.has_class("-amend") else self._row)
 
     @on(Input.Submitted, "#gate-text")
     def _decide_amended(self, event: Input.Submitted) -> None:
@@ -277,7 +277,7 @@ class GatePanel(Card):
             self._update_hint("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
             return
         size = screen_box(self._tree)[2:] if self._tree is not None else None
-        wrong = lacking(action, size)
+        wrong = action_problem(action, size)
         if wrong:
             self._update_hint(f"! This {wrong}.")
             return
@@ -289,11 +289,11 @@ class GatePanel(Card):
         if self._near.display:
             self._post_aim()
 
-    @on(NearList.Meant)
-    def _decide_at_meant(self, event: NearList.Meant) -> None:
+    @on(NearList.TargetChosen)
+    def _decide_at_meant(self, event: NearList.TargetChosen) -> None:
         event.stop()
         if self.proposed is not None:
-            self._decide("amend", moved(self.proposed.action, event.at))
+            self._decide("amend", action_at(self.proposed.action, event.at))
 
     def _decide(self, decision: str, action: Action | None) -> None:
         """Post the decision once, since the next action to wait is another one.
@@ -313,10 +313,10 @@ def _amended_action(action: Action, value: str) -> Action | None:
     if action.kind in _TEXT_KINDS:
         return msgspec.structs.replace(_bare_action(action), text=value.replace(_LINE_END, "\n"))
     match = _POINT.fullmatch(value)
-    return None if match is None else moved(action, (int(match[1]), int(match[2])))
+    return None if match is None else action_at(action, (int(match[1]), int(match[2])))
 
 
-def moved(action: Action, at: Point) -> Action:
+def action_at(action: Action, at: Point) -> Action:
     """Return the action at another place. An action without a place becomes a tap there."""
     if action.kind not in _AIMED:
         return Action("click", at=at)

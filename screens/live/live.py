@@ -14,7 +14,7 @@ from textual.widgets import Input, TextArea
 
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, span
+from lab.core.screen_clock import Clock, format_duration
 from lab.core.seams import Trouble
 from lab.core.step import Action, Observation, Proposed, Question
 from lab.core.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
@@ -34,15 +34,23 @@ from screens.live.keys import KEYS
 from screens.live.phone import LivePhone
 from screens.live.reply import OpenQuestion
 from screens.live.result import ReadFirstCard, Result
-from screens.live.seat_pane import Seat
-from screens.live.session_messages import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.live.seat_pane import SeatPane
+from screens.live.session_messages import (
+    DraftLoaded,
+    EventCommitted,
+    GatedActionChanged,
+    OperationFailed,
+    QuestionChanged,
+    SessionListener,
+    TurnChanged,
+)
 from screens.live.words import translated
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
-from screens.mirror.touch import Touch, touched
+from screens.mirror.touch import Touch, touch_action
 from screens.sent.sent import SentScreen
 from screens.sent.source import LiveAlbum
-from screens.slip import Slip
+from screens.slip import KeyGuard
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
@@ -75,22 +83,22 @@ class LiveScreen(RoomScreen[None]):
         """Create the screen. With `reads` the person reads their part first, and begins the run themselves."""
         super().__init__()
         self.session = session
-        self.knows = sees_outcomes(session.spec.seat)
+        self.sees_outcomes = sees_outcomes(session.spec.seat)
         """True if this seat may see outcomes."""
         # A gate shows proposed actions, which this seat may not see.
-        if session.spec.gate == "ask" and not self.knows:
+        if session.spec.gate == "ask" and not self.sees_outcomes:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
         self._clock = clock or Clock()
-        self._slip = Slip(self._clock)
+        self._slip = KeyGuard(self._clock)
         self._reading = reads
         self._banner = Banner()
         self._phone = LivePhone(seen=session.spec.mirror)
-        self._seat = Seat(session.spec, session.agent_actor, knows=self.knows)
-        self._dialogue = Dialogue(self._clock, knows=self.knows)
+        self._seat = SeatPane(session.spec, session.agent_actor, knows=self.sees_outcomes)
+        self._dialogue = Dialogue(self._clock, knows=self.sees_outcomes)
         self._question = OpenQuestion(session.person, self._clock)
-        self._bench = DeveloperPane(session, self._clock) if self.knows else None
+        self._bench = DeveloperPane(session, self._clock) if self.sees_outcomes else None
         self._before, self._result = ReadFirstCard(), Result()
-        self._watch = Watch(session, self)
+        self._watch = SessionListener(session, self)
         self._debugging = Debugging(self, session, self._bench, self._watch)
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
@@ -138,7 +146,7 @@ class LiveScreen(RoomScreen[None]):
         if width >= 160:
             seat.unfold("task", "policy", "persona", "facts")
         elif height >= 32:
-            seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
+            seat.unfold("task", "policy", *(() if self.sees_outcomes else ("persona",)))
 
     def _start_reading(self) -> None:
         """Unfold all of the person's part, and wait until they begin."""
@@ -159,7 +167,7 @@ class LiveScreen(RoomScreen[None]):
         if self._bench is not None and self.session.left_in_takeover:
             # The agent must not act before the person gives the phone back.
             self.session.begins_paused = "left in take-over"
-        self._phone.follow(windows_of(self))
+        self._phone.mirror_to_page(windows_of(self))
         if lab_of(self).reads_words:
             self._phone.read_words(lambda: self.session.words.reader)
         self._watch.begin(self._phone.show if self._phone.mirror is not None else None)
@@ -170,7 +178,7 @@ class LiveScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Mark what appeared behind another screen as visible now."""
-        self.call_after_refresh(self._question.seen)
+        self.call_after_refresh(self._question.mark_visible)
         if self._bench is not None:
             self.call_after_refresh(self._bench.seen)
 
@@ -187,15 +195,15 @@ class LiveScreen(RoomScreen[None]):
 
     # -- what happens ----------------------------------------------------------------------------------------
 
-    @on(Happened)
-    def _happened(self, message: Happened) -> None:
+    @on(EventCommitted)
+    def _happened(self, message: EventCommitted) -> None:
         event = message.event
         self._dialogue.show(event)
         match event:
             case Paused() | Resumed():
                 self._paused = isinstance(event, Paused)
                 if self._bench is not None:
-                    self._bench.turn()
+                    self._bench.update_turn()
             case Asked():
                 self._record_sent(event.index, event.proposed, event.before)
             case Acting():
@@ -216,9 +224,11 @@ class LiveScreen(RoomScreen[None]):
         self._ended = event
         self._close_panels(self._question, self._bench)
         observation = self._seen
-        self._phone.rest(observation, self.session.picture(observation.image) if observation.image else None)
+        self._phone.stop(observation, self.session.picture(observation.image) if observation.image else None)
         after = lab_of(self).after_run
-        self._result.ended(event, self.session.spec.task, knows=self.knows, spent=self._album.spent, after=after)
+        self._result.ended(
+            event, self.session.spec.task, knows=self.sees_outcomes, spent=self._album.spent, after=after
+        )
 
     def _close_panels(self, *panels: OpenQuestion | DeveloperPane | None) -> None:
         """Close panels. Move the focus away if it is inside one."""
@@ -230,29 +240,29 @@ class LiveScreen(RoomScreen[None]):
             panel.close()
 
     def _record_sent(self, index: int, proposed: Proposed, observation: Observation | None = None) -> None:
-        if self.knows and proposed.by is None:
+        if self.sees_outcomes and proposed.by is None:
             self._seat.sent(index, proposed)
             self._album.add(index, proposed, observation)
 
-    @on(Refused)
-    def _report_refusal(self, message: Refused) -> None:
+    @on(OperationFailed)
+    def _report_refusal(self, message: OperationFailed) -> None:
         if message.last:
             self._close_panels(self._question, self._bench)
-            self._phone.rest()
+            self._phone.stop()
             self._result.failed(message.error, has_home=self._has_home)
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
         self._update_status()
 
-    @on(LiveWords.Lacking)
+    @on(LiveWords.EngineMissing)
     def _report_missing_engine(self) -> None:
-        lab_of(self).tell_lack()
+        lab_of(self).report_missing_ocr()
 
     # -- the question ----------------------------------------------------------------------------------------
 
-    @on(Waits)
-    def _waits(self, message: Waits) -> None:
+    @on(QuestionChanged)
+    def _waits(self, message: QuestionChanged) -> None:
         question, panel = message.question, self._question
         self._dialogue.question_open(question is not None)
         self._banner.set_class(question is not None, "-asked")
@@ -272,12 +282,12 @@ class LiveScreen(RoomScreen[None]):
             there = with_keys(self, "{sent.back:escape}" if isinstance(self.app.screen, SentScreen) else "{app.live}")
             self.notify(f"A question waits in the live run: {there} goes there.", markup=False)
 
-    @on(Kept)
-    def _restore_draft(self, message: Kept) -> None:
+    @on(DraftLoaded)
+    def _restore_draft(self, message: DraftLoaded) -> None:
         self._question.restore(message.question, message.draft, message.begun)
 
-    @on(OpenQuestion.Drafted)
-    def _save_draft(self, message: OpenQuestion.Drafted) -> None:
+    @on(OpenQuestion.DraftChanged)
+    def _save_draft(self, message: OpenQuestion.DraftChanged) -> None:
         self._kept_draft = message.question, message.text
         self._watch.do(partial(self.session.save_draft, *self._kept_draft))
 
@@ -288,11 +298,11 @@ class LiveScreen(RoomScreen[None]):
 
     # -- a developer's hands ---------------------------------------------------------------------------------
 
-    @on(Gated)
-    def _gated(self, message: Gated) -> None:
+    @on(GatedActionChanged)
+    def _gated(self, message: GatedActionChanged) -> None:
         if self._bench is not None:
             was_deciding = message.proposed is None and self._bench.deciding
-            self._bench.gated(message.proposed, self._watch.proposed_on)
+            self._bench.show_gated(message.proposed, self._watch.proposed_on)
             if was_deciding:
                 self._dialogue.focus_transcript()
         if message.proposed is not None:
@@ -300,15 +310,15 @@ class LiveScreen(RoomScreen[None]):
         self._phone.mark(message.proposed.action if message.proposed else None)
         self._update_status()
 
-    @on(Turn)
+    @on(TurnChanged)
     def _update_turn(self) -> None:
         if self._bench is not None:
-            self._bench.turn()
+            self._bench.update_turn()
         self._update_status()
 
     def action_take(self) -> None:
         if self._bench is not None:
-            self._bench.take()
+            self._bench.toggle_takeover()
         self._update_status()
 
     def action_gate(self) -> None:
@@ -325,8 +335,8 @@ class LiveScreen(RoomScreen[None]):
     def action_rewind(self) -> None:
         self._debugging.open_rewind()
 
-    @on(RewindPanel.Wanted)
-    def _rewind_run(self, message: RewindPanel.Wanted) -> None:
+    @on(RewindPanel.Requested)
+    def _rewind_run(self, message: RewindPanel.Requested) -> None:
         message.stop()
         self._debugging.rewind(message.index)
 
@@ -349,16 +359,16 @@ class LiveScreen(RoomScreen[None]):
 
     # -- touching the phone -------------------------------------------------------------------------------------
 
-    @on(DeveloperPane.Touchable)
-    def _set_touchable(self, message: DeveloperPane.Touchable) -> None:
+    @on(DeveloperPane.TouchChanged)
+    def _set_touchable(self, message: DeveloperPane.TouchChanged) -> None:
         self._phone.touchable(message.on, typing=message.typing)
 
-    @on(DeveloperPane.Left)
+    @on(DeveloperPane.FocusReleased)
     def _leave_bench(self) -> None:
         self._dialogue.focus_transcript()
 
-    @on(DeveloperPane.Aimed)
-    def _mark_aimed(self, message: DeveloperPane.Aimed) -> None:
+    @on(DeveloperPane.TargetChanged)
+    def _mark_aimed(self, message: DeveloperPane.TargetChanged) -> None:
         self._phone.mark(message.action)
 
     @on(Mirror.Tapped)
@@ -366,7 +376,7 @@ class LiveScreen(RoomScreen[None]):
     @on(Mirror.Wheeled)
     def _forward_touch(self, message: Touch) -> None:
         if self._bench is not None:
-            self._bench.touched(touched(message), self._watch.tree)
+            self._bench.touched(touch_action(message), self._watch.tree)
 
     @on(Mirror.Typed)
     def _forward_text(self, message: Mirror.Typed) -> None:
@@ -393,11 +403,11 @@ class LiveScreen(RoomScreen[None]):
             case "go_on":
                 return self._paused and not over
             case "step" | "gate" | "take":
-                return self.knows and not over
+                return self.sees_outcomes and not over
             case "sent":
-                return self.knows
+                return self.sees_outcomes
             case "nodes":
-                return self._bench is not None and self._bench.taps and not over
+                return self._bench is not None and self._bench.accepts_taps and not over
             case "next":
                 return (
                     self._reading
@@ -416,7 +426,7 @@ class LiveScreen(RoomScreen[None]):
         self._watch.do(self.session.pause)
 
     def action_go_on(self) -> None:
-        self._watch.do(self.session.go_on)
+        self._watch.do(self.session.resume_run)
 
     def action_end(self) -> None:
         """End the run.
@@ -425,7 +435,7 @@ class LiveScreen(RoomScreen[None]):
         the run again.
         """
         # The same key pauses and then ends.
-        if self._slip.lasts:
+        if self._slip.active:
             return
         if self._has_home:
             self._watch.do(self.session.stop)
@@ -444,10 +454,10 @@ class LiveScreen(RoomScreen[None]):
             self._begin()
         elif not self.session.over:
             self._question.focus_answer()
-        elif self.knows and self.session.failure is None:
+        elif self.sees_outcomes and self.session.failure is None:
             app.open_replay(self.session.trace_id)
         else:
-            self.app.switch_mode(app.came_from.get("live", "home"))
+            self.app.switch_mode(app.back_targets.get("live", "home"))
 
     def action_back(self) -> None:
         """Go back one step: from a field to its parent, then out of every field, then to Home while the run continues.
@@ -503,20 +513,22 @@ class LiveScreen(RoomScreen[None]):
         banner, now = self._banner, self._clock.seconds()
         banner.left = self._state_words()
         banner.right = self._times_words(now)
-        self._dialogue.say(self._doing_words())
-        self._phone.tell(via=self.session.device.via, trouble=self._trouble.state if self._trouble is not None else "")
-        taps = self._bench is not None and self._bench.taps
+        self._dialogue.show_activity(self._doing_words())
+        self._phone.show_state(
+            via=self.session.device.via, trouble=self._trouble.state if self._trouble is not None else ""
+        )
+        taps = self._bench is not None and self._bench.accepts_taps
         footer = (taps, self._paused, self._trouble is not None, self.session.over, self._question.question is None)
         if footer != self._footer_state:  # each refresh builds the footer again
             self._footer_state = footer
             self.refresh_bindings()
 
     def _times_words(self, now: float) -> str:
-        steps = f"{self._steps} of {self.session.spec.task.budget} steps   " if self.knows else ""
+        steps = f"{self._steps} of {self.session.spec.task.budget} steps   " if self.sees_outcomes else ""
         question_time = ""
         if self._question.question is not None:
-            question_time = f"question {span(now - self._asked_since)}   "
-        return f"{steps}{question_time}run {span(self.session.spent / 1000 + now - self._began)}"
+            question_time = f"question {format_duration(now - self._asked_since)}   "
+        return f"{steps}{question_time}run {format_duration(self.session.spent / 1000 + now - self._began)}"
 
     def _state_words(self) -> str:
         if self.session.failure is not None:
@@ -552,7 +564,7 @@ class LiveScreen(RoomScreen[None]):
             return ""
         if self._question.question is not None or self.session.decisions.waiting is not None:
             return ""
-        if not self.knows:
+        if not self.sees_outcomes:
             return "working ..."
         if self.session.turns.waiting is not None:
             return "waiting for your hands"

@@ -34,7 +34,7 @@ class LivePhone:
     def fit(self, size: Size) -> None:
         """Set the phone's width for a screen of that size."""
         if self.mirror is not None:
-            self.mirror.take_room(size)
+            self.mirror.set_width_for(size)
 
     def read_words(self, reader: Callable[[], TextReader | None]) -> None:
         """Read words by OCR from pictures of a phone without UI text. `reader` is called on a thread of its own."""
@@ -46,7 +46,7 @@ class LivePhone:
         if self._words is not None:
             self._words.close()
 
-    def follow(self, page: Callable[[], PictureWindow | None]) -> None:
+    def mirror_to_page(self, page: Callable[[], PictureWindow | None]) -> None:
         """Show the same pictures in a browser page while one is open.
 
         Hide that page if the seat does not see the phone.
@@ -70,7 +70,7 @@ class LivePhone:
             if (page := self._page()) is not None:
                 page.mark(marks)
 
-    def tell(self, *, via: str, trouble: str) -> None:
+    def show_state(self, *, via: str, trouble: str) -> None:
         """Show on the border how pictures arrive (`via`, if there are several ways), and the phone's trouble."""
         if self.mirror is None:
             return
@@ -86,9 +86,9 @@ class LivePhone:
         if self.mirror is not None:
             self.mirror.interactive, self.mirror.typing = on, typing
 
-    def rest(self, observation: Observation | None = None, image: bytes | None = None) -> None:
+    def stop(self, observation: Observation | None = None, image: bytes | None = None) -> None:
         """Report that no more pictures come. If none ever came, show `observation`, the last screen."""
         if self.mirror is not None:
             if observation is not None:
                 self.mirror.show_instead(image, observation.size, observation.tree)
-            self.mirror.rest()
+            self.mirror.stop()

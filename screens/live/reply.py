@@ -19,8 +19,8 @@ from lab.core.screen_clock import Clock
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
 from lab.core.typed_text import clean
-from screens.key_names import focus_now, give_keys, with_keys
-from screens.live.choices import Choice, Choices, picks
+from screens.key_names import focus_now, focus_opened, with_keys
+from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.field import ReplyText
 from screens.live.keystrokes import ReplyTyping
 from screens.live.words import translated
@@ -55,7 +55,7 @@ class AnswerRow(Choices):
     locale = "en"
 
     @dataclass
-    class Unmarked(Message):
+    class NothingMarked(Message):
         """Message: Enter was pressed while no reply was marked."""
 
     def label(self, choice: Choice) -> str:
@@ -68,7 +68,7 @@ class AnswerRow(Choices):
 
     def action_send(self) -> None:
         if self.cursor < 0:
-            self.post_message(self.Unmarked())
+            self.post_message(self.NothingMarked())
         else:
             self.pick(self.cursor)
 
@@ -89,7 +89,7 @@ class DecisionRow(AnswerRow):
         Choice("reject", "r", "reject", "Refuse what it offers"),
         Choice("question", "o", "question", "It offers nothing and only asks: answer it"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = picks(GROUP, CHOICES)
+    BINDINGS: ClassVar[list[BindingType]] = choice_bindings(GROUP, CHOICES)
 
 
 class OpenQuestion(Card):
@@ -99,7 +99,7 @@ class OpenQuestion(Card):
     OpenQuestion { height: auto; display: none; }
     OpenQuestion > Static { height: auto; width: 1fr; }
     """
-    GIVES = (
+    SHRINK_ROUNDS = (
         (("asked", 4), ("options", 4), ("reply", 2)),
         (("asked", 2), ("options", 2), ("reply", 1), ("asked", 1), ("sends", 1), ("options", 1)),
     )
@@ -112,7 +112,7 @@ class OpenQuestion(Card):
         reply: Reply
 
     @dataclass
-    class Drafted(Message):
+    class DraftChanged(Message):
         """Message: the unsent text changed."""
 
         question: Question
@@ -178,10 +178,10 @@ class OpenQuestion(Card):
         field.load_text(draft)
         field.move_cursor(field.document.end)
         field.placeholder = translated(self.locale, "remark" if decides else "answer")
-        give_keys(row if decides else field)
-        row.appear()
+        focus_opened(row if decides else field)
+        row.show_new()
         self._update_hint()
-        self.call_after_refresh(self.seen)
+        self.call_after_refresh(self.mark_visible)
 
     def _write_asker(self, key: str) -> None:
         write_title(self, translated(self.locale, f"{key} you" if self.played else key, name=self.played))
@@ -205,12 +205,12 @@ class OpenQuestion(Card):
             self._field.move_cursor(self._field.document.end)
 
     def keep_draft(self) -> None:
-        """Post the unsent text as `Drafted` if it changed."""
+        """Post the unsent text as `DraftChanged` if it changed."""
         if self._save_timer is not None:
             self._save_timer.stop()
         if self.question is not None and self._field.text != self._saved_text:
             self._saved_text = self._field.text
-            self.post_message(self.Drafted(self.question, self._saved_text))
+            self.post_message(self.DraftChanged(self.question, self._saved_text))
 
     @property
     def unsent(self) -> tuple[Question, str] | None:
@@ -232,9 +232,9 @@ class OpenQuestion(Card):
             self._update_hint(translated(self.locale, "waits") + away)
         self.focus_answer()
 
-    def seen(self) -> None:
+    def mark_visible(self) -> None:
         """Record the time at which the question is visible, if its screen is the current one."""
-        self._row.seen()
+        self._row.mark_visible()
         if self.question is not None and self._shown_at is None and self.is_attached and self.screen.is_current:
             self._shown_at = self._clock.now()
 
@@ -273,13 +273,13 @@ class OpenQuestion(Card):
         if self.question is not None:
             self._field.insert(self.question.options[event.number - 1])
 
-    @on(Choices.Early)
-    def _warn_early(self, event: Choices.Early) -> None:
+    @on(Choices.TooEarly)
+    def _warn_early(self, event: Choices.TooEarly) -> None:
         event.stop()
         self._update_hint(translated(self.locale, "early"))
 
-    @on(AnswerRow.Unmarked)
-    def _warn_undecided(self, event: AnswerRow.Unmarked) -> None:
+    @on(AnswerRow.NothingMarked)
+    def _warn_undecided(self, event: AnswerRow.NothingMarked) -> None:
         event.stop()
         self._update_hint(translated(self.locale, "undecided", keys=self._key_words))
 

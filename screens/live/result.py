@@ -10,10 +10,10 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Spent
 from lab.core.task import Task
-from lab.core.task_checks import weighed, weight_words
+from lab.core.task_checks import weight_words, weighted_rules
 from lab.core.trace import Ended
 from lab.runs.descriptions import score_words, spent_words, status_words
-from screens.key_names import give_keys, with_keys
+from screens.key_names import focus_opened, with_keys
 from screens.live.words import translated
 from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
@@ -32,7 +32,7 @@ class ReadFirstCard(Card, can_focus=True):
     ReadFirstCard { height: auto; display: none; }
     ReadFirstCard > Static { height: auto; width: 1fr; }
     """
-    GIVES = ((("before-words", 3),), (("before-words", 1), ("before-next", 1)))
+    SHRINK_ROUNDS = ((("before-words", 3),), (("before-words", 1), ("before-next", 1)))
 
     def __init__(self) -> None:
         super().__init__(id="before")
@@ -49,7 +49,7 @@ class ReadFirstCard(Card, can_focus=True):
         self._words.show(Text(with_keys(self, translated(locale, "read first"))))
         self._next.update(with_keys(self, translated(locale, "begins")))
         self.display = True
-        give_keys(self)
+        focus_opened(self)
 
     def close(self) -> None:
         """Close the card."""
@@ -67,7 +67,7 @@ class Result(Card, can_focus=True):
     Result { height: auto; display: none; }
     Result > Static { height: auto; width: 1fr; }
     """
-    GIVES = ((("outcome", 4),), (("outcome", 1), ("result-next", 1)))
+    SHRINK_ROUNDS = ((("outcome", 4),), (("outcome", 1), ("result-next", 1)))
 
     def __init__(self) -> None:
         super().__init__(id="result")
@@ -105,7 +105,7 @@ class Result(Card, can_focus=True):
         self._next.display = bool(then)
         self.add_class("-open")
         self.display = True
-        give_keys(self)
+        focus_opened(self)
 
 
 def _outcome_text(event: Ended, task: Task, spent: Spent | None) -> Text:
@@ -117,7 +117,7 @@ def _outcome_text(event: Ended, task: Task, spent: Spent | None) -> Text:
         text.append("\n" + plain(event.reason), style="not bold")
     if spent is not None:
         text.append(f"\nThe model: {spent_words(spent)}", style="not bold")
-    for name, passed, weight in weighed(task, event.checks):
+    for name, passed, weight in weighted_rules(task, event.checks):
         weighs = "" if weight is None else f" (weight {weight:g})"
         text.append(f"\n{'✓ pass' if passed else '✗ FAIL'}  {plain(name)}{weighs}", style="not bold")
     if words := weight_words(task, event.checks):

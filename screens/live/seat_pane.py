@@ -32,7 +32,7 @@ _PROACTIVE = (
 """Text in place of a missing instruction. The task's title is not shown, since it may give away the right offer."""
 
 
-class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
+class SeatPane(VerticalScroll, can_focus=False, inherit_bindings=False):
     """The persona's facts, the context and the decision policy, each folded or open.
 
     `knows` adds what only a developer may see: names of task and agent, the persona's log, and what the agent was sent
@@ -103,8 +103,8 @@ class Seat(VerticalScroll, can_focus=False, inherit_bindings=False):
             for fold in self.query(".facts" if name == "facts" else f"#seat-{name}").results(Fold):
                 fold.folded = False
 
-    @on(Fold.Turned)
-    def _show_facts(self, message: Fold.Turned) -> None:
+    @on(Fold.Toggled)
+    def _show_facts(self, message: Fold.Toggled) -> None:
         """Show the facts only while the heading above them is open."""
         if message.fold.id == "seat-persona":
             self.set_class(not message.fold.folded, "-persona")

@@ -17,11 +17,11 @@ from lab.core.step import Proposed, Question
 from lab.core.trace import AnyEvent
 from lab.core.ui_tree import UiTree
 from lab.runs.session import Session
-from screens.live.background_writes import Errand, Errands
+from screens.live.background_writes import BackgroundWrites, Errand
 
 
 @dataclass
-class Happened(Message):
+class EventCommitted(Message):
     """Message: an event is committed. `stored` if it was in the file before this sitting."""
 
     event: AnyEvent
@@ -29,28 +29,28 @@ class Happened(Message):
 
 
 @dataclass
-class Waits(Message):
+class QuestionChanged(Message):
     """Message: this question waits for the person; None if none does."""
 
     question: Question | None
 
 
 @dataclass
-class Gated(Message):
+class GatedActionChanged(Message):
     """Message: this action waits at the gate; None if none does."""
 
     proposed: Proposed | None
 
 
 @dataclass
-class Turn(Message):
+class TurnChanged(Message):
     """Message: the phone waits for the person to act, or (None) no longer."""
 
     screen: PhoneScreen | None
 
 
 @dataclass
-class Kept(Message):
+class DraftLoaded(Message):
     """Message: the draft of a question from an earlier sitting."""
 
     question: Question
@@ -60,14 +60,14 @@ class Kept(Message):
 
 
 @dataclass
-class Refused(Message):
+class OperationFailed(Message):
     """Message: an operation failed. `last` if the run cannot continue."""
 
     error: LabError
     last: bool
 
 
-class Watch:
+class SessionListener:
     """Listener to one session for one screen. After `close` it posts nothing and waits for nobody."""
 
     def __init__(self, session: Session, to: MessagePump) -> None:
@@ -82,7 +82,7 @@ class Watch:
         self._target = to
         self._closed = threading.Event()
         self._has_begun = False
-        self._errands = Errands("screen errands", self._post_refusal)
+        self._errands = BackgroundWrites("screen errands", self._post_refusal)
 
     @property
     def proposed_on(self) -> UiTree | None:
@@ -115,9 +115,9 @@ class Watch:
 
     def _start(self) -> None:
         store, run = self.session.store, self.session.trace_id
-        if store.runs.holds(run):
+        if store.runs.has_run(run):
             for event in store.runs.events(run):
-                self._post(Happened(event, stored=True))
+                self._post(EventCommitted(event, stored=True))
         self.session.start()
         self._has_begun = True
 
@@ -138,11 +138,11 @@ class Watch:
     def _gated(self, proposed: Proposed | None) -> None:
         if proposed is not None:
             self._begin_with(self.session.gate.screen)
-        self._post(Gated(proposed))
+        self._post(GatedActionChanged(proposed))
 
     def _turned(self, screen: PhoneScreen | None) -> None:
         self._begin_with(screen)
-        self._post(Turn(screen))
+        self._post(TurnChanged(screen))
 
     def _begin_with(self, screen: PhoneScreen | None) -> None:
         """Use this screen's tree as the newest, if it has one."""
@@ -151,23 +151,23 @@ class Watch:
 
     def _post_event(self, event: AnyEvent | None) -> None:
         if event is not None:
-            self._post(Happened(event))
+            self._post(EventCommitted(event))
         elif self.session.failure is not None:
-            self._post(Refused(self.session.failure, last=True))
+            self._post(OperationFailed(self.session.failure, last=True))
 
     def _post_question(self, question: Question | None) -> None:
-        self._post(Waits(question))
+        self._post(QuestionChanged(question))
         if question is not None:
             self.do(lambda: self._post(self._kept_draft(question)))
 
-    def _kept_draft(self, question: Question) -> Kept:
+    def _kept_draft(self, question: Question) -> DraftLoaded:
         draft = self.session.draft(question)
-        return Kept(question, draft, self.session.begun(question))
+        return DraftLoaded(question, draft, self.session.question_times(question))
 
     def _post_refusal(self, error: LabError) -> None:
         # The session reports its own failure once, as `Refused(last=True)`.
         if error is not self.session.failure:
-            self._post(Refused(error, last=False))
+            self._post(OperationFailed(error, last=False))
 
     def _post(self, message: Message) -> None:
         if self._closed.is_set():

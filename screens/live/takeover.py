@@ -17,8 +17,8 @@ from textual.widgets import Input, Static
 from lab.core.screen_clock import Clock
 from lab.core.step import Action
 from lab.core.ui_tree import UiTree
-from screens.key_names import give_keys, with_keys
-from screens.live.choices import Choice, Choices, picks
+from screens.key_names import focus_opened, with_keys
+from screens.live.choices import Choice, Choices, choice_bindings
 from screens.mirror.mirror import Mirror
 from screens.record.nodes import NodePicker
 from screens.widgets.text_fields import TextLine
@@ -41,10 +41,10 @@ class HandsRow(Choices):
         Choice("keyboard_enter", "e", "enter"),
         Choice("give", "t", "give back", "The agent goes on"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]
 
 
-class HandsPanel(Vertical):
+class TakeOverPanel(Vertical):
     """Pane of what a person who took over can do besides touching the mirror."""
 
     DEFAULT_CSS = """
@@ -91,7 +91,7 @@ class HandsPanel(Vertical):
         self.display = True
         if first:
             self._row.cursor = -1
-            give_keys(self._row)
+            focus_opened(self._row)
 
     def close(self) -> None:
         self._picker.close()
@@ -100,7 +100,7 @@ class HandsPanel(Vertical):
 
     def focus_keys(self) -> None:
         """Focus the phone's keys, where no key types."""
-        give_keys(self._row)
+        focus_opened(self._row)
 
     def back(self) -> bool:
         """Go back from the line or the list of nodes to the keys. Return False if the focus is there already."""
@@ -138,12 +138,12 @@ class HandsPanel(Vertical):
             line = "Tap the phone, {run.nodes} finds what to tap, tab: text to type, or:"
         self._state.update(Text(with_keys(self, line)))
 
-    @on(NodePicker.Aimed)
-    def _stop_aimed(self, message: NodePicker.Aimed) -> None:
+    @on(NodePicker.NodeHighlighted)
+    def _stop_aimed(self, message: NodePicker.NodeHighlighted) -> None:
         message.stop()
 
-    @on(NodePicker.Taken)
-    def _tap_node(self, message: NodePicker.Taken) -> None:
+    @on(NodePicker.NodeChosen)
+    def _tap_node(self, message: NodePicker.NodeChosen) -> None:
         message.stop()
         self._picker.close()
         self.focus_keys()
@@ -158,7 +158,7 @@ class HandsPanel(Vertical):
 
     def type(self, text: str) -> None:
         """Type text at the cursor of the line, and focus it."""
-        give_keys(self._field)
+        focus_opened(self._field)
         self._field.insert_text_at_cursor(text)
 
     @on(Choices.Picked)

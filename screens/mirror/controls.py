@@ -16,8 +16,8 @@ from screens.mirror.ink import inked, paper_of
 from screens.mirror.items import TextBlock, rounded
 from screens.mirror.motion import overpainted
 from screens.mirror.outlines import any_along, from_edges, spans_of
-from screens.mirror.paint import BLANK, UPPER, Cells, between
-from screens.mirror.paint import rounded as rounded_colour
+from screens.mirror.paint import BLANK, UPPER, Cells, mean_colour
+from screens.mirror.paint import rounded_colours as rounded_colour
 from screens.mirror.typeset import PlacedLine
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[ScreenControl]:
         ScreenControl(box, kind, node.checked)
         for node in tree.nodes()
         if node.checkable and (kind := _KINDS.get(node.cls.rpartition(".")[2])) is not None
-        if (box := node.bounds.cut(screen)).area and box.height < 0.15 * size[1]
+        if (box := node.bounds.intersection(screen)).area and box.height < 0.15 * size[1]
     ]
     icon_controls = [
         ScreenControl(box, "icon", False, sign) for root in tree.roots for box, sign in icons(root, screen) if sign
@@ -82,7 +82,9 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[ScreenControl]:
     return [*checked, *icon_controls][:_MOST]
 
 
-def look(control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: Sequence[Bounds]) -> DrawnControl | None:
+def find_control(
+    control: ScreenControl, raw: Grid, scale: tuple[float, float], texts: Sequence[Bounds]
+) -> DrawnControl | None:
     """Find a control in a picture reduced by `scale`. Return None if nothing there is surely one.
 
     Search before the first of the `texts` (boxes of their ink) inside its box, then after the last. Search for a switch
@@ -127,7 +129,7 @@ def _search_boxes(control: ScreenControl, texts: Sequence[Bounds]) -> list[Bound
     box.
     """
     box = control.box
-    inside = [text for text in texts if box.holds(*text.center)]
+    inside = [text for text in texts if box.contains(*text.center)]
     if not inside:
         return [Bounds(max(0, box.left - _SPARE), max(0, box.top - _SPARE), box.right + _SPARE, box.bottom + _SPARE)]
     after = box._replace(left=min(max(text.right for text in inside), box.right))
@@ -173,12 +175,12 @@ def _strongest_colour(pixels: Grid, paper: int) -> int:
     return int(red | green << 8 | blue << 16)
 
 
-def same(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
+def is_unchanged(control: DrawnControl, raw: Grid, scale: tuple[float, float]) -> bool:
     """Return True if a picture still shows a control as it was found."""
     return not overpainted(control.pixels, raw[control.place], scale, _STILL)
 
 
-def states(
+def place_states(
     drawn_controls: Sequence[DrawnControl], words: Sequence[TextBlock], texts: Sequence[PlacedLine], fit: Fit
 ) -> tuple[list[PlacedLine], list[DrawnControl]]:
     """Return each control's state as characters in free cells, and the controls whose pixels to erase.
@@ -214,7 +216,7 @@ def states(
     return lines, removed
 
 
-def clear(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -> None:
+def erase_controls(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -> None:
     """Erase the pixels of these controls from the cells and their means, in place."""
     for control in removed:
         ink, ground = control.ink, rounded_colour(np.array(control.paper, np.uint32))
@@ -225,7 +227,7 @@ def clear(phone: Cells, mean: Grid, removed: Sequence[DrawnControl], fit: Fit) -
         phone.fg[upper, columns] = phone.bg[lower, columns] = ground
         part = slice(first // 2, (last + 1) // 2), columns
         phone.codes[part] = np.where(phone.fg[part] == phone.bg[part], np.uint32(BLANK), np.uint32(UPPER))
-        mean[part] = between(phone.fg[part], phone.bg[part])
+        mean[part] = mean_colour(phone.fg[part], phone.bg[part])
 
 
 def _state_rows(
@@ -241,7 +243,7 @@ def _state_rows(
     label = min(
         beside,
         key=lambda block: (
-            not box.holds(*block.ink.center),
+            not box.contains(*block.ink.center),
             abs(block.middle - middle),
             max(block.ink.left - ink.right, ink.left - block.ink.right),
         ),

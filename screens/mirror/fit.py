@@ -19,7 +19,7 @@ TIMES: dict[Zoom, float] = {"1.5x": 1.5, "2x": 2.0, "3x": 3.0}
 
 _AS_WIDE = 1.1
 """An enlarged phone's cell may be wider than a whole phone's by this factor and still count as no wider."""
-WORDS = 45
+WORD_COLUMNS = 45
 """Columns in which nearly all texts of a phone fit on their lines."""
 
 
@@ -97,7 +97,7 @@ def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: 
     return Fit(size, left, top, shown_cols, shown_rows, x0, y0, x0 + part_width, y0 + part_height)
 
 
-def levels(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Zoom]:
+def available_zooms(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Zoom]:
     """Return the zooms from `whole` (`fit` or `wide`) to the largest, in ascending order.
 
     If the whole phone is drawn wider than its aspect ratio, zooms that would make its texts narrower are left out.
@@ -111,7 +111,7 @@ def levels(size: tuple[int, int], cells: tuple[int, int], whole: Zoom) -> list[Z
     return views
 
 
-def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[int, Zoom]:
+def phone_room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[int, Zoom]:
     """Return the columns and the zoom for a phone beside other panes of `lines` rows.
 
     It gets the columns of its aspect ratio, at most `most`. If its texts need more it becomes wider, up to twice, at
@@ -120,5 +120,5 @@ def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[in
     if size[0] > size[1]:
         most = max(most, widened)
     shaped = min(most, max(12, round(lines * 2 * size[0] / size[1])))
-    wide = min(widened, WORDS, most * 2, round(lines * 4 * size[0] / size[1]))
+    wide = min(widened, WORD_COLUMNS, most * 2, round(lines * 4 * size[0] / size[1]))
     return (wide, "wide") if wide > shaped else (shaped, "fit")

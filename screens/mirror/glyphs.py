@@ -39,7 +39,7 @@ def glyphs(text: str) -> tuple[Glyph, ...]:
     return tuple(glyph for index, line in enumerate(lines) for glyph in ((NEWLINE, *line) if index else line))
 
 
-def flat(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
+def on_one_line(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
     """Return a text on one line."""
     return tuple(Glyph(" ", 1) if glyph is NEWLINE else glyph for glyph in line) if NEWLINE in line else line
 
@@ -173,7 +173,7 @@ class Codes:
         self.table: dict[int, str] = {TAIL: ""}
         """Table for `str.translate` that maps our own code points back to their text."""
 
-    def of(self, text: str) -> int:
+    def code(self, text: str) -> int:
         """Return the number of a glyph's text."""
         if len(text) == 1 and ord(text) < FIRST:
             return ord(text)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _EDGE = 3
 """Cells of an object that a text must not cover. It may cover fewer: the edge of a bubble, but not an icon."""
-APART = 48
+MIN_CONTRAST_STEP = 48
 """Distance of two colours, summed over channels, up to which a text's paper needs no patch of its own."""
 
 
@@ -28,7 +28,9 @@ class Ground:
 
     def __init__(self, phone: Cells, mean: Grid, where: Fit, tree: UiTree | None = None) -> None:
         before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
-        self._uneven = (differ(phone.fg, phone.bg) > APART) | (differ(mean, before) > APART)
+        self._uneven = (colour_difference(phone.fg, phone.bg) > MIN_CONTRAST_STEP) | (
+            colour_difference(mean, before) > MIN_CONTRAST_STEP
+        )
         self._mean, self._where = mean, where
         # An upright app on a phone in landscape lies between black bars: its texts would look detached on them.
         turned = tree is not None and tree.rotation % 2 == 1
@@ -67,10 +69,10 @@ def _similar(one: int, other: int) -> bool:
         (one >> 8 & 255) - (other >> 8 & 255),
         (one >> 16) - (other >> 16),
     )
-    return red + abs(green) + abs(blue) <= APART
+    return red + abs(green) + abs(blue) <= MIN_CONTRAST_STEP
 
 
-def differ(some: Grid, others: Grid) -> NDArray[np.int32]:
+def colour_difference(some: Grid, others: Grid) -> NDArray[np.int32]:
     """Return the summed channel differences of packed colours, element by element."""
     one, other = np.broadcast_arrays(some, others)
     a, b = np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)

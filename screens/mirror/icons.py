@@ -68,7 +68,7 @@ _LETTERS = 3
 def icons(root: Node, screen: Bounds) -> Iterator[tuple[Bounds, str]]:
     """Yield the boxes and signs of small buttons without text, in drawing order."""
     for node in root.walk():
-        box = node.bounds.cut(screen)
+        box = node.bounds.intersection(screen)
         if not (node.clickable and node.desc) or node.checkable or not box.area:
             continue
         small = box.area < 0.02 * screen.area and 0.4 <= box.width / max(1, box.height) <= 3.2

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from lab.core.ui_tree import Bounds
 from screens.mirror.fit import Fit
-from screens.mirror.glyphs import NEWLINE, Glyph, cut, flat, longest_word, width_of, wrap
+from screens.mirror.glyphs import NEWLINE, Glyph, cut, longest_word, on_one_line, width_of, wrap
 
 Anchor = Literal["left", "center", "right"]
 Line = tuple[Glyph, ...]
@@ -55,9 +55,9 @@ class GridText:
     width: int = 0
 
     def __post_init__(self) -> None:
-        self.put(self.lines)
+        self.set_lines(self.lines)
 
-    def put(self, lines: list[Line]) -> None:
+    def set_lines(self, lines: list[Line]) -> None:
         """Replace the lines and update the width."""
         self.lines = lines
         self.width = max((width_of(line) for line in lines), default=0)
@@ -71,15 +71,15 @@ class GridText:
         return len(self.lines)
 
 
-def item_of(words: TextBlock, edges: Edges, things: Sequence[Bounds], fit: Fit, reach: Reach | None) -> GridText:
-    anchor = anchored(words, edges, fit.size[0])
+def grid_text(words: TextBlock, edges: Edges, things: Sequence[Bounds], fit: Fit, reach: Reach | None) -> GridText:
+    anchor = anchor_of(words, edges, fit.size[0])
     low, high = _limits(words, things, fit)
     if reach is not None and width_of(words.line) > (words.ink.right - words.ink.left) / fit.cell_width:
         first, last = reach(words)
         low, high = max(low, first), min(high, last)
     if words.lines > 1:
         return _paragraph(words, anchor, low, high, fit)
-    item = GridText(words, anchor, [flat(words.line)], 0, low, high)
+    item = GridText(words, anchor, [on_one_line(words.line)], 0, low, high)
     width = item.width
     if anchor == "left":
         edge = words.box.left if words.ink.left - words.box.left < 0.35 * words.em else words.ink.left
@@ -99,7 +99,7 @@ def _place_within_limits(item: GridText, start: int) -> None:
         start = item.high - width
     item.start = min(max(item.low, start), item.high - 1)
     if item.end > item.high:
-        item.put([cut(item.lines[0], item.high - item.start)])
+        item.set_lines([cut(item.lines[0], item.high - item.start)])
         item.whole = False
 
 
@@ -109,11 +109,11 @@ def _paragraph(words: TextBlock, anchor: Anchor, low: int, high: int, fit: Fit) 
     width = max(4, rounded(fit.column(max(words.ink.right, words.box.right))) - start)
     room = max(1, int((words.ink.bottom - words.ink.top) / fit.cell_height + 0.6))
     item = GridText(words, anchor, [], start, low, max(high, start + 1), room=room)
-    flow(item, max(room, words.lines), width)
+    wrap_paragraph(item, max(room, words.lines), width)
     return item
 
 
-def flow(item: GridText, room: int, width: int) -> None:
+def wrap_paragraph(item: GridText, room: int, width: int) -> None:
     """Wrap a paragraph into at most `room` lines: as wide as its box, wider to save a line or a word, then cut."""
     line, widest = item.words.line, max(1, item.high - item.start)
     word = longest_word(line)
@@ -124,9 +124,9 @@ def flow(item: GridText, room: int, width: int) -> None:
         lines = wrap(line, width)
     item.whole = len(lines) <= room
     if not item.whole:
-        rest = flat(tuple(glyph for line in lines[room - 1 :] for glyph in (*line, NEWLINE)))
+        rest = on_one_line(tuple(glyph for line in lines[room - 1 :] for glyph in (*line, NEWLINE)))
         lines = [*lines[: room - 1], cut(rest, width)]
-    item.put(lines)
+    item.set_lines(lines)
 
 
 class Edges:
@@ -144,7 +144,7 @@ class Edges:
         return max(high - words.middle, words.middle - low) > 0.5 * words.em
 
 
-def anchored(words: TextBlock, edges: Edges, screen: int) -> Anchor:
+def anchor_of(words: TextBlock, edges: Edges, screen: int) -> Anchor:
     """Return a text's alignment: from its ink's position in its box, or, in a tight box, from what is around it."""
     before, after = words.ink.left - words.box.left, words.box.right - words.ink.right
     slack = before + after

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from screens.mirror.fit import Fit
-from screens.mirror.items import GridText, flow, rounded
+from screens.mirror.items import GridText, rounded, wrap_paragraph
 
 _STRAY = 1.05
 """Rows that a text may stray from its place before the less important text is dropped."""
@@ -47,7 +47,7 @@ def levels_of(items: list[GridText], fit: Fit) -> list[Level]:
     return levels
 
 
-def glue(levels: list[Level]) -> None:
+def join_close_lines(levels: list[Level]) -> None:
     """Move lines that lie close under one another (a title and its subtitle) exactly one row apart."""
     glued: set[int] = set()
     for first in range(len(levels)):
@@ -127,6 +127,6 @@ def tighten(level: Level, fit: Fit) -> None:
     """Take back the rows that a paragraph got beyond those that its ink fills."""
     item = level.items[0]
     ink = item.words.ink
-    flow(item, item.room, item.width)
+    wrap_paragraph(item, item.room, item.width)
     level.height = item.height
     level.top = fit.row((ink.top + ink.bottom) / 2) - item.height / 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText, says_nothing, was_read
+from lab.core.read_text import ReadText, has_no_text, is_from_ocr
 from lab.core.seams import Frame, rgb_of
 from lab.core.ui_tree import UiTree
 from screens.mirror.mirror import Mirror
@@ -38,7 +38,7 @@ class LiveWords:
     OCR engine or None. It is called on the reading thread, and only if a phone has no words. `close` ends the thread.
     """
 
-    class Lacking(Message):
+    class EngineMissing(Message):
         """Message: a phone has no words, and no OCR engine is installed."""
 
     def __init__(self, mirror: Mirror, reader: Callable[[], TextReader | None]) -> None:
@@ -60,7 +60,7 @@ class LiveWords:
                 self._changed_at = time.monotonic()
             self._newest = frame
             if frame.tree is not None:
-                self._silent = says_nothing(frame.tree)
+                self._silent = has_no_text(frame.tree)
             if self._silent and not self._closed and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="live words", daemon=True)
                 self._thread.start()
@@ -84,7 +84,7 @@ class LiveWords:
 
     def _post(self, frame: Frame) -> None:
         if frame.tree is not None:
-            self._words_shown = was_read(frame.tree)
+            self._words_shown = is_from_ocr(frame.tree)
         self._mirror.post_frame(frame)
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class LiveWords:
             reader = self._reader()
             if reader is None:
                 if not self._closed:
-                    self._mirror.post_message(self.Lacking())
+                    self._mirror.post_message(self.EngineMissing())
                 return
             self._reading_began = time.monotonic()
             try:

@@ -89,7 +89,7 @@ class _Pen:
             if inside and not (behind and _is_word(codes[left:right].tolist(), column - left)):
                 for part in range(column, column + glyph.width):
                     self._clear(row, part)
-                    codes[part] = self.codes.of(glyph.text) if part == column else TAIL
+                    codes[part] = self.codes.code(glyph.text) if part == column else TAIL
                     bg[part] = PLATE if filled else bg[column]
                     line_colour = DARK if luminance(int(bg[column])) > 0.2 else LIGHT
                     fg[part] = (INK if filled else legible(line_colour, int(bg[column]), 4.0)) | BOLD
@@ -97,7 +97,7 @@ class _Pen:
 
     def _clear(self, row: int, column: int) -> None:
         """Blank the other half of a wide glyph before one half is overwritten, and give the cell one background."""
-        from screens.mirror.paint import UPPER, between
+        from screens.mirror.paint import UPPER, mean_colour
 
         codes, fg, bg = self.cells.codes[row], self.cells.fg[row], self.cells.bg[row]
         if int(codes[column]) == TAIL and column:
@@ -105,7 +105,7 @@ class _Pen:
         if column + 1 < len(codes) and int(codes[column + 1]) == TAIL:
             codes[column + 1] = 0x20
         if int(codes[column]) == UPPER:
-            bg[column : column + 1] = between(fg[column : column + 1], bg[column : column + 1])
+            bg[column : column + 1] = mean_colour(fg[column : column + 1], bg[column : column + 1])
 
 
 def _is_word(row: list[int], column: int) -> bool:

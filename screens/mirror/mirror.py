@@ -15,11 +15,11 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 
-from lab.core.read_text import was_read
+from lab.core.read_text import is_from_ocr
 from lab.core.seams import Frame
 from lab.core.ui_tree import UiTree
 from screens.mirror.canvas import Canvas
-from screens.mirror.fit import TIMES, ZOOMS, Fit, Zoom, levels, room
+from screens.mirror.fit import TIMES, ZOOMS, Fit, Zoom, available_zooms, phone_room
 from screens.mirror.fit import fit as fit_of
 from screens.mirror.marks import PhoneMark
 from screens.mirror.newest import FramePainter
@@ -161,7 +161,7 @@ class Mirror(Touchscreen):
         with self._post_lock:
             self._taken, self._damaged = frame.at, False
             if frame.tree is not None:
-                self._words_read = was_read(frame.tree)
+                self._words_read = is_from_ocr(frame.tree)
             if self._posted is None or not _same_shot(shot, self._posted):
                 self._posted = shot
                 self._newest.put(shot=shot)
@@ -181,7 +181,7 @@ class Mirror(Touchscreen):
             if self.empty:
                 self.show_still(image, size, tree)
 
-    def rest(self) -> None:
+    def stop(self) -> None:
         """Mark the picture as the last one. It has no age from now on."""
         self._at_rest = True
         self._update_age()
@@ -191,7 +191,7 @@ class Mirror(Touchscreen):
         self._marks = tuple(marks)
         self._draw()
 
-    def finger(self, marks: Sequence[PhoneMark]) -> None:
+    def show_finger(self, marks: Sequence[PhoneMark]) -> None:
         """Draw a person's finger over everything else."""
         self._finger = tuple(marks)
         self._draw()
@@ -253,7 +253,7 @@ class Mirror(Touchscreen):
         """Offset of the canvas on the screen."""
         return self._canvas.region.offset
 
-    def take_room(self, screen: tuple[int, int]) -> None:
+    def set_width_for(self, screen: tuple[int, int]) -> None:
         """Set the width for a screen of so many columns and rows, beside the panes of a run.
 
         The width follows the phone's aspect ratio. In a low terminal it is larger, so that texts fit, and for a phone
@@ -265,8 +265,8 @@ class Mirror(Touchscreen):
         border = 0 if height < 32 else 2
         turned = self._shape[0] > self._shape[1]
         widened = max(width // 2, width - _BESIDE_TURNED) if turned else width // 2 + 2 - border
-        columns, view = room(self._shape, height - 3 - border // 2, width // 2, widened)
-        self.look_whole(view)
+        columns, view = phone_room(self._shape, height - 3 - border // 2, width // 2, widened)
+        self.choose_whole_view(view)
         self.styles.width = columns + border
 
     def _follow_shape(self) -> None:
@@ -276,7 +276,7 @@ class Mirror(Touchscreen):
         turned = self.fit.size[0] > self.fit.size[1]
         if turned != (self._shape[0] > self._shape[1]):
             self._shape = self.fit.size if turned else _UPRIGHT
-            self.take_room(self._screen)
+            self.set_width_for(self._screen)
 
     # How it is looked at
 
@@ -382,7 +382,7 @@ class Mirror(Touchscreen):
 
     action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
 
-    def look_whole(self, view: Zoom) -> None:
+    def choose_whole_view(self, view: Zoom) -> None:
         """Choose the view of the whole phone (`fit`, `wide`). If it is enlarged, that is the view to return to."""
         if self.enlarged:
             self._whole_zoom = view
@@ -395,12 +395,12 @@ class Mirror(Touchscreen):
     def further(self, at: Point | None = None) -> None:
         self._zoom_by(-1, at)
 
-    def whole(self) -> None:
+    def show_whole(self) -> None:
         """Show the whole phone again."""
         if self.enlarged:
             self.zoom = self._whole_zoom
 
-    action_whole = whole
+    action_whole = show_whole
 
     def action_closer(self) -> None:
         self.closer()
@@ -425,7 +425,7 @@ class Mirror(Touchscreen):
         if not self.enlarged:
             self._whole_zoom = self.zoom
         cells = self._canvas.size.width, self._canvas.size.height
-        zoom_levels = levels(now.size, cells, self._whole_zoom)
+        zoom_levels = available_zooms(now.size, cells, self._whole_zoom)
         place = zoom_levels.index(self.zoom) + by if self.zoom in zoom_levels else len(zoom_levels) - 1 if by > 0 else 0
         level = zoom_levels[min(max(place, 0), len(zoom_levels) - 1)]
         larger = fit_of(now.size, cells, level)

@@ -11,8 +11,8 @@ from PIL import Image, ImageChops
 
 from screens.mirror.fit import Fit
 from screens.mirror.items import TextBlock
-from screens.mirror.paint import moved
-from screens.mirror.sampling import BLOCK, blocks, half_cells, part_of, sampled
+from screens.mirror.paint import changed_mask
+from screens.mirror.sampling import BLOCK, half_cells, part_of, patch_counts, sampled
 from screens.mirror.typeset import PlacedLine
 
 if TYPE_CHECKING:
@@ -51,16 +51,16 @@ class PreviousPicture:
         self._words = list(words.values())
         self._number = {key: number for number, key in enumerate(words)}
         self._cells = _grid_spans(self._words, where, (2 * where.rows, where.cols))
-        self._patches = _grid_spans(self._words, where, blocks(where))
+        self._patches = _grid_spans(self._words, where, patch_counts(where))
         self._grids: tuple[Grid, Grid] | None = None
         self._in_place = np.ones(len(self._words), np.bool_)
-        slack = np.full(blocks(where), 255, np.uint8)
+        slack = np.full(patch_counts(where), 255, np.uint8)
         for block, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
             np.minimum(part, slack_of(block), out=part)
         self._slack = np.repeat(slack, 4, axis=1)
 
-    def look(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
+    def compare(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
         """Compare a newer picture, as patches and half cells.
 
         Return what was drawn, a mask of where that is still valid, and the texts still in place.
@@ -68,7 +68,7 @@ class PreviousPicture:
         if self._grids is None:
             then = sampled(*self._picture, self.where)
             self._grids = then, half_cells(then, self.where)
-        changes = moved(patches, self._grids[0], self._slack)
+        changes = changed_mask(patches, self._grids[0], self._slack)
         top, left, bottom, right = self._patches.T
         # Summed-area table: the number of changes in each text's box in four look-ups.
         sums = np.zeros((changes.shape[0] + 1, changes.shape[1] + 1), np.int32)
@@ -77,7 +77,7 @@ class PreviousPicture:
         for number in np.flatnonzero(~here & self._in_place).tolist():
             here[number] = self._blinks(number, newer, changes)
         self._in_place = here
-        stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
+        stands = ~changed_mask(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False
         return self._bare, stands, [text for text in self._texts if here[self._number[id(text.words)]]]
@@ -116,7 +116,7 @@ def overpainted(then: Grid, now: Grid, scale: tuple[float, float], slack: int) -
 def _only_cursor_differs(then: Grid, now: Grid) -> bool:
     """Return True if two pictures differ in no more columns than a cursor is wide."""
     columns = np.flatnonzero(
-        np.logical_or.reduce(moved(np.ascontiguousarray(now), np.ascontiguousarray(then), 31), axis=0)
+        np.logical_or.reduce(changed_mask(np.ascontiguousarray(now), np.ascontiguousarray(then), 31), axis=0)
     )
     return not len(columns) or bool(columns[-1] - columns[0] < _CURSOR)
 

@@ -30,11 +30,11 @@ class TreeText(NamedTuple):
 class TreeTexts(NamedTuple):
     """All texts of a tree in drawing order, and the boxes of things without text (icons, switches)."""
 
-    said: tuple[TreeText, ...]
+    texts: tuple[TreeText, ...]
     things: tuple[Bounds, ...]
 
 
-def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTexts:
+def tree_texts(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTexts:
     """Return the texts of a tree on a screen of `size` pixels. `drawn` is False if there is no picture.
 
     Only leaf-most ones: a text or description that a descendant repeats is left to that one. Without a picture, every
@@ -50,7 +50,7 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> TreeTe
         text = own or node.desc.strip()
         if not text and node.children:
             continue
-        box = node.bounds.cut(screen)
+        box = node.bounds.intersection(screen)
         if not box.area:
             continue
         if (

@@ -95,7 +95,7 @@ def changed_rows(old: Cells | None, new: Cells) -> list[int]:
     return rows
 
 
-def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
+def steadied(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     """Return `new`, but with `old`'s pixel where no channel changed by more than `slack` of 255.
 
     A decoded video flickers by a level or two, and a terminal should not. If much changed it is another picture, of
@@ -103,11 +103,11 @@ def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     """
     if old is None or old.shape != new.shape:
         return new
-    changes = moved(new, old, slack)
+    changes = changed_mask(new, old, slack)
     return new if np.count_nonzero(changes) > _ANOTHER * changes.size else np.where(changes, new, old)
 
 
-def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
+def changed_mask(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
     """Return a mask of where two grids of packed colours differ by more than `slack` of 255 in any channel.
 
     `slack` may be an array with a value for each channel of each colour, as a grid of colours viewed as bytes.
@@ -117,7 +117,7 @@ def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
     return differs
 
 
-def rounded(pixels: Grid) -> Grid:
+def rounded_colours(pixels: Grid) -> Grid:
     """Round packed colours to six bits a channel, keeping black and white.
 
     Neighbours join into longer runs, invisibly.
@@ -125,7 +125,7 @@ def rounded(pixels: Grid) -> Grid:
     return (pixels & np.uint32(0xFCFCFC)) | ((pixels >> np.uint32(6)) & np.uint32(0x030303))
 
 
-def between(one: Grid, other: Grid) -> Grid:
+def mean_colour(one: Grid, other: Grid) -> Grid:
     """Return the mean of packed colours."""
     # Average of packed bytes without overflow: shared bits plus half of the differing ones.
     return (one & other) + (((one ^ other) & np.uint32(0xFEFEFE)) >> np.uint32(1))

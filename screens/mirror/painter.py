@@ -10,15 +10,15 @@ from lab.core.safe_images import open_picture
 from lab.core.seams import rgb_of
 from lab.core.ui_tree import Bounds, UiTree
 from screens.mirror import paint
-from screens.mirror.controls import clear, states
+from screens.mirror.controls import erase_controls, place_states
 from screens.mirror.fit import Fit, fit
 from screens.mirror.glyphs import TAIL, Codes, glyphs, width_of
-from screens.mirror.ground import APART, Ground, differ
+from screens.mirror.ground import MIN_CONTRAST_STEP, Ground, colour_difference
 from screens.mirror.items import TextBlock
 from screens.mirror.motion import Pixels, PreviousPicture
 from screens.mirror.paint import Cells
 from screens.mirror.picture import BLANK_INK, BLANK_PHONE, PackedPicture
-from screens.mirror.reading import LocatedText, TextFinder, erased, unseen
+from screens.mirror.reading import LocatedText, TextFinder, boxed_texts, without_texts
 from screens.mirror.sampling import half_cells, sampled
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.mirror.typeset import PlacedLine, typeset
@@ -99,15 +99,15 @@ class Painter:
         texts: list[PlacedLine] = []
         patches = sampled(*picture, where)
         cells = half_cells(patches, where)
-        pixels = cells if isinstance(picture[0], bytes) else paint.steady(cells, self._pixels)
-        colours = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
+        pixels = cells if isinstance(picture[0], bytes) else paint.steadied(cells, self._pixels)
+        colours = paint.to_256(pixels) if view.colours <= 256 else paint.rounded_colours(pixels)
         if self._before is not None:
-            bare, again, texts = self._before.look(picture, patches, cells)
+            bare, again, texts = self._before.compare(picture, patches, cells)
             colours = np.where(again, bare, colours)
             pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
         self._pixels = pixels
         phone = paint.half_blocks(colours)
-        return self._finish(phone, paint.between(phone.fg, phone.bg), texts, view, where)
+        return self._finish(phone, paint.mean_colour(phone.fg, phone.bg), texts, view, where)
 
     def _paint_read(self, shot: MirrorShot, view: MirrorView, where: Fit) -> PaintedPhone:
         """Paint a picture after searching it for texts."""
@@ -119,16 +119,16 @@ class Painter:
         exact = self._picture.pixels(image, where)
         # Only video (lazy pixels) flickers. A new tree means a new picture.
         trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
-        pixels = self._pixels = paint.steady(exact, self._pixels) if trembles else exact
+        pixels = self._pixels = paint.steadied(exact, self._pixels) if trembles else exact
         self._settled = shot.tree or self._settled
-        phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
-        mean = paint.between(phone.fg, phone.bg)
+        phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded_colours(pixels))
+        mean = paint.mean_colour(phone.fg, phone.bg)
         texts = self._typeset(
             words, things, where, Ground(phone, mean, where, self._settled if shot.live else shot.tree)
         )
         if words and shot.pixels is not None:
-            control_states, removed = states(self.reading.controls, words, texts, where)
-            clear(phone, mean, removed, where)
+            control_states, removed = place_states(self.reading.controls, words, texts, where)
+            erase_controls(phone, mean, removed, where)
             texts = [*texts, *control_states]
         if shot.live and shot.pixels is not None:
             self._before = PreviousPicture((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
@@ -159,7 +159,7 @@ class Painter:
         """Return picture without text, texts, and protected areas; None if unchanged."""
         size = _phone_size(shot)
         if shot.pixels is None:
-            words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
+            words = boxed_texts(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
             return self._picture.raw, words, ()
         changed_rows = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
@@ -169,7 +169,7 @@ class Painter:
         texts: list[LocatedText] = self.reading.read(self._picture, shot.tree, changed_rows)
         if changed_rows is None and texts is before and self._last is not None and self._last[0].overlay:
             return None
-        return erased(self._picture.raw, texts), [text.words for text in texts], self.reading.things
+        return without_texts(self._picture.raw, texts), [text.words for text in texts], self.reading.things
 
     def _typeset(
         self, words: list[TextBlock], things: tuple[Bounds, ...], where: Fit, room: Ground
@@ -186,7 +186,7 @@ class Painter:
         for text_line in texts:
             words, before = text_line.words, len(codes)
             for text, width in text_line.line:
-                codes.append(self.codes.of(text))
+                codes.append(self.codes.code(text))
                 if width == 2:
                     codes.append(TAIL)
             counts.append(len(codes) - before)
@@ -201,7 +201,9 @@ class Painter:
         column = start + np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
         ground = mean[row, column - (glyph == TAIL)]
         paper = papers.astype(np.uint32)
-        ground = np.where((flat != 0) & (differ(ground, paper) > APART), paint.rounded(paper), ground)
+        ground = np.where(
+            (flat != 0) & (colour_difference(ground, paper) > MIN_CONTRAST_STEP), paint.rounded_colours(paper), ground
+        )
         phone.codes[row, column] = glyph
         phone.bg[row, column] = ground
         phone.fg[row, column] = colours.astype(np.uint32)
@@ -239,7 +241,9 @@ def _tappable(tree: UiTree, size: tuple[int, int]) -> list[Bounds]:
     """Return the boxes of clickable nodes, except those that fill much of the screen."""
     screen = Bounds(0, 0, *size)
     return [
-        box for node in tree.nodes() if node.clickable and 0 < (box := node.bounds.cut(screen)).area < 0.3 * screen.area
+        box
+        for node in tree.nodes()
+        if node.clickable and 0 < (box := node.bounds.intersection(screen)).area < 0.3 * screen.area
     ]
 
 

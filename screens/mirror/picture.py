@@ -10,7 +10,7 @@ from PIL import Image
 
 from lab.core.ui_tree import Bounds
 from screens.mirror.fit import Fit
-from screens.mirror.sampling import RGB, reduced, reduction, step_of
+from screens.mirror.sampling import RGB, reduced, reduction, row_step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class PackedPicture:
             changed_rows: Rows | None = (0, height)
         else:
             assert self._source is not None
-            changed_rows = _changed_range(self._source, source, step_of(by))
+            changed_rows = _changed_range(self._source, source, row_step(by))
         self._source = source
         if changed_rows is None:
             return None

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lab.core.read_text import was_read
+from lab.core.read_text import is_from_ocr
 from lab.core.ui_tree import Bounds, UiTree
-from screens.mirror.controls import DrawnControl, ScreenControl, controls, look, same
+from screens.mirror.controls import DrawnControl, ScreenControl, controls, find_control, is_unchanged
 from screens.mirror.glyphs import glyphs, width_of
 from screens.mirror.ink import TextInk, erase, find_ink, inked, shape
 from screens.mirror.items import TextBlock
 from screens.mirror.motion import overpainted, slack_of
-from screens.mirror.overlay import TreeText, TreeTexts, saying
+from screens.mirror.overlay import TreeText, TreeTexts, tree_texts
 from screens.mirror.picture import BLANK_INK, BLANK_PHONE, PackedPicture, Rows
 
 if TYPE_CHECKING:
@@ -74,15 +74,17 @@ class TextFinder:
         if tree is None or (tree == self._tree and changed_rows is None):
             if changed_rows is not None:
                 self.shown = [located for located in self.found if not _is_gone(located, picture)]
-                self.controls = [control for control in self.controls if same(control, picture.raw, picture.scale)]
+                self.controls = [
+                    control for control in self.controls if is_unchanged(control, picture.raw, picture.scale)
+                ]
             return self.shown
         if tree != self._tree:
             if len(self._missed) > 2000:
                 self._missed.clear()
-            self._tree, self._saying, self._was_read = tree, saying(tree, picture.space), was_read(tree)
+            self._tree, self._saying, self._was_read = tree, tree_texts(tree, picture.space), is_from_ocr(tree)
             self._stated = controls(tree, picture.space)
             self.things = self._saying.things
-        located = [f for text in self._saying.said if (f := self._locate(text, picture, changed_rows)) is not None]
+        located = [f for text in self._saying.texts if (f := self._locate(text, picture, changed_rows)) is not None]
         self.found = _align_similar(_drop_covered(located))
         self._known = {_key(one.said): one for one in located}
         self.shown = self.found
@@ -102,7 +104,7 @@ class TextFinder:
         }
         inks = [text.words.ink for text in self.found]
         finds = [
-            drawn_controls.get(screen_control) or look(screen_control, picture.raw, picture.scale, inks)
+            drawn_controls.get(screen_control) or find_control(screen_control, picture.raw, picture.scale, inks)
             for screen_control in self._stated
         ]
         return [control for control in finds if control is not None]
@@ -235,7 +237,7 @@ def _text_block(text: TreeText, ink: TextInk, place: tuple[slice, slice], scale:
     return TextBlock(line, text.box, box, text.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
 
 
-def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
+def without_texts(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
     """Return a picture without the ink of some texts. What surrounds them (bubble, button, field) is unchanged."""
     image = raw.copy()
     for text in texts:
@@ -255,9 +257,9 @@ def _without_ink(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tupl
     return slice(y + top, y + bottom), slice(x + left, x + right), part
 
 
-def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
+def boxed_texts(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:
     """Return a tree's texts set in their own boxes, for a phone without a picture."""
-    return [_boxed_text(text) for text in saying(tree, size, drawn=False).said]
+    return [_boxed_text(text) for text in tree_texts(tree, size, drawn=False).texts]
 
 
 def _boxed_text(text: TreeText) -> TextBlock:

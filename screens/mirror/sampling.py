@@ -40,7 +40,7 @@ def reduction(size: tuple[int, int], fit: Fit) -> tuple[int, int]:
 def reduced(rows: NDArray[np.uint8], by: tuple[int, int]) -> Grid:
     """Return box means of a source's rows (height x width * 3), packed. Skip every second row if several make one."""
     across, down = by
-    step = step_of(by)
+    step = row_step(by)
     part, tall = rows[::step], down // step
     if tall == 2 and part.shape[0] % 2 == 0:
         part, tall = paired(part), 1
@@ -48,7 +48,7 @@ def reduced(rows: NDArray[np.uint8], by: tuple[int, int]) -> Grid:
     return packed(image.reduce((across, tall)) if across > 1 or tall > 1 else image)
 
 
-def step_of(by: tuple[int, int]) -> int:
+def row_step(by: tuple[int, int]) -> int:
     """Return the step between sampled rows: 2 if an even number of rows makes one of ours.
 
     The difference is invisible.
@@ -73,7 +73,7 @@ def sampled(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit) -> Grid
     """
     width, height = size
     down, across = height / fit.size[1], width / fit.size[0]
-    patches = blocks(fit)
+    patches = patch_counts(fit)
     # Lazy pixels compute their means themselves, without making the whole picture.
     if not isinstance(pixels, bytes) and (fit.x1 - fit.x0, fit.y1 - fit.y0) == fit.size:
         return packed(Image.frombuffer("RGB", patches[::-1], pixels.means(patches[::-1]), "raw", "RGB", 0, 1))
@@ -85,7 +85,7 @@ def sampled(pixels: bytes | LazyPixels, size: tuple[int, int], fit: Fit) -> Grid
     return packed(image.resize(patches[::-1], Image.Resampling.BOX, box=box, reducing_gap=1.0))
 
 
-def blocks(fit: Fit) -> tuple[int, int]:
+def patch_counts(fit: Fit) -> tuple[int, int]:
     """Return the number of patches in the part that a fit shows: down, across."""
     return (
         max(2 * fit.rows, math.ceil((fit.y1 - fit.y0) / BLOCK[1])),

@@ -88,14 +88,14 @@ class TerminalGraphics(NamedTuple):
 CHARACTERS = TerminalGraphics()
 
 
-def choose(setting: GraphicsSetting) -> TerminalGraphics:
+def graphics_for(setting: GraphicsSetting) -> TerminalGraphics:
     """Return the graphics for an app: the setting, or for `auto` the terminal's best.
 
     Queries the terminal, so no app may run yet. Raise `LabError` if the terminal lacks what is set.
     """
     if setting == "cells":
         return CHARACTERS
-    can = ask()
+    can = query_terminal()
     if setting != "auto" and can.answered and setting not in can.kinds and setting != "iterm2":
         able = " and ".join(can.kinds) or "characters alone"
         what, field = source_of("graphics")
@@ -105,7 +105,7 @@ def choose(setting: GraphicsSetting) -> TerminalGraphics:
     return TerminalGraphics(kind, can.cell if all(can.cell) else _USUAL_CELL, can.registers or _REGISTERS)
 
 
-def ask(seconds: float = _ANSWER) -> GraphicsSupport:
+def query_terminal(seconds: float = _ANSWER) -> GraphicsSupport:
     """Query the terminal, outside any app, for graphics, name, cell size and attributes."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or not _may_be_asked(os.environ):
         return GraphicsSupport()

@@ -13,7 +13,7 @@ _FLING = 600
 _TOWARDS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def touched(message: Touch) -> Action:
+def touch_action(message: Touch) -> Action:
     """Return a tap, long press, drag or turn of the wheel as an action in the phone's pixels."""
     if isinstance(message, Touchscreen.Tapped):
         return Action("long_press" if message.long else "click", at=message.at)

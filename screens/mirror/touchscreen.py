@@ -107,7 +107,7 @@ class Touchscreen(Widget, can_focus=True):
         """Screen offset of the cell (0, 0) of a fit."""
         raise NotImplementedError
 
-    def finger(self, marks: Sequence[PhoneMark]) -> None:
+    def show_finger(self, marks: Sequence[PhoneMark]) -> None:
         """Draw the finger where it is, or was a moment ago."""
         raise NotImplementedError
 
@@ -143,7 +143,7 @@ class Touchscreen(Widget, can_focus=True):
         """Show that a held touch has become a long press."""
         at = self._pixel_of(self._pressed) if self._pressed is not None else None
         if at is not None:
-            self.finger([PhoneMark("long", at)])
+            self.show_finger([PhoneMark("long", at)])
 
     async def _on_mouse_move(self, event: events.MouseMove) -> None:
         press, fit = self._pressed, self.fit
@@ -171,14 +171,14 @@ class Touchscreen(Widget, can_focus=True):
             to = fit.nearest(*self._cell_of(event))
             self._show_finger([PhoneMark("drag", at, to)])
             self.post_message(self.Dragged(self, at, to, max(1, round(seconds * 1000))))
-        self._finger_timer = self.set_timer(_LINGERS, lambda: self.finger([]))
+        self._finger_timer = self.set_timer(_LINGERS, lambda: self.show_finger([]))
 
     def _show_finger(self, marks: Sequence[PhoneMark]) -> None:
         """Draw the finger. Stop a timer that would change or remove the mark."""
         if self._finger_timer is not None:
             self._finger_timer.stop()
         self._finger_timer = None
-        self.finger(marks)
+        self.show_finger(marks)
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self._wheel(event, "up")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from lab.core.ui_tree import Bounds
 from screens.mirror.fit import Fit
-from screens.mirror.glyphs import cut, flat, longest_word, width_of, wrap
-from screens.mirror.items import SHIFT, Edges, GridText, Line, Reach, TextBlock, item_of, rounded
-from screens.mirror.levels import glue, levels_of, set_rows, tighten
+from screens.mirror.glyphs import cut, longest_word, on_one_line, width_of, wrap
+from screens.mirror.items import SHIFT, Edges, GridText, Line, Reach, TextBlock, grid_text, rounded
+from screens.mirror.levels import join_close_lines, levels_of, set_rows, tighten
 
 
 class PlacedLine(NamedTuple):
@@ -32,9 +32,9 @@ def typeset(
     """
     visible = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
     edges = Edges(visible)
-    items = [item_of(w, edges, things, fit, reach) for w in visible]
+    items = [grid_text(w, edges, things, fit, reach) for w in visible]
     levels = levels_of(items, fit)
-    glue(levels)
+    join_close_lines(levels)
     # Each pass shortens a paragraph or removes a level, so the loop ends.
     while (strays := set_rows(levels, fit.rows)) is not None:
         roomy = [level for level in strays if level.height > level.items[0].room]
@@ -132,7 +132,7 @@ def _cut_to(item: GridText, start: int, end: int) -> bool:
     if item.width > end - start:
         if end - start < 3:
             return False
-        item.put([cut(flat(item.words.line), end - start)])
+        item.set_lines([cut(on_one_line(item.words.line), end - start)])
         item.whole = False
     item.start = max(start, min(item.start, end - item.width))
     return True
@@ -161,7 +161,7 @@ def _continue_below(items: list[GridText], fit: Fit) -> None:
                 if start != item.start
             ):
                 continue
-            item.put(lines)
+            item.set_lines(lines)
             item.whole = True
             spans.append((item.start, end))
 

@@ -17,7 +17,7 @@ from textual.widgets import OptionList
 
 from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
-from screens.slip import SLIP
+from screens.slip import GUARD_SECONDS
 
 
 class Answers(OptionList, inherit_bindings=False):
@@ -53,7 +53,7 @@ class Answers(OptionList, inherit_bindings=False):
         """Message: a key came too soon to be meant for this page."""
 
     @dataclass
-    class Unmarked(Message):
+    class NothingMarked(Message):
         """Message: Enter was pressed while no line is marked."""
 
     def __init__(self, clock: Clock) -> None:
@@ -61,14 +61,14 @@ class Answers(OptionList, inherit_bindings=False):
         self._clock = clock
         self._seen_at = inf
 
-    def lay(self, lines: Sequence[str], *, marked: bool) -> None:
+    def show_lines(self, lines: Sequence[str], *, marked: bool) -> None:
         """Show other lines. With `marked`, Enter may choose the first at once."""
         self.clear_options()
         self.add_options([self._option_row(number, line) for number, line in enumerate(lines, 1)])
         self.display = bool(lines)
         self.highlighted = 0 if marked and lines else None
         self._seen_at = inf
-        self.call_after_refresh(self.seen)
+        self.call_after_refresh(self.note_painted)
 
     def _option_row(self, number: int, words: str) -> Table:
         """Return a row of the digit and its text, which may wrap."""
@@ -76,7 +76,7 @@ class Answers(OptionList, inherit_bindings=False):
         line.add_row(Text(str(number), style="bold underline"), Text(plain(words, lines=False)))
         return line
 
-    def seen(self) -> None:
+    def note_painted(self) -> None:
         """Note the time when these lines are painted, if their screen is the current one."""
         if self._seen_at == inf and self.screen.is_current:
             self._seen_at = self._clock.seconds()
@@ -84,7 +84,7 @@ class Answers(OptionList, inherit_bindings=False):
     @property
     def ready(self) -> bool:
         """True if a key can be meant for these lines."""
-        return self._clock.seconds() - self._seen_at >= SLIP
+        return self._clock.seconds() - self._seen_at >= GUARD_SECONDS
 
     def on_focus(self) -> None:
         """Mark nothing on focus, so that an Enter meant for the previous page does not agree to anything."""
@@ -95,7 +95,7 @@ class Answers(OptionList, inherit_bindings=False):
 
     def action_take(self) -> None:
         if self.highlighted is None:
-            self.post_message(self.Unmarked())
+            self.post_message(self.NothingMarked())
         else:
             self._pick(self.highlighted)
 

@@ -13,13 +13,13 @@ from lab.studies.rating_pace import REST, Pace
 
 
 class Attendance:
-    """Times at the study and away from it, recorded for `part`, the participation of a person who has agreed."""
+    """Times at the study and away from it, recorded for a `participation` that has agreed."""
 
     def __init__(self, clock: Clock) -> None:
         self.pace = Pace(clock)
-        self.part: Participation | None = None
+        self.participation: Participation | None = None
 
-    def turn(self, here: bool) -> None:
+    def set_focused(self, here: bool) -> None:
         """Note that the terminal gained or lost the keyboard focus."""
         (self.pace.touch if here else self.pace.blur)()
 
@@ -31,13 +31,13 @@ class Attendance:
         if at_run:
             self.pace.touch()
         for seconds in self.pace.ended():
-            if self.part is not None:
-                self._record(partial(self.part.rested, seconds, pause=seconds >= REST))
+            if self.participation is not None:
+                self._record(partial(self.participation.record_absence, seconds, pause=seconds >= REST))
 
     def end(self) -> None:
         """Record how long the person was here, and how long away."""
-        if self.part is not None:
-            self._record(partial(self.part.rose, self.pace.worked, self.pace.away))
+        if self.participation is not None:
+            self._record(partial(self.participation.end_sitting, self.pace.worked, self.pace.away))
 
     def _record(self, verb: Callable[[], None]) -> None:
         """Record it if possible. A failure here must not stop the person."""

@@ -52,5 +52,5 @@ class LobbyScreen(Screen[None]):
         return lab_of(self).run_is_live
 
     def _study_words(self) -> str:
-        room = lab_of(self).entered("play")
+        room = lab_of(self).entered_screen("play")
         return with_keys(self, room.lobby_words) if isinstance(room, PlayScreen) else ""

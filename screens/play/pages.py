@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.console import Group
 from rich.text import Text
 
-from annotators.quiz import QuizItem, bar_of
+from annotators.quiz import QuizItem, pass_mark
 from lab.core.plain_text import plain
 from lab.core.task import Persona
 from lab.studies.persona_prose import persona_prose
@@ -48,7 +48,7 @@ def page_of(part: Participation, here: PlayPosition, keyed: Callable[[str], str]
             return card_page(part, here)
         case "quiz":
             persona = _persona(here)
-            return quiz_page(locale, persona, part.quizzed(persona))
+            return quiz_page(locale, persona, part.quiz_state(persona))
         case "brief":
             return brief_page(locale, here)
         case "run":
@@ -97,11 +97,11 @@ def reread_page(part: Participation, here: PlayPosition, what: str) -> Participa
 def card_page(part: Participation, here: PlayPosition) -> ParticipantPage:
     """Return the persona's page: every fact, and how many questions follow."""
     locale, persona = part.locale, _persona(here)
-    name, stands = plain(persona.name, lines=False), part.quizzed(persona)
+    name, stands = plain(persona.name, lines=False), part.quiz_state(persona)
     if stands.missed is None:
         head = translated(locale, "card.says", name=name, count=stands.asked)
     else:
-        needed = ceil(bar_of(part.study.bar) * stands.asked)
+        needed = ceil(pass_mark(part.study.bar) * stands.asked)
         right = round(stands.missed * stands.asked)
         head = translated(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
     body = Group(Text(head + "\n"), _prose_of(persona, locale))
@@ -142,11 +142,11 @@ def brief_page(locale: str, here: PlayPosition) -> ParticipantPage:
         body.append("\n\n" + translated(locale, "brief.unasked"))
     body.append("\n\n" + translated(locale, "brief.mirror" if play.mirror else "brief.no mirror"))
     body.append("\n\n" + translated(locale, "brief.do"))
-    again = [translated(locale, f"again.{what}") for what in rereadable(here)]
+    again = [translated(locale, f"again.{what}") for what in pages_to_reread(here)]
     return ParticipantPage(translated(locale, "brief"), body, (translated(locale, "begin"), *again))
 
 
-def rereadable(here: PlayPosition) -> tuple[str, ...]:
+def pages_to_reread(here: PlayPosition) -> tuple[str, ...]:
     """Return the names of the pages that can be read again at a position, in the order of their lines."""
     if here.stage == "done":
         return ("consent",)
@@ -155,7 +155,7 @@ def rereadable(here: PlayPosition) -> tuple[str, ...]:
     return ("card", "consent") if here.play.persona is not None else ("consent",)
 
 
-def where_words(part: Participation, here: PlayPosition, page: str = "") -> str:
+def position_words(part: Participation, here: PlayPosition, page: str = "") -> str:
     """Return the participant's position in a few words. `page` is the title of what they read there."""
     stage = page or translated(part.locale, here.stage)
     if not here.number or here.stage in ("card", "quiz"):

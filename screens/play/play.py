@@ -35,10 +35,10 @@ from screens.play.pages import (
     ParticipantPage,
     consent_page,
     page_of,
+    pages_to_reread,
+    position_words,
     quiz_page,
     reread_page,
-    rereadable,
-    where_words,
     wrong_page,
 )
 from screens.play.words import translated
@@ -102,7 +102,7 @@ class PlayScreen(RoomScreen[None]):
         self.settings = settings
         self.study: Study | None = None
         self.part: Participation | None = None
-        self.here: PlayPosition | None = None
+        self.position: PlayPosition | None = None
         self._clock = clock or Clock()
         self._attendance = Attendance(self._clock)
         self._page_title = ""
@@ -131,7 +131,7 @@ class PlayScreen(RoomScreen[None]):
 
     def on_mount(self) -> None:
         self.set_interval(_TICK, self._tick)
-        self.watch(self.app, "app_focus", self._attendance.turn, init=False)
+        self.watch(self.app, "app_focus", self._attendance.set_focused, init=False)
         self.sheet.display = False
         for part in self._scrolled_parts:
             # Each of them changes how many lines are out of sight.
@@ -140,12 +140,12 @@ class PlayScreen(RoomScreen[None]):
 
     def on_unmount(self) -> None:
         if self._asks_questions:
-            self.sheet.keep(leaving=True)
+            self.sheet.store_place(leaving=True)
         self._attendance.end()
 
     def on_key(self, event: events.Key) -> None:
         self._attendance.pace.touch()
-        if self.sheet.slip.lasts:
+        if self.sheet.slip.active:
             event.stop()
 
     def on_mouse_move(self) -> None:
@@ -164,55 +164,55 @@ class PlayScreen(RoomScreen[None]):
             # `en` is the default of the settings. With it the study's own language applies.
             locale = self.settings.locale if self.settings.locale != "en" else study.locale
             self.part = Participation(self.store, study, Actor("human", self.settings.person), locale)
-            self.go()
+            self.show_position()
             # After `go`, so that a study that cannot be shown has no record of a session.
-            self.part.sat()
+            self.part.begin_sitting()
         except LabError as error:
             self._show_error(error)
             return
-        if self.here is not None and self.here.stage == "run":
+        if self.position is not None and self.position.stage == "run":
             self._go_to_run()
 
     def on_screen_resume(self) -> None:
         """Show the current page, because a run may have ended meanwhile."""
         if self.part is not None:
-            self.go()
-        self.call_after_refresh(self.query_one(Answers).seen)
+            self.show_position()
+        self.call_after_refresh(self.query_one(Answers).note_painted)
 
     @property
     def where(self) -> str:
         """The participant's position in a few words; empty if no study is open."""
-        if self.part is None or self.here is None:
+        if self.part is None or self.position is None:
             return ""
-        return where_words(self.part, self.part.where())
+        return position_words(self.part, self.part.where())
 
     @property
     def lobby_words(self) -> str:
         """Text about the study for the lobby."""
-        if self.part is None or self.here is None:
+        if self.part is None or self.position is None:
             return ""
         study = self.part.study
         title = plain(study.title or study.id, lines=False)
         return translated(self.part.locale, "lobby", title=title, where=self.where)
 
-    def go(self) -> None:
+    def show_position(self) -> None:
         """Show the page of the participant's position."""
         assert self.part is not None
         try:
-            self.here = self.part.where()
+            self.position = self.part.where()
         except LabError as error:
             self._show_error(error)
             return
         sheet = self.sheet
-        is_asking = self.here.stage == "questions"
+        is_asking = self.position.stage == "questions"
         if is_asking and not sheet.display:
-            self._open_sheet(self.here)
+            self._open_sheet(self.position)
         sheet.display = is_asking
         self.query_one("#play-page").display = not is_asking
         # Nothing about a person is recorded before they have agreed.
-        self._attendance.part = None if self.here.stage in ("consent", "refused") else self.part
-        self._due_item = self._quiz_item(self.part, self.here)
-        page = None if is_asking else self._current_page(self.part, self.here)
+        self._attendance.participation = None if self.position.stage in ("consent", "refused") else self.part
+        self._due_item = self._quiz_item(self.part, self.position)
+        page = None if is_asking else self._current_page(self.part, self.position)
         self._entitle(page.title if page is not None else "")
         if page is not None:
             self._show_page(page)
@@ -220,10 +220,10 @@ class PlayScreen(RoomScreen[None]):
     def _entitle(self, page: str) -> None:
         """Show the study, the person, the position (`page` is the page's title) and the minutes spent."""
         self._page_title = page
-        if self.part is None or self.here is None:
+        if self.part is None or self.position is None:
             return
         study, minutes = self.part.study, int(self._attendance.pace.worked // 60)
-        parts = [study.title or study.id, self.part.person.id, where_words(self.part, self.here, page)]
+        parts = [study.title or study.id, self.part.person.id, position_words(self.part, self.position, page)]
         parts += [translated(self.part.locale, "minutes", minutes=minutes)] if minutes else []
         self.query_one("#play-title", Static).update(plain("   ".join(parts), lines=False))
 
@@ -237,7 +237,7 @@ class PlayScreen(RoomScreen[None]):
             return wrong_page(part.locale, here.play.persona, self._wrong_item)
         persona = here.play.persona if here.stage == "card" else None
         if persona is not None and self._read_persona == persona.id:
-            return quiz_page(part.locale, persona, part.quizzed(persona))
+            return quiz_page(part.locale, persona, part.quiz_state(persona))
         return page_of(part, here, partial(with_keys, self))
 
     def _show_page(self, page: ParticipantPage) -> None:
@@ -246,14 +246,14 @@ class PlayScreen(RoomScreen[None]):
         write_title(pane, page.title)
         self.query_one("#play-body", Static).update(page.body)
         self.query_one("#play-text").scroll_home(animate=False)
-        answers.lay(page.lines, marked=page.marked)
+        answers.show_lines(page.lines, marked=page.marked)
         self._say("")
         if page.lines:
             self.set_focus(answers)
         self.call_after_refresh(self._show_lines_below)
 
     def _show_error(self, error: LabError) -> None:
-        self.here = self._attendance.part = None
+        self.position = self._attendance.participation = None
         self.query_one("#play-page").display = True
         self.sheet.display = False
         self._show_page(ParticipantPage(error.title, Text(plain(error.body))))
@@ -295,17 +295,17 @@ class PlayScreen(RoomScreen[None]):
             self.app.action_hide_help_panel()
         elif self._reread or self._rereads_consent:
             self._reread, self._rereads_consent = "", False
-            self.go()
+            self.show_position()
 
-    @on(AnswerLine.Read)
-    def _scroll_sheet(self, message: AnswerLine.Read) -> None:
+    @on(AnswerLine.PageRequested)
+    def _scroll_sheet(self, message: AnswerLine.PageRequested) -> None:
         message.stop()
         self.sheet.read_on(message.by)
 
     @property
     def _asks_questions(self) -> bool:
         """True while the questions after a run are shown."""
-        return self.here is not None and self.here.stage == "questions"
+        return self.position is not None and self.position.stage == "questions"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Let the page's keys scroll the sheet while the questions are shown."""
@@ -322,7 +322,7 @@ class PlayScreen(RoomScreen[None]):
         if self.part is not None:
             self._say(translated(self.part.locale, "early"))
 
-    @on(Answers.Unmarked)
+    @on(Answers.NothingMarked)
     def _say_unmarked(self) -> None:
         if self.part is not None:
             self._say(translated(self.part.locale, "unmarked"))
@@ -330,15 +330,15 @@ class PlayScreen(RoomScreen[None]):
     @on(Answers.Picked)
     def _take_answer(self, message: Answers.Picked) -> None:
         message.stop()
-        if self.part is None or self.here is None:
+        if self.part is None or self.position is None:
             return
         try:
-            self._apply_answer(self.part, self.here, message.number)
+            self._apply_answer(self.part, self.position, message.number)
         except LabError as error:
             lab_of(self).report(error)
 
     def _apply_answer(self, part: Participation, here: PlayPosition, number: int) -> None:
-        again = rereadable(here)
+        again = pages_to_reread(here)
         match here.stage:
             case "brief" | "done" if self._reread:
                 self._reread = ""
@@ -358,7 +358,7 @@ class PlayScreen(RoomScreen[None]):
             case "brief" | "run" if part.where() == here:  # else another window of theirs went on from it
                 self._go_to_run()
                 return
-        self.go()
+        self.show_position()
 
     def _answer_consent(self, part: Participation, number: int) -> None:
         (part.agree if number == 0 else part.refuse)()
@@ -374,25 +374,25 @@ class PlayScreen(RoomScreen[None]):
             item = self._quiz_item(part, here)
             if item is not None and item == self._due_item:  # else another window of theirs answered it
                 self._wrong_item = None if part.answer_quiz(persona, number) else item
-            if part.quizzed(persona).missed is not None:
+            if part.quiz_state(persona).missed is not None:
                 self._read_persona = ""  # below the mark: the card is read again
 
     def _quiz_item(self, part: Participation, here: PlayPosition) -> QuizItem | None:
         """Return the quiz question that is due; None at another position, or if none is left."""
         if here.stage not in ("card", "quiz") or here.play.persona is None:
             return None
-        return next(iter(part.quizzed(here.play.persona).waiting), None)
+        return next(iter(part.quiz_state(here.play.persona).waiting), None)
 
     # -- the run and the questions after it --------------------------------------------------------------------
 
     def _go_to_run(self) -> None:
         """Go to the run: the live one, the interrupted one, or a new one."""
-        app, part, here = lab_of(self), self.part, self.here
+        app, part, here = lab_of(self), self.part, self.position
         assert part is not None
         assert here is not None
-        app.came_from["live"] = "play"
+        app.back_targets["live"] = "play"
         app.after_run, app.run_locale = translated(part.locale, "after run"), part.locale
-        app.leaving = translated(part.locale, "leaving"), translated(part.locale, "leaving.keys")
+        app.leave_question = translated(part.locale, "leaving"), translated(part.locale, "leaving.keys")
         if app.run_is_live:
             self.app.switch_mode("live")
             return
@@ -411,16 +411,16 @@ class PlayScreen(RoomScreen[None]):
         self.sheet.title = translated(self.part.locale, "questions")
         self.sheet.open(session)
 
-    @on(SheetPane.HandedIn)
+    @on(SheetPane.UnitHandedIn)
     @on(SheetPane.Settled)
-    def _finish_sheet(self, message: SheetPane.HandedIn | SheetPane.Settled) -> None:
+    def _finish_sheet(self, message: SheetPane.UnitHandedIn | SheetPane.Settled) -> None:
         """Continue after a sheet was submitted, here or in another window. Another task's sheet may follow."""
         message.stop()
         self.sheet.display = False
-        self.go()
+        self.show_position()
 
-    @on(SheetPane.Wanted)
-    def _handle_request(self, message: SheetPane.Wanted) -> None:
+    @on(SheetPane.Requested)
+    def _handle_request(self, message: SheetPane.Requested) -> None:
         """Handle a request of the sheet. There is no region and no earlier sheet here."""
         message.stop()
         if message.what == "guide":
@@ -431,11 +431,11 @@ class PlayScreen(RoomScreen[None]):
 
     def action_guide(self) -> None:
         """Show what is asked and what each answer of the current question means. Record that the guide was read."""
-        if self.part is None or self.here is None or self.here.stage != "questions":
+        if self.part is None or self.position is None or self.position.stage != "questions":
             return
         from screens.annotate.guide import GuideScreen
 
-        self.part.read_guide(self.here)
+        self.part.read_guide(self.position)
         item = self.sheet.item
         field_id = item.field.id if item is not None else ""
         self.app.push_screen(GuideScreen(self.part.study.protocol, self.part.locale, field_id))

@@ -15,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.study import Study
 
 if TYPE_CHECKING:
-    from store.agreement_labels import Newest
+    from store.agreement_labels import FilePosition
     from store.store import Store
 
 
@@ -28,7 +28,7 @@ class RatersComputation:
 
         serial: int
         raters: list[RaterNumbers]
-        newest: Newest
+        newest: FilePosition
 
     @dataclass
     class Grown(Message):
@@ -50,7 +50,7 @@ class RatersComputation:
         self._polling = False
         self.serial = 0
         self.study: Study | None = None
-        self.newest: Newest | None = None
+        self.newest: FilePosition | None = None
 
     def open(self, study: Study) -> None:
         """Compute a study's numbers, or compute them again."""
@@ -71,21 +71,21 @@ class RatersComputation:
 
     def _compute_numbers(self, serial: int, study: Study) -> None:
         from annotators.raters import raters_of
-        from lab.studies.study_data import gathered
+        from lab.studies.study_data import load_study_data
 
         try:
             # Read before the answers, so that one that arrives in between counts as newer.
-            newest = self._store.agreement.newest()
-            rater_list = raters_of(gathered(self._store, study))
+            newest = self._store.agreement.position()
+            rater_list = raters_of(load_study_data(self._store, study))
         except LabError as error:
             self._owner.post_message(self.Refused(serial, error))
         else:
             self._owner.post_message(self.Counted(serial, rater_list, newest))
 
-    def _check_newer(self, serial: int, study: Study, before: Newest) -> None:
+    def _check_newer(self, serial: int, study: Study, before: FilePosition) -> None:
         try:
             if not self._store.agreement.same_since(study, before):
-                self._owner.post_message(self.Grown(serial, self._store.labels.newer(study, before.label[0])))
+                self._owner.post_message(self.Grown(serial, self._store.labels.count_newer(study, before.label[0])))
         except LabError as error:
             self._owner.post_message(self.Refused(serial, error))
         finally:

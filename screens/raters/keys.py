@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import back, next_pane
+from screens.room_keys import back_binding, next_pane_binding
 
 _MORE = Binding.Group("Raters", compact=True)
 
@@ -14,6 +14,6 @@ KEYS: list[BindingType] = [
     Binding("left_square_bracket", "other(-1)", "Rater before", id="raters.previous",
             tooltip="The rater before this one"),
     Binding("y", "copy", "Copy", id="raters.copy", tooltip="Copy the line below in words"),
-    next_pane("raters", _MORE),
-    back("raters", _MORE, "From one rater to all, then to Home"),
+    next_pane_binding("raters", _MORE),
+    back_binding("raters", _MORE, "From one rater to all, then to Home"),
 ]  # fmt: skip

@@ -54,7 +54,7 @@ class Plots(VerticalScroll, can_focus=True):
         short = [rater_words.spark("pace", one.pace, "s"), rater_words.spark("as the rest", one.along, "%")]
         pace = rater_words.stretch_lines("pace", one.pace, "s", width) or [rater_words.pace_words(one)]
         along = rater_words.stretch_lines("as the rest", one.along, "%", width) or ["too few answers to see a drift"]
-        return [*filter(None, short), *rater_words.apart_words(one), "", *pace, "", *along]
+        return [*filter(None, short), *rater_words.streak_words(one), "", *pace, "", *along]
 
 
 def _color_bars(line: str) -> Content:

@@ -16,7 +16,7 @@ from lab.core.settings import Settings
 from lab.core.study import Study
 from lab.runs.descriptions import one_line
 from lab.studies import rater_words
-from screens.agreement.grid import Confusion
+from screens.agreement.grid import ConfusionGrid
 from screens.key_names import with_keys
 from screens.raters.computation import RatersComputation
 from screens.raters.keys import KEYS
@@ -52,7 +52,7 @@ class RatersScreen(RoomScreen[None]):
         self.raters = RaterTable("raters-table")
         self.one = RaterNumbersTable("raters-one")
         self.plots = Plots()
-        self.grid = Confusion("raters-grid")
+        self.grid = ConfusionGrid("raters-grid")
         self.reading = RatersComputation(self, store)
         self.counting = False
         self._wanted_rater = ""
@@ -200,7 +200,7 @@ class RatersScreen(RoomScreen[None]):
 
     def _next_words(self) -> str:
         if self.has_class("-one"):
-            cell = self.grid.says() if self.grid.has_focus else ""
+            cell = self.grid.cell_words() if self.grid.has_focus else ""
             return cell or with_keys(
                 self, "{raters.previous} and {raters.next}: the rater before and after   {raters.back}: all raters"
             )
@@ -216,7 +216,7 @@ class RatersScreen(RoomScreen[None]):
             self._draw_grid()
         self.tell()
 
-    @on(Confusion.Moved)
+    @on(ConfusionGrid.Moved)
     @on(LineList.Highlighted, "#raters-table")
     def _follow_cursor(self) -> None:
         self.tell()
@@ -243,7 +243,7 @@ class RatersScreen(RoomScreen[None]):
             self._show_all()
             return
         self.one.show(numbers, {field.id: field.shown for field in study.protocol.fields})
-        self.one.entitle(rater_words.head_words(numbers), rater_words.pace_words(numbers))
+        self.one.write_titles(rater_words.head_words(numbers), rater_words.pace_words(numbers))
         self.one.styles.height = min(len(self.one.rows) + 3, max(8, (self.size.height - 6) // 2))
         self.plots.show(numbers)
         self._draw_grid()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from annotators.rater_numbers import RaterNumbers
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.text_charts import interval_bar, scale
 from lab.runs.descriptions import one_line
 from lab.studies.rater_words import NumberLine, interval_words, lines_of, n_words, value_words
@@ -13,7 +13,7 @@ from screens.theme import ACCENT, MUTED
 from screens.widgets.table import Table, TableColumn
 
 _COLUMNS: dict[str, TableColumn] = {
-    "rater": TableColumn("rater", 24, fits=True),
+    "rater": TableColumn("rater", 24, shrinks=True),
     "done": TableColumn("handed in", 9, right=True),
     "pace": TableColumn("s each", 6, right=True),
     "rest": TableColumn("as the rest", 11, right=True),
@@ -31,8 +31,8 @@ _ONE: dict[str, TableColumn] = {
     "name": TableColumn("number", 24, share=4),
     "value": TableColumn("value", 12, right=True),
     "bar": TableColumn("", 16, 120, style=ACCENT),
-    "interval": TableColumn("interval", 16, share=3, rest=8, style=MUTED),
-    "n": TableColumn("n", 99, 74, right=True, fits=True, style=MUTED),
+    "interval": TableColumn("interval", 16, share=3, fill=8, style=MUTED),
+    "n": TableColumn("n", 99, 74, right=True, shrinks=True, style=MUTED),
     "beside": TableColumn("beside", 20, 110, share=4, style=MUTED),
 }
 _ROOMY = 96
@@ -90,7 +90,7 @@ A dash: there is no such number; the line below says why. **{raters.recount}** r
             case "done":
                 return f"{one.done:,}/{one.dealt:,}" if one.dealt else "-"
             case "pace":
-                return rounded(one.seconds, 1) if one.seconds is not None else "-"
+                return format_number(one.seconds, 1) if one.seconds is not None else "-"
             case "rest":
                 return value_words(NumberLine("", one.rest))
             case "interval":

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from lab.core.demonstration import PLACES, checked, to_demonstrate
+from lab.core.demonstration import PLACES, check_line, demonstration_task
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.runs.spec import Spec
@@ -23,12 +23,12 @@ from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.text_fields import TextLine
-from screens.widgets.text_page import Notice
+from screens.widgets.text_page import ScrollableNotice
 
 OWN = "somewhere else, in your own words"
 
 
-class Asking(NamedTuple):
+class DemonstrationRequest(NamedTuple):
     """A recording whose intent and place may still be missing. `own` means that it belongs to no task.
 
     `intent` and `place` come from the command line. Empty means the task's own, if it has one.
@@ -40,14 +40,14 @@ class Asking(NamedTuple):
     own: bool = True
 
     @property
-    def said(self) -> tuple[str, str]:
+    def known_intent_and_place(self) -> tuple[str, str]:
         """The intent and the place as far as they are known."""
         task = self.spec.task
         return (self.intent or ("" if self.own else task.instruction)), self.place or task.place
 
-    def begun(self, intent: str, place: str) -> Spec:
+    def to_spec(self, intent: str, place: str) -> Spec:
         """Return the spec of the recording with its intent and place."""
-        task = to_demonstrate(None if self.own else self.spec.task, intent, place)
+        task = demonstration_task(None if self.own else self.spec.task, intent, place)
         return self.spec._replace(task=task)
 
 
@@ -91,7 +91,7 @@ The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move
 class _Form(GivingColumn):
     """A form whose places scroll in a low terminal, while the widgets above keep their rows."""
 
-    GIVES = ((("places", 3), ("intent-fixed", 2)), ())
+    SHRINK_ROUNDS = ((("places", 3), ("intent-fixed", 2)), ())
 
 
 class IntentScreen(Screen[tuple[str, str] | None]):
@@ -122,7 +122,7 @@ class IntentScreen(Screen[tuple[str, str] | None]):
         with _Form(id="intent", classes="pane"):
             yield Static("What do you want to do on the phone? In one sentence:", classes="ask", markup=False)
             if self._fixed:
-                yield Notice(id="intent-fixed")
+                yield ScrollableNotice(id="intent-fixed")
             else:
                 yield self._intent
             yield Static("In what kind of place are you?", classes="ask", markup=False)
@@ -134,7 +134,7 @@ class IntentScreen(Screen[tuple[str, str] | None]):
     def on_mount(self) -> None:
         self.query_one("#intent").border_title = "A demonstration"
         if self._fixed:
-            self.query_one("#intent-fixed", Notice).show(Content(plain(self._given)))
+            self.query_one("#intent-fixed", ScrollableNotice).show(Content(plain(self._given)))
         self._own.display = bool(self._own.value)
         self._places.styles.height = self._places.count
         if self._fixed or self._given:
@@ -171,13 +171,13 @@ class IntentScreen(Screen[tuple[str, str] | None]):
             self._intent.focus()
             return
         try:
-            self.dismiss((self._checked_intent, checked(place, "place")))
+            self.dismiss((self._checked_intent, check_line(place, "place")))
         except LabError as error:
             self._show_error(error.sentence)
 
     @property
     def _checked_intent(self) -> str:
-        return self._given if self._fixed else checked(self._intent.value, "intent")
+        return self._given if self._fixed else check_line(self._intent.value, "intent")
 
     def _check_intent(self) -> bool:
         """Return True if there is an intent. Else show what is wrong."""

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.core.instruction_wording import suggest, typed_into
+from lab.core.instruction_wording import focused_field, suggest_instruction
 from lab.core.screen_clock import Clock
 from lab.core.step import Action, Proposed
 from lab.core.ui_tree import UiTree
@@ -25,14 +25,14 @@ from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.record.fields import DeskText, InstructionLine
 from screens.record.nodes import NodePicker
-from screens.record.pending_act import otherwise, scroll_on, shown, wait_on
+from screens.record.pending_act import default_scroll, default_wait, masked, next_variant
 from screens.record.rows import ANSWER, COMPLETE, FinishRow, PhoneKeys, ReasonRow
-from screens.record.words import RecordState, Stage, Wanted, hint, what
+from screens.record.words import RecordState, Stage, Wanted, key_hint, request_words
 from screens.widgets.card import Card, CardText
 from screens.widgets.text_fields import TextLine
 
 
-class NextAct(Card):
+class ActionDesk(Card):
     """One stage at a time: the keys, a text to enter, or the held action above the line of its instruction.
 
     With `quick`, perform an action at once, with the suggestion as its instruction. `tree` returns the current UI tree.
@@ -42,20 +42,20 @@ class NextAct(Card):
     NextAct { height: auto; }
     NextAct > Static { height: auto; width: 1fr; }
     """
-    GIVES = ((("desk-what", 2),), (("desk-what", 1), ("desk-hint", 1)))
+    SHRINK_ROUNDS = ((("desk-what", 2),), (("desk-what", 1), ("desk-hint", 1)))
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "other", "Another touch", show=False, id="record.other",
                 tooltip="Double tap or hold; scroll another way; wait for longer"),
     ]  # fmt: skip
 
     @dataclass
-    class Aimed(Message):
+    class TargetChanged(Message):
         """Message: the held action, to mark its target on the phone; None if none is held."""
 
         action: Action | None
 
     @dataclass
-    class Done(Message):
+    class ActionChosen(Message):
         """Message: the person performs this action, with its instruction."""
 
         proposed: Proposed
@@ -100,7 +100,7 @@ class NextAct(Card):
         """True while the phone waits for the person."""
         return self._ready
 
-    def turn(self, ready: bool, still: bool = False) -> None:
+    def set_ready(self, ready: bool, still: bool = False) -> None:
         """Set if the phone waits for the person. `still` means that the recording is paused."""
         first = ready and not self._ready
         self._ready, self._paused = ready, still
@@ -108,7 +108,7 @@ class NextAct(Card):
         if first and self.stage == "keys" and self.screen.focused in (None, self._line):
             self.focus_keys()
 
-    def done(self) -> None:
+    def clear(self) -> None:
         """Clear the held action after the session accepted it."""
         mine = self.has_focus_within
         self.held, self._note = None, ""
@@ -136,7 +136,7 @@ class NextAct(Card):
         # A second touch of the same target keeps an instruction that the person has edited.
         edited = self.stage == "line" and self._line.value != self._suggested
         same = self.held is not None and (self.held.kind, self.held.at) == (action.kind, action.at)
-        self.held, self._note, self._suggested, self._warned = action, note, suggest(action, tree), False
+        self.held, self._note, self._suggested, self._warned = action, note, suggest_instruction(action, tree), False
         if self.quick and focus:
             self._perform(self._suggested)
             return
@@ -144,7 +144,7 @@ class NextAct(Card):
             self._line.value = self._line.placeholder = self._suggested
             self._line.cursor_position = len(self._suggested)
         self._enter_stage("line", focus=focus)
-        self.post_message(self.Aimed(shown(action, tree)))
+        self.post_message(self.TargetChanged(masked(action, tree)))
 
     def type(self, text: str) -> None:
         """Add text typed over the phone to one held action."""
@@ -170,7 +170,7 @@ class NextAct(Card):
         """Drop the held action."""
         self.held, self._note = None, ""
         self._enter_stage("keys", focus=focus)
-        self.post_message(self.Aimed(None))
+        self.post_message(self.TargetChanged(None))
 
     def list_nodes(self) -> None:
         """List the nodes that can be tapped."""
@@ -191,7 +191,7 @@ class NextAct(Card):
         return True
 
     def action_other(self) -> None:
-        other = otherwise(self.held) if self.held is not None and self.stage == "line" else None
+        other = next_variant(self.held) if self.held is not None and self.stage == "line" else None
         if other is not None:
             self.hold(other)
 
@@ -216,7 +216,7 @@ class NextAct(Card):
     def _ask_text(self, kind: Wanted) -> None:
         """Ask for a text, hidden if it goes into a password field."""
         self._text_kind = kind
-        field = typed_into(self._tree()) if kind == "input_text" else None
+        field = focused_field(self._tree()) if kind == "input_text" else None
         if field is not None and field.password:
             self._secret.clear()
             self._enter_stage("secret")
@@ -231,8 +231,8 @@ class NextAct(Card):
         state = RecordState(self.stage, self.held, self._text_kind, self._ready, self.quick, self._warned, self._paused)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
-        self._show_what(Content.styled(what(state, self._tree()), "bold"))
-        self.query_one("#desk-hint", Static).update(Text(with_keys(self, hint(state, nodes=nodes, other=other))))
+        self._show_what(Content.styled(request_words(state, self._tree()), "bold"))
+        self.query_one("#desk-hint", Static).update(Text(with_keys(self, key_hint(state, nodes=nodes, other=other))))
 
     def _show_what(self, words: Content) -> None:
         page = self.query_one(CardText)
@@ -253,9 +253,9 @@ class NextAct(Card):
             case "keys", ("input_text" | "open_app") as text_kind:
                 self._ask_text(text_kind)
             case "keys", "scroll":
-                self.hold(scroll_on(self._tree()))
+                self.hold(default_scroll(self._tree()))
             case "keys", "wait":
-                self.hold(wait_on())
+                self.hold(default_wait())
             case "keys", kind:
                 self.hold(msgspec.convert({"kind": kind}, Action))
             case "finish", choice if choice == COMPLETE:
@@ -268,8 +268,8 @@ class NextAct(Card):
                 self._reason = code
                 self._ask_text("note")
 
-    @on(Choices.Early)
-    def _ignore_early(self, message: Choices.Early) -> None:
+    @on(Choices.TooEarly)
+    def _ignore_early(self, message: Choices.TooEarly) -> None:
         message.stop()
 
     @on(ReplyText.Entered)
@@ -290,15 +290,15 @@ class NextAct(Card):
             self.hold(Action("input_text", text=message.value))
             self._secret.clear()
 
-    @on(NodePicker.Aimed)
-    def _aim_at_node(self, message: NodePicker.Aimed) -> None:
+    @on(NodePicker.NodeHighlighted)
+    def _aim_at_node(self, message: NodePicker.NodeHighlighted) -> None:
         message.stop()
         if self.stage == "nodes":
             at = message.node.bounds.center if message.node is not None else None
-            self.post_message(self.Aimed(Action("click", at=at) if at is not None else None))
+            self.post_message(self.TargetChanged(Action("click", at=at) if at is not None else None))
 
-    @on(NodePicker.Taken)
-    def _take_node(self, message: NodePicker.Taken) -> None:
+    @on(NodePicker.NodeChosen)
+    def _take_node(self, message: NodePicker.NodeChosen) -> None:
         message.stop()
         self.hold(Action("click", at=message.node.bounds.center))
 
@@ -312,11 +312,11 @@ class NextAct(Card):
         if self.held is None or self._target_changed(self.held):
             return
         words = " ".join(instruction.split()) or self._suggested
-        self.post_message(self.Done(Proposed(self.held, thought=self._note, instruction=words)))
+        self.post_message(self.ActionChosen(Proposed(self.held, thought=self._note, instruction=words)))
 
     def _target_changed(self, action: Action) -> bool:
         """Return True if the target shows something else than when the action was held. Warn once per action."""
-        suggestion = suggest(action, self._tree())
+        suggestion = suggest_instruction(action, self._tree())
         if self._warned or self.quick or suggestion == self._suggested:
             return False
         if self._line.value == self._suggested:

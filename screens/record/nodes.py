@@ -16,7 +16,7 @@ from lab.core.instruction_wording import name_of, tappable
 from lab.core.plain_text import plain
 from lab.core.tap_targets import role_of
 from lab.core.ui_tree import Node, UiTree
-from screens.key_names import give_keys
+from screens.key_names import focus_opened
 from screens.theme import MUTED
 from screens.widgets.lines import LineList
 from screens.widgets.text_fields import TextLine
@@ -96,13 +96,13 @@ class NodePicker(Vertical):
     """
 
     @dataclass
-    class Taken(Message):
+    class NodeChosen(Message):
         """Message: tap this node."""
 
         node: Node
 
     @dataclass
-    class Aimed(Message):
+    class NodeHighlighted(Message):
         """Message: the node under the cursor; None if there is none."""
 
         node: Node | None
@@ -122,7 +122,7 @@ class NodePicker(Vertical):
         self._tappable = [(" ".join(n.label for n in node.walk()).casefold(), node) for node in tappable(tree)]
         self.display = True
         self._filter.clear()
-        give_keys(self._filter)
+        focus_opened(self._filter)
         self._list_matches()
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class NodePicker(Vertical):
 
     def _post_aimed(self) -> None:
         rows = self._lines.rows
-        self.post_message(self.Aimed(rows[self._lines.cursor] if rows else None))
+        self.post_message(self.NodeHighlighted(rows[self._lines.cursor] if rows else None))
 
     @on(Input.Changed)
     def _filter_nodes(self, message: Input.Changed) -> None:
@@ -174,4 +174,4 @@ class NodePicker(Vertical):
 
     def _take_line(self, number: int) -> None:
         if number < self._lines.count:
-            self.post_message(self.Taken(self._lines.rows[number]))
+            self.post_message(self.NodeChosen(self._lines.rows[number]))

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from lab.core.demonstration import reason_words
-from lab.core.password_redaction import HIDDEN, secret
+from lab.core.password_redaction import HIDDEN, typed_password
 from lab.core.step import Action
 from lab.core.tap_targets import screen_box
 from lab.core.ui_tree import UiTree
@@ -25,27 +25,27 @@ def held_words(action: Action, tree: UiTree) -> str:
     """
     if action.kind == "status" and action.status == "infeasible":
         return f"report: impossible, {reason_words(action.text or '')}"
-    return whole_action(shown(action, tree))
+    return whole_action(masked(action, tree))
 
 
-def shown(action: Action, tree: UiTree) -> Action:
+def masked(action: Action, tree: UiTree) -> Action:
     """Return the action with a password replaced by a placeholder."""
-    return msgspec.structs.replace(action, text=HIDDEN) if secret(action, tree) else action
+    return msgspec.structs.replace(action, text=HIDDEN) if typed_password(action, tree) else action
 
 
-def scroll_on(tree: UiTree) -> Action:
+def default_scroll(tree: UiTree) -> Action:
     """Return a scroll further down in the largest scrollable node; else in the middle of the screen."""
     lists = [node for node in tree.nodes() if node.scrollable]
     box = max((node.bounds for node in lists), key=lambda bounds: bounds.area, default=screen_box(tree))
     return Action("scroll", at=box.center, direction="down")
 
 
-def wait_on() -> Action:
+def default_wait() -> Action:
     """Return the shortest wait."""
     return Action("wait", ms=_WAITS[0])
 
 
-def otherwise(action: Action) -> Action | None:
+def next_variant(action: Action) -> Action | None:
     """Return the next variant of a touch; None if there is only one.
 
     Variants are a double or long tap, another direction of a scroll, a longer wait.

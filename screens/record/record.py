@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from lab.core.plain_text import plain
-from lab.core.screen_clock import Clock, span
+from lab.core.screen_clock import Clock, format_duration
 from lab.core.seams import Frame
 from lab.core.step import Action
 from lab.core.trace import Acting, Ended, Flagged, Paused, Resumed, Step
@@ -25,15 +25,15 @@ from screens.dialogs import AskScreen
 from screens.key_names import keys_of
 from screens.lab import lab_of, window_of, windows_of
 from screens.live.banner import Banner
-from screens.live.seat_pane import Seat
-from screens.live.session_messages import Happened, Refused, Turn, Watch
+from screens.live.seat_pane import SeatPane
+from screens.live.session_messages import EventCommitted, OperationFailed, SessionListener, TurnChanged
 from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
-from screens.mirror.touch import Touch, marks_of, touched
-from screens.record.next_act import NextAct
+from screens.mirror.touch import Touch, marks_of, touch_action
+from screens.record.next_act import ActionDesk
 from screens.record.result import RecordingResult
 from screens.record.steps import StepList
-from screens.slip import Slip
+from screens.slip import KeyGuard
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
@@ -52,7 +52,7 @@ _TICK, _PATIENCE = 0.5, 2.0
 class RecordColumn(GivingColumn):
     """The intent above the steps and the held action, which is never cut."""
 
-    GIVES = ((("seat", 2), ("desk", 0)), (("seat", 1), ("desk", 0)))
+    SHRINK_ROUNDS = ((("seat", 2), ("desk", 0)), (("seat", 1), ("desk", 0)))
 
 
 class RecordScreen(RoomScreen[None]):
@@ -86,13 +86,13 @@ class RecordScreen(RoomScreen[None]):
         super().__init__()
         self.session = session
         self._clock = clock or Clock()
-        self._slip = Slip(self._clock)
-        self._watch = Watch(session, self)
+        self._slip = KeyGuard(self._clock)
+        self._watch = SessionListener(session, self)
         self._banner, self._mirror = Banner(), Mirror(id="phone")
         self._words = LiveWords(self._mirror, lambda: session.words.reader)
-        self._seat = Seat(session.spec, session.agent.actor, knows=False)
+        self._seat = SeatPane(session.spec, session.agent.actor, knows=False)
         self._steps = StepList()
-        self._desk = NextAct(self._clock, quick=session.spec.quick, tree=self._current_tree)
+        self._desk = ActionDesk(self._clock, quick=session.spec.quick, tree=self._current_tree)
         self._result_card = RecordingResult()
         self._began = self._clock.seconds()
         self._paused = False
@@ -135,21 +135,21 @@ class RecordScreen(RoomScreen[None]):
         if (window := page()) is not None:
             window.show_frame(frame)
 
-    @on(LiveWords.Lacking)
+    @on(LiveWords.EngineMissing)
     def _report_lack(self) -> None:
-        lab_of(self).tell_lack()
+        lab_of(self).report_missing_ocr()
 
     def on_unmount(self) -> None:
         self._words.close()
         self._watch.close(_PATIENCE)
 
     def on_resize(self, event: events.Resize) -> None:
-        self._mirror.take_room(event.size)
+        self._mirror.set_width_for(event.size)
 
     # -- what happens ----------------------------------------------------------------------------------------
 
-    @on(Happened)
-    def _handle_event(self, message: Happened) -> None:
+    @on(EventCommitted)
+    def _handle_event(self, message: EventCommitted) -> None:
         event = message.event
         match event:
             case Paused() | Resumed():
@@ -173,26 +173,26 @@ class RecordScreen(RoomScreen[None]):
         self._ended = event
         self._desk.close()
         self._mirror.interactive = self._mirror.typing = False
-        self._mirror.rest()
-        self._result_card.ended(self.session.store, self.session.trace_id, replays=self._may_replay)
+        self._mirror.stop()
+        self._result_card.show_end(self.session.store, self.session.trace_id, replays=self._may_replay)
 
-    @on(Refused)
-    def _handle_refusal(self, message: Refused) -> None:
+    @on(OperationFailed)
+    def _handle_refusal(self, message: OperationFailed) -> None:
         if message.last:
             self._desk.close()
-            self._mirror.rest()
-            self._result_card.failed(message.error)
+            self._mirror.stop()
+            self._result_card.show_failure(message.error)
         else:
             error = message.error
             self.notify(plain(error.body), title=plain(error.title), severity="error", markup=False)
         self._update_banner()
 
-    @on(Turn)
+    @on(TurnChanged)
     def _update_turn(self) -> None:
         """Update the panes after the phone became the person's, or stopped being theirs."""
         mine = self.session.turns.waiting is not None and not self._paused and not self.session.over
         self._mirror.interactive = self._mirror.typing = mine
-        self._desk.turn(mine, self._paused)
+        self._desk.set_ready(mine, self._paused)
         self._update_banner()
 
     def _current_tree(self) -> UiTree:
@@ -207,7 +207,7 @@ class RecordScreen(RoomScreen[None]):
     @on(Mirror.Wheeled)
     def _hold_touch(self, message: Touch) -> None:
         if self._desk.ready:
-            self._desk.hold(touched(message))
+            self._desk.hold(touch_action(message))
 
     @on(Mirror.Typed)
     def _hold_typed(self, message: Mirror.Typed) -> None:
@@ -217,8 +217,8 @@ class RecordScreen(RoomScreen[None]):
     def _press_key(self, message: Mirror.Key) -> None:
         self._desk.key(message.name)
 
-    @on(NextAct.Aimed)
-    def _mark_aim(self, message: NextAct.Aimed) -> None:
+    @on(ActionDesk.TargetChanged)
+    def _mark_aim(self, message: ActionDesk.TargetChanged) -> None:
         self._mark_target(message.action)
 
     def _mark_target(self, action: Action | None) -> None:
@@ -229,14 +229,14 @@ class RecordScreen(RoomScreen[None]):
         if window is not None:
             window.mark(marks)
 
-    @on(NextAct.Done)
-    def _perform(self, message: NextAct.Done) -> None:
+    @on(ActionDesk.ActionChosen)
+    def _perform(self, message: ActionDesk.ActionChosen) -> None:
         screen = self.session.turns.waiting
         if self._paused or screen is None or not self.session.turns.answer(screen, message.proposed):
             self.notify("The phone is not yours yet; what you hold is kept.", severity="warning", markup=False)
             return
-        self._desk.done()
-        self._desk.turn(False)
+        self._desk.clear()
+        self._desk.set_ready(False)
         self._mirror.interactive = self._mirror.typing = False
 
     # -- keys ------------------------------------------------------------------------------------------------
@@ -263,12 +263,12 @@ class RecordScreen(RoomScreen[None]):
         self._watch.do(self.session.pause)
 
     def action_go_on(self) -> None:
-        self._watch.do(self.session.go_on)
+        self._watch.do(self.session.resume_run)
 
     def action_end(self) -> None:
         """End the recording. Ask first if this seat could not reopen it."""
         # The key that paused is bound to `end` now, and it may still be held down.
-        if self._slip.lasts:
+        if self._slip.active:
             return
         if may_replay(self.session.spec.seat):
             self._watch.do(self.session.stop)
@@ -330,7 +330,7 @@ class RecordScreen(RoomScreen[None]):
         steps = self._steps.count
         self._banner.left = self._state_words()
         now = self._clock.seconds()
-        elapsed = span(self.session.spent / 1000 + now - self._began)
+        elapsed = format_duration(self.session.spent / 1000 + now - self._began)
         self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {elapsed}"
         footer = (self._paused, self.session.over, self._desk.ready, steps > 0)
         if footer != self._footer_state:  # the footer is built anew each time

@@ -29,7 +29,7 @@ class RecordingResult(Card, can_focus=True):
     DEFAULT_CSS = """
     RecordingResult { height: auto; max-height: 60%; display: none; }
     """
-    GIVES = ((("told-words", 3),), (("told-words", 1),))
+    SHRINK_ROUNDS = ((("told-words", 3),), (("told-words", 1),))
 
     def __init__(self) -> None:
         super().__init__(id="told", classes="pane")
@@ -38,13 +38,13 @@ class RecordingResult(Card, can_focus=True):
         yield CardText(id="told-words")
 
     @work(thread=True, exclusive=True, group="told")
-    def ended(self, store: Store, trace_id: str, *, replays: bool) -> None:
+    def show_end(self, store: Store, trace_id: str, *, replays: bool) -> None:
         """Show how the recording ended and what it holds. `replays` is True if this seat may replay it."""
         recording = demonstration(store.runs.trace(trace_id))
-        sentence = outcome(recording, trace_id, partial(with_keys, self), replays=replays)
+        sentence = outcome_text(recording, trace_id, partial(with_keys, self), replays=replays)
         self.app.call_from_thread(self._show_text, "The recording is over", sentence)
 
-    def failed(self, error: LabError) -> None:
+    def show_failure(self, error: LabError) -> None:
         """Show why nothing more could be stored."""
         self.add_class("-failed")
         text = Text(plain(error.sentence))
@@ -60,7 +60,7 @@ class RecordingResult(Card, can_focus=True):
         self.screen.set_focus(self)
 
 
-def outcome(recording: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
+def outcome_text(recording: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
     """Format a demonstration's outcome, contents and next step. `keyed` fills the keys into a sentence."""
     if recording is None:
         return Text("")

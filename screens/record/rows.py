@@ -7,7 +7,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.binding import BindingType
 
-from screens.live.choices import Choice, Choices, picks
+from screens.live.choices import Choice, Choices, choice_bindings
 
 COMPLETE, ANSWER, IMPOSSIBLE = "complete", "answer", "impossible"
 
@@ -63,7 +63,7 @@ class PhoneKeys(ChoiceGrid):
         Choice("wait", "w", "wait", "For the phone"),
         Choice("finish", "f", "finish", "It is done, answered, or impossible"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]
 
 
 class FinishRow(Choices):
@@ -79,7 +79,7 @@ class FinishRow(Choices):
         Choice(ANSWER, "a", "answer", "What was asked is found; say it"),
         Choice(IMPOSSIBLE, "i", "impossible", "It cannot be done as asked"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]
 
 
 class ReasonRow(Choices):
@@ -95,4 +95,4 @@ class ReasonRow(Choices):
         Choice("cannot-complete", "c", "cannot be completed", "Something that it needs is not there"),
         Choice("ambiguous", "a", "ambiguous", "It can be understood in several ways"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]

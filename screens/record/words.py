@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from lab.core.instruction_wording import name_of, typed_into
+from lab.core.instruction_wording import focused_field, name_of
 from lab.core.plain_text import plain
 from lab.core.step import Action
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import action_words
-from screens.record.pending_act import held_words, otherwise
+from screens.record.pending_act import held_words, next_variant
 
 Stage = Literal["keys", "text", "secret", "line", "finish", "reason", "nodes"]
 Wanted = Literal["input_text", "open_app", "answer", "note"]
@@ -36,14 +36,14 @@ class RecordState(NamedTuple):
     """True while the recording is paused."""
 
 
-def what(state: RecordState, tree: UiTree) -> str:
+def request_words(state: RecordState, tree: UiTree) -> str:
     """Return the request to the person, in a line or two."""
     match state.stage:
         case "line" if state.held is not None:
             hold_line = f"Held: {held_words(state.held, tree)}"
             return f"The phone has moved on: is this still what you mean? {hold_line}" if state.moved else hold_line
         case "text" | "secret" if state.wanted == "input_text":
-            field = typed_into(tree)
+            field = focused_field(tree)
             return _ASKS["input_text"] + (
                 f" into {plain(name_of(field), lines=False)}:" if field else ", though no field has the cursor:"
             )
@@ -60,7 +60,7 @@ def what(state: RecordState, tree: UiTree) -> str:
     return "Touch the phone, which acts at once, or:" if state.quick else "Touch the phone, or:"
 
 
-def hint(state: RecordState, *, nodes: str, other: str) -> str:
+def key_hint(state: RecordState, *, nodes: str, other: str) -> str:
     """Return the keys of a stage. `nodes` lists what can be tapped, and `other` varies a touch."""
     match state.stage:
         case "line":
@@ -78,7 +78,7 @@ def hint(state: RecordState, *, nodes: str, other: str) -> str:
 
 def _variant_hint(action: Action | None, key: str) -> str:
     """Return the key's hint for the next variant of the same touch; empty if there is none."""
-    other = otherwise(action) if action is not None else None
+    other = next_variant(action) if action is not None else None
     if other is None:
         return ""
     words = other.direction or ("longer" if other.kind == "wait" else action_words(other).partition(" (")[0])

@@ -35,7 +35,7 @@ class Forking:
     async def open(self) -> None:
         """Open the panel for the current step, with the screen on which it was done."""
         footage = self._footage
-        await footage.arrived()
+        await footage.wait_shown()
         if footage.head is None or footage.view is None:
             return
         started, event = footage.head.started, footage.view.event
@@ -44,7 +44,7 @@ class Forking:
         if isinstance(event, Ended):
             raise LabError("Fork", "the run was over here.", "Go to one of its steps first.")
         if footage.after:
-            footage.turn()  # what is tapped in a fork is tapped on the screen before the step
+            footage.toggle_after()  # what is tapped in a fork is tapped on the screen before the step
         self._place = footage.view.number
         self._room.add_class("-forking")
         footage.stage.mirror.interactive = True
@@ -75,7 +75,7 @@ class Forking:
     def aim(self, at: Point) -> None:
         """Pass a tap on the phone to the open panel."""
         if self.is_open:
-            self._panel.aim(at)
+            self._panel.aim_at(at)
 
     def mark(self, action: Action) -> None:
         """Mark the new target of the action."""
@@ -86,16 +86,16 @@ class Forking:
         run = self._footage.run
         if run is not None:
             lab_of(self._room).check_no_run()
-            self._panel.begin()
+            self._panel.show_building()
             make = partial(self._build_run, run, index, change)
             self._room.run_worker(make, thread=True, exclusive=True, group="fork")
 
     def _build_run(self, run: str, index: int, change: ForkChange) -> None:
         app = self._room.app
         try:
-            session = lab_of(self._room).forked(run, index, change)
+            session = lab_of(self._room).fork_session(run, index, change)
         except LabError as error:
-            app.call_from_thread(self._panel.refuse, error)
+            app.call_from_thread(self._panel.show_error, error)
         else:
             app.call_from_thread(self._enter_run, session)
 

@@ -17,14 +17,14 @@ from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.runs.descriptions import one_line, score_words, status_words
-from lab.runs.family import Limb, change_words, tree
+from lab.runs.family import TreeLine, change_words, tree
 from screens.key_names import with_keys
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.table import RowList
-from screens.widgets.text_page import Notice
+from screens.widgets.text_page import ScrollableNotice
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -35,7 +35,7 @@ _WIDE = 84
 """Columns of the list from which it shows the agent."""
 
 
-class FamilyTree(RowList[Limb]):
+class FamilyTree(RowList[TreeLine]):
     """Each run below the one that it was forked from."""
 
     HELP = """\
@@ -56,7 +56,7 @@ there; below the list it stands whole. **{list.open}** opens a run at that step,
 
     def paint(self, index: int, width: int) -> Content:
         limb = self.rows[index]
-        kin = limb.kin
+        kin = limb.run
         step = f"@{kin.forked.index + 1}" if kin.forked else ""
         agent = one_line(self.agents.get(kin.agent, kin.agent))
         words = one_line(change_words(kin.forked)) or "(the first)"
@@ -96,7 +96,7 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     class Read(Message):
         """Message: the family was read."""
 
-        limbs: list[Limb]
+        limbs: list[TreeLine]
 
     @dataclass
     class Refused(Message):
@@ -112,7 +112,7 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     def compose(self) -> ComposeResult:
         yield Static("Family", id="family-title", markup=False)
         yield FamilyTree(id="family")
-        yield Notice(id="family-words")
+        yield ScrollableNotice(id="family-words")
         keys = "{list.open}: open this run where it left its parent   {family.back}: back"
         yield Static(with_keys(self, keys), id="next", markup=False)
         yield Footer()
@@ -133,17 +133,17 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     def _show_family(self, message: Read) -> None:
         limbs = self.query_one(FamilyTree)
         limbs.rows = message.limbs
-        limbs.agents = shortest_names(limb.kin.actor for limb in limbs.rows if limb.kin.actor is not None)
-        task = message.limbs[0].kin.task if message.limbs else ""
+        limbs.agents = shortest_names(limb.run.actor for limb in limbs.rows if limb.run.actor is not None)
+        task = message.limbs[0].run.task if message.limbs else ""
         runs = "1 run" if len(message.limbs) == 1 else f"{len(message.limbs)} runs"
         self.query_one("#family-title", Static).update(f"Family   {one_line(task)}   {runs}")
         limbs.changed()
-        limbs.go(next((i for i, limb in enumerate(limbs.rows) if limb.kin.id == self.run), 0))
+        limbs.go(next((i for i, limb in enumerate(limbs.rows) if limb.run.id == self.run), 0))
 
     @on(LineList.Highlighted)
     def _show_change(self, message: LineList.Highlighted) -> None:
-        fork = self.query_one(FamilyTree).rows[message.index].kin.forked
-        self.query_one("#family-words", Notice).show(Content(plain(change_words(fork))))
+        fork = self.query_one(FamilyTree).rows[message.index].run.forked
+        self.query_one("#family-words", ScrollableNotice).show(Content(plain(change_words(fork))))
 
     @on(Refused)
     def _show_error(self, message: Refused) -> None:
@@ -152,7 +152,7 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
 
     @on(LineList.Chosen)
     def _open_chosen(self, message: LineList.Chosen) -> None:
-        kin = self.query_one(FamilyTree).rows[message.index].kin
+        kin = self.query_one(FamilyTree).rows[message.index].run
         self.dismiss((kin.id, kin.forked.index + 1 if kin.forked else 1))
 
     def action_leave(self) -> None:
@@ -164,5 +164,5 @@ class FamilyScreen(RoomScreen[tuple[str, int]]):
     def action_copy(self) -> None:
         limbs = self.query_one(FamilyTree)
         if limbs.count:
-            self.app.copy_to_clipboard(limbs.rows[limbs.cursor].kin.id)
+            self.app.copy_to_clipboard(limbs.rows[limbs.cursor].run.id)
             self.notify("The run's id is copied.", markup=False)

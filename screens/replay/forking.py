@@ -23,9 +23,9 @@ from lab.core.trace import Asked, Started, Step
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import one_line, whole_action
 from lab.runs.fork import ForkChange
-from screens.key_names import give_keys, with_keys
-from screens.live.choices import Choice, Choices, picks
-from screens.live.gate import moved
+from screens.key_names import focus_opened, with_keys
+from screens.live.choices import Choice, Choices, choice_bindings
+from screens.live.gate import action_at
 from screens.record.nodes import NodePicker
 from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
@@ -49,7 +49,7 @@ class ForkRow(Choices):
         Choice("again", "q", "ask me", "The question is put again, live"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        *picks(GROUP, CHOICES),
+        *choice_bindings(GROUP, CHOICES),
         Binding("enter", "fork", "Fork", show=False, id="fork.enter", tooltip="Go on from this step as a new run"),
     ]
 
@@ -73,17 +73,17 @@ class ForkPanel(Card):
     ForkPanel { height: auto; display: none; }
     ForkPanel > Static { height: auto; width: 1fr; }
     """
-    GIVES = ((("fork-what", 4),), (("fork-what", 1), ("fork-hint", 1)))
+    SHRINK_ROUNDS = ((("fork-what", 4),), (("fork-what", 1), ("fork-hint", 1)))
 
     @dataclass
-    class Wanted(Message):
+    class ForkRequested(Message):
         """Message: continue the run from step `index` (from 0) with this change."""
 
         index: int
         change: ForkChange
 
     @dataclass
-    class Aimed(Message):
+    class TargetChanged(Message):
         """Message: the new target of the action."""
 
         action: Action
@@ -140,16 +140,16 @@ class ForkPanel(Card):
         self._near.close()
         self._picker.close()
         self.display = True
-        give_keys(self._row if proposal else self._reply_line if question is not None else self._action)
-        self._row.appear()
+        focus_opened(self._row if proposal else self._reply_line if question is not None else self._action)
+        self._row.show_new()
         self._update_hint()
 
-    def begin(self) -> None:
+    def show_building(self) -> None:
         """Show that the new run is being built."""
         self._building = True
         self._update_hint("Starting the phone ...")
 
-    def refuse(self, error: LabError) -> None:
+    def show_error(self, error: LabError) -> None:
         """Show why the new run cannot be built. The fields keep their text."""
         self._building = False
         self._update_hint(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
@@ -167,7 +167,7 @@ class ForkPanel(Card):
             return False
         self._picker.close()
         self._near.close()
-        give_keys(self._action)
+        focus_opened(self._action)
         return True
 
     @on(Input.Changed, "#fork-action")
@@ -177,30 +177,30 @@ class ForkPanel(Card):
             self._action.clear()
             self._picker.open(self._tree)
 
-    @on(NodePicker.Aimed)
-    def _aim_at_node(self, message: NodePicker.Aimed) -> None:
+    @on(NodePicker.NodeHighlighted)
+    def _aim_at_node(self, message: NodePicker.NodeHighlighted) -> None:
         message.stop()
         if self._picker.display and self._event is not None and message.node is not None:
-            self.post_message(self.Aimed(moved(self._event.proposed.action, message.node.bounds.center)))
+            self.post_message(self.TargetChanged(action_at(self._event.proposed.action, message.node.bounds.center)))
 
-    @on(NodePicker.Taken)
-    def _take_node(self, message: NodePicker.Taken) -> None:
+    @on(NodePicker.NodeChosen)
+    def _take_node(self, message: NodePicker.NodeChosen) -> None:
         message.stop()
         self._picker.close()
-        self.aim(message.node.bounds.center)
+        self.aim_at(message.node.bounds.center)
 
-    def aim(self, at: Point) -> None:
+    def aim_at(self, at: Point) -> None:
         """Set the action's target from a tap on the recorded phone, or a node near it."""
         self._picker.close()
-        self._near.look(self._tree, at)
-        give_keys(self._near)
+        self._near.list_near(self._tree, at)
+        focus_opened(self._near)
         self._aim_near()
 
     def _aim_near(self) -> None:
         if self._event is not None:
-            action = moved(self._event.proposed.action, self._near.at)
+            action = action_at(self._event.proposed.action, self._near.chosen_point)
             self._action.value = encode(action).decode()
-            self.post_message(self.Aimed(action))
+            self.post_message(self.TargetChanged(action))
 
     @on(NearList.Highlighted, "#fork-near")
     def _aim_chosen(self, message: NearList.Highlighted) -> None:
@@ -228,7 +228,7 @@ class ForkPanel(Card):
     @on(ForkRow.Picked)
     def _take_decision(self, message: ForkRow.Picked) -> None:
         message.stop()
-        give_keys(self._reply_line)
+        focus_opened(self._reply_line)
         self._update_hint()
 
     @on(Input.Changed)
@@ -236,19 +236,19 @@ class ForkPanel(Card):
         message.stop()
         self._update_hint()
 
-    @on(ForkRow.Early)
-    def _ignore_early(self, message: ForkRow.Early) -> None:
+    @on(ForkRow.TooEarly)
+    def _ignore_early(self, message: ForkRow.TooEarly) -> None:
         message.stop()
 
     @on(Input.Submitted)
     @on(ForkRow.Entered)
-    @on(NearList.Meant)
+    @on(NearList.TargetChosen)
     def _submit(self, message: Message) -> None:
         message.stop()
         if self._event is None or self._building:
             return
         try:
-            self.post_message(self.Wanted(self._event.index, self.change))
+            self.post_message(self.ForkRequested(self._event.index, self.change))
         except LabError as error:
             self._update_hint(f"! {plain(error.message, lines=False)}")
 

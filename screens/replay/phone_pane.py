@@ -13,14 +13,14 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from lab.core.errors import LabError
-from lab.core.read_text import ReadText, says_nothing
+from lab.core.read_text import ReadText, has_no_text
 from lab.core.step import Observation, Point
 from lab.core.trace import Ended
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import action_words
 from lab.runs.recorded_run import PlaceView
 from screens.lab import lab_of, window_of
-from screens.mirror.fit import Zoom, room
+from screens.mirror.fit import Zoom, phone_room
 from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import READ_WORDS, Mirror
 from screens.mirror.terminal_picture import TerminalPicture
@@ -78,7 +78,7 @@ class StillPhone(Vertical):
         self.mirror.overlay = overlay
         self.phone = PHONE
         """Size of the recorded phone in pixels, for steps without a size."""
-        self.leads = True
+        self.feeds_page = True
         """True if the page of pictures follows this phone, in a room with several."""
         self.moment = ""
         """Title of the current screen: before the step, after it, or the last."""
@@ -88,7 +88,7 @@ class StillPhone(Vertical):
         """Pictures (by sha256) that could not be read."""
         self.words: ReadText | None = None
         """Words read from the current picture; None before that, and if the phone gave a tree."""
-        self.following: Callable[[int], PlaceView | None] | None = None
+        self.read_ahead: Callable[[int], PlaceView | None] | None = None
         """Return the place of a number, whose picture is read ahead. Called on a thread."""
 
     def compose(self) -> ComposeResult:
@@ -122,15 +122,15 @@ class StillPhone(Vertical):
         else:
             self.mirror.overlay = not self.mirror.overlay
 
-    def draw_also(self, marks: Sequence[PhoneMark]) -> None:
+    def draw_marks(self, marks: Sequence[PhoneMark]) -> None:
         """Draw these marks beside the action of any step, instead of the previous ones."""
         if tuple(marks) != self._extra_marks:
             self._extra_marks = tuple(marks)
             self.show_again()
 
-    def draw_found(self, marks: Sequence[PhoneMark]) -> None:
-        """Like `draw_also`. On an enlarged phone scroll the first mark into sight."""
-        self.draw_also(marks)
+    def draw_matches(self, marks: Sequence[PhoneMark]) -> None:
+        """Like `draw_marks`. On an enlarged phone scroll the first mark into sight."""
+        self.draw_marks(marks)
         if marks and self.mirror.enlarged:
             self.mirror.center(_mark_center(marks[0]))
 
@@ -141,7 +141,7 @@ class StillPhone(Vertical):
         shape, bare = observation.size or self.phone, view.image is None and observation.tree is None
         if (shape, bare) != (self._shape, self._bare):
             self._shape, self._bare = shape, bare
-            self.take_room()
+            self.fit_width()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         marks += self._extra_marks
         self.mirror.show_still(view.image, shape, self._tree_of(observation, view.image))
@@ -149,12 +149,12 @@ class StillPhone(Vertical):
         self._marks, self._last = tuple(marks), (view, after)
         self._show_own_picture(view.image, shape, marks)
         window = window_of(self)
-        if window is not None and self.leads:
+        if window is not None and self.feeds_page:
             window.show(view.image, shape, _caption_words(view, after=after), marks)
         moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
         if moment != self.moment:
             self.moment = moment
-            self.entitle()
+            self.update_title()
 
     def _show_own_picture(self, image: bytes | None, shape: Point, marks: Sequence[PhoneMark]) -> None:
         """Show the picture in the mirror's place if the terminal can and there is one."""
@@ -166,7 +166,7 @@ class StillPhone(Vertical):
         if itself:
             self.picture.show(image, shape, marks)
 
-    def entitle(self) -> None:
+    def update_title(self) -> None:
         """Write on the border which screen this is. Only if it changed, because that repaints the whole phone."""
         self.title(self.moment)
 
@@ -184,7 +184,7 @@ class StillPhone(Vertical):
         The border shows the state of the reading.
         """
         self.words = None
-        if image is None or not says_nothing(observation.tree) or (reader := lab_of(self).text_reader) is None:
+        if image is None or not has_no_text(observation.tree) or (reader := lab_of(self).text_reader) is None:
             self.mirror.remark = ""
             return observation.tree
         sha256 = hashlib.sha256(image).hexdigest()
@@ -206,9 +206,9 @@ class StillPhone(Vertical):
             if self._last is not None:
                 self.show(self._last[0], after=self._last[1])
             self.post_message(self.WordsRead())
-        elif self.following is not None and self._last is not None:
-            following = await asyncio.to_thread(self.following, self._last[0].number + 1)
-            if following is not None and following.image is not None and says_nothing(following.before.tree):
+        elif self.read_ahead is not None and self._last is not None:
+            following = await asyncio.to_thread(self.read_ahead, self._last[0].number + 1)
+            if following is not None and following.image is not None and has_no_text(following.before.tree):
                 await self._try_read(reader, hashlib.sha256(following.image).hexdigest(), following.image)
 
     async def _try_read(self, reader: TextReader, sha256: str, image: bytes) -> bool:
@@ -220,7 +220,7 @@ class StillPhone(Vertical):
 
     # -- looking closer --------------------------------------------------------------------------------------
 
-    def closer(self) -> None:
+    def zoom_in(self) -> None:
         """Enlarge the phone around the step's touch, or the region that an answer rests on.
 
         Only characters can be enlarged. They replace the picture itself until the whole phone is shown again.
@@ -229,7 +229,7 @@ class StillPhone(Vertical):
             self._picture_hidden = True
             self.show_picture(False)
             # The mirror gets its size with the next layout.
-            self.call_after_refresh(self.closer)
+            self.call_after_refresh(self.zoom_in)
         else:
             self.mirror.closer(None if self.mirror.enlarged else self._marked_middle())
 
@@ -244,16 +244,16 @@ class StillPhone(Vertical):
         marked = next((mark for mark in reversed(self._marks) if mark.at is not None), None)
         return None if marked is None else _mark_center(marked)
 
-    def take_room(self) -> None:
+    def fit_width(self) -> None:
         """Set the width from the terminal's size. Cause a layout only if it changes."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
         columns_needed = next(
             (least for name, least in self._columns_beside.items() if self.screen.has_class(name)), _BESIDE
         )
-        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - columns_needed)
+        columns, zoom = phone_room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - columns_needed)
         if self._bare:
             columns = max(12, round(columns * _BARE))
-        self.mirror.look_whole(zoom)
+        self.mirror.choose_whole_view(zoom)
         outer_width = columns + _BORDER
         if self.styles.width is None or self.styles.width.value != outer_width:
             self.styles.width = outer_width

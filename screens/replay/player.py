@@ -8,7 +8,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from lab.runs.descriptions import seconds_between
-from lab.runs.recorded_run import RunPlace
+from lab.runs.recorded_run import RecordedPlace
 
 EVEN = 1.0
 """Seconds per step at even pace, and without recorded times."""
@@ -41,17 +41,17 @@ class Player:
             pace = "recorded pace (. for 1 s a step)" if self.timed else "1 s a step: no times were recorded"
         return f"{'▶ playing' if self.playing else '‖ standing still'}, {pace}"
 
-    def wait(self, here: RunPlace, following: RunPlace) -> None:
+    def schedule(self, here: RecordedPlace, following: RecordedPlace) -> None:
         """Start a timer for as long as `here` took."""
         self._timer = self._owner.set_timer(self.seconds(here, following), self._on_step)
 
-    def stop(self) -> None:
+    def pause(self) -> None:
         """Stop playing."""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
 
-    def seconds(self, here: RunPlace, following: RunPlace) -> float:
+    def seconds(self, here: RecordedPlace, following: RecordedPlace) -> float:
         """Return how long to show a step: from its start to the next one's start, or to its own end."""
         took = seconds_between(here.started, following.started) or seconds_between(here.started, here.ended)
         return EVEN if took is None or not self.recorded else min(max(took, SHORTEST), LONGEST)

@@ -38,7 +38,7 @@ from screens.widgets.border_words import write_title
 from screens.widgets.card import GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
-from screens.widgets.search_field import SearchRow, marked, nodes_holding
+from screens.widgets.search_field import SearchRow, mark_matches, nodes_holding
 from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ Shown = Literal["sheet", "tree"]
 class StepWords(GivingColumn):
     """The goal above the step's words, and the fork panel beneath, which is never cut."""
 
-    GIVES = ((("fork", 0),), (("sheet", 0), ("fork", 0)))
+    SHRINK_ROUNDS = ((("fork", 0),), (("sheet", 0), ("fork", 0)))
 
 
 class ReplayScreen(RoomScreen[None]):
@@ -95,7 +95,7 @@ class ReplayScreen(RoomScreen[None]):
             )
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.footage.stage.take_room)
+        self.call_after_refresh(self.footage.stage.fit_width)
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class ReplayScreen(RoomScreen[None]):
     @on(RunPlayer.Listed)
     def _follow_listed(self) -> None:
         if self.query_one(SearchRow).is_open:
-            self.words.look()
+            self.words.look_up()
         head = self.footage.head
         if self.footage.whole and not self.footage.timeline.count and head is not None:
             self._show_sheet(step_pane.open_sheet(head.started, head.verdicts, outcomes=self.outcomes))
@@ -174,7 +174,7 @@ class ReplayScreen(RoomScreen[None]):
     @on(StillPhone.WordsRead)
     def _show_read_words(self) -> None:
         if self.query_one(SearchRow).is_open:
-            self.words.look()
+            self.words.look_up()
             self._mark_found()
         if self._view == "tree" and self.footage.view is not None:
             self._show_words(self.footage.view)
@@ -183,32 +183,32 @@ class ReplayScreen(RoomScreen[None]):
         event, head = view.event, self.footage.head
         phone = self.footage.timeline.rows[view.number].phone
         if self._view == "tree":
-            assert self.footage.seen is not None
-            self._show_sheet(step_pane.tree_sheet(self.footage.seen, self.footage.stage.words))
+            assert self.footage.screen_shown is not None
+            self._show_sheet(step_pane.tree_sheet(self.footage.screen_shown, self.footage.stage.words))
         elif isinstance(event, Ended):
             assert head is not None
             self._show_sheet(step_pane.end_sheet(event, *head, outcomes=self.outcomes, phone=phone))
         else:
-            recording = head.made if head is not None else None
+            recording = head.demonstration if head is not None else None
             slip = recording is not None and event.index in recording.slips
             self._show_sheet(step_pane.step_sheet(event, slip=slip, phone=phone, errors=self.outcomes))
 
     def _show_sheet(self, content: Content) -> None:
         needle = self.footage.timeline.needle
-        self.query_one("#sheet", TextPage).show(marked(content, needle), at=needle)
+        self.query_one("#sheet", TextPage).show(mark_matches(content, needle), at=needle)
 
     def _mark_found(self) -> None:
         """Frame the nodes on the phone that match the search."""
-        observation = self.footage.legible
+        observation = self.footage.readable_screen
         if observation is not None:
-            self.footage.stage.draw_found(nodes_holding(observation.tree, self.footage.timeline.needle))
+            self.footage.stage.draw_matches(nodes_holding(observation.tree, self.footage.timeline.needle))
 
     def _update_titles(self) -> None:
         """Update the titles and the line above the footer: position, content and pace."""
         timeline, view, steps = self.footage.timeline, self.footage.view, self.footage.steps
         more = "" if self.footage.whole else "+"
         write_title(timeline, f"Steps  {min(timeline.cursor + 1, steps)}/{steps}{more}")
-        state = self.footage.player.words
+        state = self.footage.playback.words
         if view is not None:
             ended = isinstance(view.event, Ended)
             place = "the end" if ended else f"step {view.number + 1}"
@@ -253,7 +253,7 @@ class ReplayScreen(RoomScreen[None]):
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""
-        self.footage.turn()
+        self.footage.toggle_after()
         remember(self, after=self.footage.after)
 
     def action_sent(self) -> None:
@@ -281,7 +281,7 @@ class ReplayScreen(RoomScreen[None]):
 
     def action_closer(self) -> None:
         """Enlarge the phone, and show a part of it."""
-        self.footage.stage.closer()
+        self.footage.stage.zoom_in()
         self.refresh_bindings()
 
     def action_further(self) -> None:
@@ -309,8 +309,8 @@ class ReplayScreen(RoomScreen[None]):
         elif self.forking.back():
             return
         elif self.footage.stage.mirror.enlarged:
-            self.footage.stage.mirror.whole()
-        elif self.footage.player.playing:
+            self.footage.stage.mirror.show_whole()
+        elif self.footage.playback.playing:
             self.action_play()
         elif self._view != "sheet":
             self.action_read(self._view)
@@ -326,12 +326,12 @@ class ReplayScreen(RoomScreen[None]):
 
     def action_pace(self) -> None:
         """Toggle the recorded pace (at most three seconds a step) and one step a second."""
-        self.footage.player.recorded = not self.footage.player.recorded
+        self.footage.playback.recorded = not self.footage.playback.recorded
         self._update_titles()
 
     def on_screen_suspend(self) -> None:
         """Stop playing while another screen is shown."""
-        self.footage.player.stop()
+        self.footage.playback.pause()
 
     def on_unmount(self) -> None:
         self.words.close()
@@ -339,7 +339,7 @@ class ReplayScreen(RoomScreen[None]):
     def action_search(self) -> None:
         """Open the search."""
         self.query_one(SearchRow).open()
-        self.words.look()
+        self.words.look_up()
         self._update_titles()
 
     def _leave_search(self) -> None:
@@ -349,10 +349,10 @@ class ReplayScreen(RoomScreen[None]):
             row.close()
             self.footage.timeline.focus()
 
-    @on(SearchRow.Sought)
-    def _search(self, message: SearchRow.Sought) -> None:
+    @on(SearchRow.SearchRequested)
+    def _search(self, message: SearchRow.SearchRequested) -> None:
         timeline, row = self.footage.timeline, self.query_one(SearchRow)
-        timeline.seek(message.needle)
+        timeline.set_needle(message.needle)
         if self.footage.view is not None:
             self._mark_found()
             self._show_words(self.footage.view)
@@ -369,16 +369,16 @@ class ReplayScreen(RoomScreen[None]):
     def _say_found(self, needle: str) -> None:
         """Show how many steps match, and how many of them only by words read from the picture."""
         timeline = self.footage.timeline
-        read_count = timeline.holding_read(needle)
+        read_count = timeline.count_read_matches(needle)
         of_them = f", {read_count} as read" if read_count else ""
-        words = f" {timeline.held_by(needle)}{of_them}; Enter: next, {{replay.back}}: close"
+        words = f" {timeline.match_words(needle)}{of_them}; Enter: next, {{replay.back}}: close"
         self.query_one(SearchRow).say(with_keys(self, words))
 
     @on(RunWords.Changed)
     def _take_read_words(self, message: RunWords.Changed) -> None:
-        self.words.take(message)
+        self.words.apply(message)
         needle = self.footage.timeline.needle
-        if needle and self.footage.timeline.held_by(needle):
+        if needle and self.footage.timeline.match_words(needle):
             self._say_found(needle)
         self._update_titles()
 
@@ -403,12 +403,12 @@ class ReplayScreen(RoomScreen[None]):
     def _aim_fork(self, message: Mirror.Tapped) -> None:
         self.forking.aim(message.at)
 
-    @on(ForkPanel.Aimed)
-    def _mark_fork(self, message: ForkPanel.Aimed) -> None:
+    @on(ForkPanel.TargetChanged)
+    def _mark_fork(self, message: ForkPanel.TargetChanged) -> None:
         message.stop()
         self.forking.mark(message.action)
 
-    @on(ForkPanel.Wanted)
-    def _fork(self, message: ForkPanel.Wanted) -> None:
+    @on(ForkPanel.ForkRequested)
+    def _fork(self, message: ForkPanel.ForkRequested) -> None:
         message.stop()
         self.forking.go_on(message.index, message.change)

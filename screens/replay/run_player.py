@@ -18,12 +18,12 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.step import Observation
 from lab.core.trace import Ended, Step
-from lab.runs.recorded_run import Head, PlaceView, RecordedRun
-from screens.lab import TellsRefusals
+from lab.runs.recorded_run import PlaceView, RecordedRun, RunHead
+from screens.lab import ReportsErrors
 from screens.replay import step_pane
 from screens.replay.phone_pane import PHONE, StillPhone
 from screens.replay.player import Player
-from screens.replay.run_reader import Projector
+from screens.replay.run_reader import RunReader
 from screens.replay.timeline import Timeline
 from screens.widgets.lines import LineList
 from screens.widgets.text_page import TextPage
@@ -39,7 +39,7 @@ class StepPage(TextPage):
         super().__init__(id="step-words", classes="pane")
         self.border_title = "Step"
 
-    def tell(self, view: PlaceView) -> None:
+    def show_place(self, view: PlaceView) -> None:
         """Show a place of the run in words."""
         if isinstance(view.event, Ended):
             words = Content(f"The run ended here: {view.event.status}.")
@@ -48,7 +48,7 @@ class StepPage(TextPage):
         self.show(words, from_top=words.plain != self.content.plain)
 
 
-class RunPlayer(TellsRefusals, Horizontal):
+class RunPlayer(ReportsErrors, Horizontal):
     """One run, moved by the keys of the room that contains it. After its messages the room reads its properties.
 
     `steps_page` replaces the phone if a step has no picture, or on request. `others` are placed beside them. Without a
@@ -113,25 +113,25 @@ class RunPlayer(TellsRefusals, Horizontal):
         super().__init__(timeline, stage, *pages, *others, id=id)
         self.timeline = timeline
         self.stage = stage
-        self.head: Head | None = None
+        self.head: RunHead | None = None
         self.view: PlaceView | None = None
         """The place shown; None until one is read."""
         self.whole = False
         """True if every step is listed."""
         self.after = False
         """True if the screen after a step is shown, provided it has one."""
-        self.player = Player(self, self._play_next)
+        self.playback = Player(self, self._play_next)
         self._steps_page = steps_page
-        self._projector = Projector(self)
+        self._projector = RunReader(self)
         self._target_place: int | None = None
         """Place to go to once it is listed; None if none."""
-        stage.following = self._view_at
+        stage.read_ahead = self._view_at
 
     # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, reel: RecordedRun | None, at: int = 0) -> None:
         """Show another run from a step (from 0), or none."""
-        self.player.stop()
+        self.playback.pause()
         self.head = self.view = None
         self.after = self.whole = False
         self.set_class(reel is None, "-none")
@@ -142,25 +142,25 @@ class RunPlayer(TellsRefusals, Horizontal):
         self.timeline.changed()
         self._projector.open(reel)
 
-    @on(Projector.Opened)
-    def _take_head(self, message: Projector.Opened) -> None:
+    @on(RunReader.Opened)
+    def _take_head(self, message: RunReader.Opened) -> None:
         message.stop()
-        if message.reel is self._projector.reel:
+        if message.reel is self._projector.run_file:
             self.head = message.head
             self.stage.phone = message.head.started.device.size or PHONE
             self.post_message(self.Opened(self))
 
-    @on(Projector.Listed)
-    def _take_lines(self, message: Projector.Listed) -> None:
+    @on(RunReader.Listed)
+    def _take_lines(self, message: RunReader.Listed) -> None:
         message.stop()
-        if message.reel is not self._projector.reel:
+        if message.reel is not self._projector.run_file:
             return
         self.timeline.rows.extend(message.lines)
         self.timeline.empty = "This run has no steps."
         self.timeline.changed()
         self.whole, count = message.whole, self.timeline.count
         # The first step stands for all.
-        self.player.timed = any(line.started for line in self.timeline.rows[:1])
+        self.playback.timed = any(line.started for line in self.timeline.rows[:1])
         if self._target_place is not None and (self._target_place < count or (message.whole and count)):
             index, self._target_place = self._target_place, None
             self.timeline.go(index)
@@ -170,12 +170,12 @@ class RunPlayer(TellsRefusals, Horizontal):
             self._target_place = None
         self.post_message(self.Listed(self))
 
-    @on(Projector.Refused)
-    def _take_error(self, message: Projector.Refused) -> None:
+    @on(RunReader.Refused)
+    def _take_error(self, message: RunReader.Refused) -> None:
         message.stop()
-        if message.reel is not self._projector.reel:
+        if message.reel is not self._projector.run_file:
             return
-        self._projector.done(message)
+        self._projector.finish(message)
         if self.view is None:
             self._target_place, self.whole = None, True
         self.timeline.empty = plain(message.error.sentence)
@@ -193,19 +193,19 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     def look(self) -> None:
         """Request the current place and post `Moved` at once, so that a key never waits for a picture."""
-        self._projector.look(self.timeline.cursor, after=self.after)
+        self._projector.request(self.timeline.cursor, after=self.after)
         self.post_message(self.Moved(self))
 
-    @on(Projector.Looked)
-    def _take_view(self, message: Projector.Looked) -> None:
+    @on(RunReader.PlaceRead)
+    def _take_view(self, message: RunReader.PlaceRead) -> None:
         message.stop()
-        if message.reel is not self._projector.reel:
+        if message.reel is not self._projector.run_file:
             return
-        self._projector.done(message)
+        self._projector.finish(message)
         self.view = view = message.view
         self.stage.show(view, after=message.after)
         if self._steps_page is not None:
-            self._steps_page.tell(view)
+            self._steps_page.show_place(view)
             bare = view.image is None and view.before.tree is None
             self.set_class(bare or self.has_class("-asked-words"), "-words")
         self.post_message(self.Looked(self))
@@ -214,7 +214,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         reel = self.reel
         return reel.view(number) if reel is not None and number < len(reel.lines) else None
 
-    async def arrived(self) -> None:
+    async def wait_shown(self) -> None:
         """Wait until the step under the cursor is shown, because keys may be faster than pictures."""
         until = monotonic() + _PATIENCE
         while self.view is not None and self.view.number != self.timeline.cursor and monotonic() < until:
@@ -225,7 +225,7 @@ class RunPlayer(TellsRefusals, Horizontal):
     @property
     def reel(self) -> RecordedRun | None:
         """Reader of the open run; None without one."""
-        return None if self.has_class("-none") else self._projector.reel
+        return None if self.has_class("-none") else self._projector.run_file
 
     @property
     def run(self) -> str | None:
@@ -237,7 +237,7 @@ class RunPlayer(TellsRefusals, Horizontal):
         return self.timeline.count - sum(line.kind == "end" for line in self.timeline.rows[-1:])
 
     @property
-    def seeking(self) -> bool:
+    def is_locating(self) -> bool:
         """True while the requested step is not listed yet."""
         return self._target_place is not None
 
@@ -257,16 +257,16 @@ class RunPlayer(TellsRefusals, Horizontal):
         return event if isinstance(event, Step) else None
 
     @property
-    def seen(self) -> Observation | None:
+    def screen_shown(self) -> Observation | None:
         """The screen shown: before the step, or after it."""
         if self.view is None:
             return None
         return self.view.after if self.after and self.view.after is not None else self.view.before
 
     @property
-    def legible(self) -> Observation | None:
+    def readable_screen(self) -> Observation | None:
         """The screen shown, with the lines read from its picture if it has no words of its own."""
-        observation, words = self.seen, self.stage.words
+        observation, words = self.screen_shown, self.stage.words
         return observation if observation is None or words is None else structs.replace(observation, tree=words.tree)
 
     @property
@@ -279,7 +279,7 @@ class RunPlayer(TellsRefusals, Horizontal):
     def cover(self, links: Sequence[str]) -> None:
         """Mark the steps of this run that the evidence names."""
         ours = [step for run, _, step in (link.rpartition("@") for link in links) if run == self.run]
-        self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdecimal()))
+        self.timeline.mark_evidence(frozenset(int(step) - 1 for step in ours if step.isdecimal()))
 
     def go_to(self, link: str) -> bool:
         """Go to a step named ID@STEP. Return False if it belongs to another run or does not exist."""
@@ -309,12 +309,12 @@ class RunPlayer(TellsRefusals, Horizontal):
             self.timeline.go(step_at)
         return step_at is not None
 
-    def turn(self) -> None:
+    def toggle_after(self) -> None:
         """Toggle the screens before and after the step."""
         self.after = not self.after
         self.look()
 
-    def turn_words(self) -> None:
+    def toggle_words(self) -> None:
         """Toggle the step's words in the phone's place."""
         self.toggle_class("-asked-words")
         self.look()
@@ -323,17 +323,17 @@ class RunPlayer(TellsRefusals, Horizontal):
 
     def play(self) -> None:
         """Play from here, or pause."""
-        if self.player.playing:
-            self.player.stop()
+        if self.playback.playing:
+            self.playback.pause()
         else:
             self._wait_for_next()
 
     def _wait_for_next(self) -> None:
         ahead = self.timeline.rows[self.timeline.cursor : self.timeline.cursor + 2]
         if len(ahead) == 2:
-            self.player.wait(*ahead)
+            self.playback.schedule(*ahead)
         else:
-            self.player.stop()
+            self.playback.pause()
 
     def _play_next(self) -> None:
         self.move(1)

@@ -59,7 +59,7 @@ class RunWords:
             self._stop = None
 
     @property
-    def unread(self) -> list[str]:
+    def unread_pictures(self) -> list[str]:
         """Pictures (by sha256) with unknown words that may be read, each once, in the run's order."""
         read_or_failed = self._timeline.read.keys() | self._failed
         return list(
@@ -73,7 +73,7 @@ class RunWords:
     @property
     def state(self) -> str:
         """Number of unread screens and the key that reads them; empty if there are none or reading is off."""
-        many = len(self.unread)
+        many = len(self.unread_pictures)
         if not lab_of(self._owner).reads_words:
             return ""
         if self.is_reading:
@@ -85,9 +85,9 @@ class RunWords:
         words = f"{count(many, 'screen')} {is_are} not read: {{replay.read_words}} or `hitlab read` reads {them}"
         return with_keys(self._owner, "; ".join(part for part in (words, failures) if part))
 
-    def look(self) -> None:
+    def look_up(self) -> None:
         """Look up the stored words of the listed pictures."""
-        pictures = self.unread
+        pictures = self.unread_pictures
         reader = lab_of(self._owner).text_reader if pictures else None
         if reader is not None:
             self._owner.run_worker(partial(self._look_up, self._run, pictures, reader), thread=True, group="run-words")
@@ -97,7 +97,7 @@ class RunWords:
         if self.is_reading:
             self.close()
             return True
-        pictures = self.unread
+        pictures = self.unread_pictures
         reader = lab_of(self._owner).text_reader if pictures else None
         if reader is None:
             return False
@@ -106,7 +106,7 @@ class RunWords:
         self._owner.run_worker(work, thread=True, group="run-words")
         return True
 
-    def take(self, message: Changed) -> None:
+    def apply(self, message: Changed) -> None:
         """Add the words of a `Changed` message. Call on the UI thread."""
         if message.run != self._run:
             return

@@ -14,11 +14,12 @@ from lab.core.read_text import ReadText
 from lab.core.run_records import Verdict
 from lab.core.step import Action, Decision, Observation, Question, Reply
 from lab.core.task import Actor, Task
-from lab.core.task_checks import weighed, weight_words
+from lab.core.task_checks import weight_words, weighted_rules
 from lab.core.trace import Asked, Ended, Started, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.descriptions import (
     demonstration_words,
+    local_time,
     outcome_words,
     point_words,
     raw_words,
@@ -28,7 +29,6 @@ from lab.runs.descriptions import (
     status_words,
     target_name,
     usage_words,
-    when,
     whole_action,
 )
 from lab.runs.family import change_words
@@ -134,7 +134,7 @@ def end_sheet(
 def check_parts(ended: Ended, task: Task) -> list[Part]:
     """Return each check with its result and weight, and the formula of the score."""
     parts: list[Part] = []
-    for name, held, weight in weighed(task, ended.checks):
+    for name, held, weight in weighted_rules(task, ended.checks):
         weighs = "" if weight is None else f" (weight {weight:g})"
         parts.append((f"{'✓' if held else '✗'} {plain(name)}{weighs}\n", "" if held else LOUD_ERROR))
     words = weight_words(task, ended.checks)
@@ -291,7 +291,7 @@ def _fact_parts(step: Step) -> list[Part]:
     body: list[Part] = []
     took = seconds_words(seconds_between(step.started, step.ended))
     if step.started:
-        body.append((f"{when(step.started)}{f', took {took}' if took else ''}\n", MUTED))
+        body.append((f"{local_time(step.started)}{f', took {took}' if took else ''}\n", MUTED))
     if step.before.activity:
         body.append((f"{plain(step.before.activity)}\n", MUTED))
     if step.typed_by:
@@ -313,7 +313,7 @@ def _run_parts(started: Started, *, outcomes: bool) -> list[Part]:
         "person": started.user.shown if started.user else "",
         "place": task.place,
         "phone": f"{started.device.kind} {started.device.model}".strip(),
-        "started": when(started.at),
+        "started": local_time(started.at),
         "source": f"{source.format} {source.path}".strip() if source else "",
         "words": f"read by {started.conditions.reads} where the phone told none"
         if outcomes and started.conditions.reads

@@ -7,7 +7,7 @@ from textual.content import Content
 from lab.core.read_text import without_blanks
 from lab.core.rounding import count
 from lab.runs.descriptions import status_words
-from lab.runs.recorded_run import RunPlace
+from lab.runs.recorded_run import RecordedPlace
 from screens.theme import ACCENT, ERROR, LOUD_WARNING, MUTED, WARNING
 from screens.widgets.lines import LineList
 
@@ -30,12 +30,12 @@ were read from its picture alone.
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane")
-        self.rows: list[RunPlace] = []
+        self.rows: list[RecordedPlace] = []
         self.needle = ""
         """Search text with its case folded, whose matches are marked; empty for none."""
         self.read: dict[str, str] = {}
         """Search texts of pictures (by sha256) without words of the phone."""
-        self.covered: frozenset[int] = frozenset()
+        self.evidence_steps: frozenset[int] = frozenset()
         """Steps, from 0, that evidence names. Each is marked."""
 
     @property
@@ -50,16 +50,16 @@ were read from its picture alone.
         line = self.rows[index]
         digits = len(str(len(self.rows)))
         content = self._paint_line(index, line, digits)
-        if index not in self.covered:
+        if index not in self.evidence_steps:
             return content
         return Content.assemble(content[:digits], ("◆", "bold $text-success"), content[digits + 1 :])
 
-    def _paint_line(self, index: int, line: RunPlace, digits: int) -> Content:
+    def _paint_line(self, index: int, line: RecordedPlace, digits: int) -> Content:
         if line.kind == "end":
             words = f"end: {status_words(line.words)}" if line.words else "the end"
-            sign = "▸" if self.holds(line) else " "
+            sign = "▸" if self.matches(line) else " "
             return Content.assemble((f"{'':>{digits}}{sign}   ", LOUD_WARNING), (words, "bold"))
-        is_match = self.holds(line)
+        is_match = self.matches(line)
         sign = " " if not is_match else "▸" if _matches_recorded(line, self.needle) else "▹"
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
@@ -83,38 +83,38 @@ were read from its picture alone.
                 return index
         return None
 
-    def held_by(self, needle: str) -> str:
+    def match_words(self, needle: str) -> str:
         """Return the number of steps that match, and the end if it does, in words; empty if nothing matches."""
         steps = sum(row.kind != "end" and self._matches(row, needle) for row in self.rows)
         ends = any(row.kind == "end" and self._matches(row, needle) for row in self.rows)
         return " and ".join([count(steps, "step")] * bool(steps) + ["the end"] * ends)
 
-    def holding_read(self, needle: str) -> int:
+    def count_read_matches(self, needle: str) -> int:
         """Return how many lines match only by words read from their picture."""
         return sum(not _matches_recorded(row, needle) and self._matches_read(row, needle) for row in self.rows)
 
-    def cover(self, steps: frozenset[int]) -> None:
+    def mark_evidence(self, steps: frozenset[int]) -> None:
         """Mark other steps as named by evidence, counted from 0."""
-        others, self.covered = steps ^ self.covered, steps
-        self.changed_at(*others)
+        others, self.evidence_steps = steps ^ self.evidence_steps, steps
+        self.repaint_lines(*others)
 
-    def seek(self, needle: str) -> None:
+    def set_needle(self, needle: str) -> None:
         """Mark the lines that hold `needle`. An empty needle marks none."""
         if needle != self.needle:
             self.needle = needle
             self.refresh()
 
-    def holds(self, line: RunPlace) -> bool:
+    def matches(self, line: RecordedPlace) -> bool:
         """Return True if a line matches the search."""
         return bool(self.needle) and self._matches(line, self.needle)
 
-    def _matches(self, line: RunPlace, needle: str) -> bool:
+    def _matches(self, line: RecordedPlace, needle: str) -> bool:
         return _matches_recorded(line, needle) or self._matches_read(line, needle)
 
-    def _matches_read(self, line: RunPlace, needle: str) -> bool:
+    def _matches_read(self, line: RecordedPlace, needle: str) -> bool:
         """Return True if the words read from a line's picture hold `needle`, ignoring blanks."""
         return without_blanks(needle) in self.read.get(line.image, "")
 
 
-def _matches_recorded(line: RunPlace, needle: str) -> bool:
+def _matches_recorded(line: RecordedPlace, needle: str) -> bool:
     return needle in line.text or needle in line.words.casefold()

@@ -27,9 +27,9 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
         return [
             FormField("intent", "intent", str(session.value(ProofreadPlace(None, "intent")) or ""), "one sentence"),
             FormField("place", "place", str(session.value(ProofreadPlace(None, "place")) or ""),
-                  "residence, office ...", known=PLACES),
+                  "residence, office ...", suggestions=PLACES),
             FormField("impossible", "impossible", str(session.value(ProofreadPlace(None, "impossible")) or ""),
-                  "a reason code, empty where it was possible", known=tuple(REASONS), whole=True),
+                  "a reason code, empty where it was possible", suggestions=tuple(REASONS), replaced=True),
         ]  # fmt: skip
     action = action_of(session.value(ProofreadPlace(step, "action")))
     kinds, ways = get_args(ActionKind), get_args(Direction)
@@ -41,13 +41,13 @@ def fields_of(session: ProofreadingSession, step: int | None) -> list[FormField]
             str(session.value(ProofreadPlace(step, "instruction")) or ""),
             "what to do in this step",
         ),
-        FormField("kind", "action", values["kind"], "click, input_text, scroll ...", known=kinds, whole=True),
-        FormField("at", "at", values["at"], "x, y in pixels; p chooses it on the phone", whole=True),
-        FormField("to", "to", values["to"], "x, y where a drag ends", whole=True),
-        FormField("box", "box", values["box"], "left, top, right, bottom", whole=True),
+        FormField("kind", "action", values["kind"], "click, input_text, scroll ...", suggestions=kinds, replaced=True),
+        FormField("at", "at", values["at"], "x, y in pixels; p chooses it on the phone", replaced=True),
+        FormField("to", "to", values["to"], "x, y where a drag ends", replaced=True),
+        FormField("box", "box", values["box"], "left, top, right, bottom", replaced=True),
         FormField("text", "text", values["text"], "what is typed or answered"),
         FormField("app", "app", values["app"], "which app is opened"),
-        FormField("direction", "way", values["direction"], "up, down, left, right", known=ways, whole=True),
+        FormField("direction", "way", values["direction"], "up, down, left, right", suggestions=ways, replaced=True),
     ]
     # Fields that only some actions have. A value that was recorded is shown all the same.
     needless = {"to": action.kind not in ("drag", "swipe"), "app": action.kind != "open_app",
@@ -103,7 +103,7 @@ def _parse_numbers(pattern: re.Pattern[str], text: str, name: str) -> tuple[int,
     return tuple(int(part) for part in match.groups())
 
 
-def pointed(action: Action, at: tuple[int, int], to: tuple[int, int] | None) -> Action:
+def with_place(action: Action, at: tuple[int, int], to: tuple[int, int] | None) -> Action:
     """Return an action with a new place: a point, a drag's path, or a box in which any point is right."""
     if to is None:
         return msgspec.structs.replace(action, at=at, boxes=())

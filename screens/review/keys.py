@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import back
+from screens.room_keys import back_binding
 
 EDIT = Binding.Group("Edit", compact=True)
 SHOW = Binding.Group("Show", compact=True)
@@ -33,7 +33,7 @@ REVIEW_KEYS: list[BindingType] = [
     Binding("o", "overlay", "Text on phone", show=False, id="review.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("y", "copy", "Copy id", show=False, id="review.copy", group=SHOW, tooltip="Copy the step as ID@STEP"),
-    back("review", SHOW),
+    back_binding("review", SHOW),
 ]  # fmt: skip
 
 PRIVACY_KEYS: list[BindingType] = [
@@ -49,5 +49,5 @@ PRIVACY_KEYS: list[BindingType] = [
     Binding("o", "overlay", "Text on phone", show=False, id="privacy.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
     Binding("y", "copy", "Copy id", show=False, id="privacy.copy", group=SHOW, tooltip="Copy the step as ID@STEP"),
-    back("privacy", SHOW),
+    back_binding("privacy", SHOW),
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from screens.author.fields import FormField
 from screens.author.form import ItemForm
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import Failed, lab_of, tried
+from screens.lab import WorkFailed, lab_of, try_report
 from screens.mirror.marks import PhoneMark
 from screens.mirror.mirror import Mirror
 from screens.replay.phone_pane import StillPhone
@@ -45,8 +45,8 @@ class PrivacyScreen(DemoRoom):
     NAME = "Privacy"
     SHELF = "Not cleared yet"
     finds: FindList
-    covering: RedactionPlan | None = None
-    sure = False
+    plan: RedactionPlan | None = None
+    confirmed_once = False
     """True after the first press of R."""
     busy = False
 
@@ -66,20 +66,20 @@ class PrivacyScreen(DemoRoom):
         """Plans that were made in demonstrations and not executed yet, by run."""
         return self.finds
 
-    def queue(self) -> Rows:
+    def load_rows(self) -> Rows:
         return privacy_queue(self.store)
 
-    def read(self, run: str) -> RedactionPlan:
+    def load(self, run: str) -> RedactionPlan:
         return RedactionPlan(self.store.runs.trace(run))
 
-    def begin(self, plan: RedactionPlan) -> None:
-        self._plans = {run: one for run, one in self._plans.items() if one.count and self.store.runs.holds(run)}
+    def show(self, plan: RedactionPlan) -> None:
+        self._plans = {run: one for run, one in self._plans.items() if one.count and self.store.runs.has_run(run)}
         # The person left this demonstration earlier without covering anything: continue with that plan.
         before = self._plans.get(plan.trace.id)
         if before is not None:
             plan.words, plan.boxes, plan.everywhere = before.words, before.boxes, before.everywhere
-        self._plans[plan.trace.id] = self.covering = plan
-        self.sure = self.busy = False
+        self._plans[plan.trace.id] = self.plan = plan
+        self.confirmed_once = self.busy = False
         self.finds.border_title = "Texts"
 
     # -- painting --------------------------------------------------------------------------------------------
@@ -89,11 +89,11 @@ class PrivacyScreen(DemoRoom):
         """The step shown, from 0. The number of steps means the last screen."""
         return self.footage.view.number if self.footage.view is not None else 0
 
-    def renew(self) -> None:
-        covering, view = self.covering, self.footage.view
+    def repaint(self) -> None:
+        covering, view = self.plan, self.footage.view
         if covering is None or self.run_id is None:
             return
-        finds = covering.finds(view.number, view.event, self.footage.legible) if view is not None else []
+        finds = covering.finds(view.number, view.event, self.footage.readable_screen) if view is not None else []
         self.finds.set_rows(finds)
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
@@ -109,7 +109,7 @@ class PrivacyScreen(DemoRoom):
             return "Covering, and wiping the file ..."
         if self.form.is_open:
             return with_keys(self, "{form.on} covers these words all over the run; {privacy.back} drops them.")
-        if self.sure:
+        if self.confirmed_once:
             where = (
                 "this run, whatever shares its beginning, and others with its pictures"
                 if covering.everywhere
@@ -124,12 +124,12 @@ class PrivacyScreen(DemoRoom):
 
     def _mark_boxes(self) -> None:
         """Frame what is to be covered on this screen, and the line under the cursor."""
-        covering, find = self.covering, self.finds.current
+        covering, find = self.plan, self.finds.current
         if covering is None or self.footage.view is None or self.footage.after:
             return
         covered = [
             *covering.boxes.get(self.number, ()),
-            *(node.bounds for node in covering.going(self.footage.legible)),
+            *(node.bounds for node in covering.going(self.footage.readable_screen)),
         ]
         boxes = [PhoneMark("box", box[:2], box[2:], "covered") for box in covered]
         current_box = find.box if find is not None and find.box not in covered else None
@@ -143,19 +143,19 @@ class PrivacyScreen(DemoRoom):
         """Disable everything else during a redaction."""
         if action in ("back", "overlay"):
             return True
-        if self.run_id is None or self.covering is None or self.form.is_open or self.busy:
+        if self.run_id is None or self.plan is None or self.form.is_open or self.busy:
             return False
         if action in ("redact", "everywhere"):
-            return bool(self.covering.count)
+            return bool(self.plan.count)
         if action == "drop":
-            return bool(self.covering.boxes.get(self.number))
-        return action != "clear" or not self.covering.count
+            return bool(self.plan.boxes.get(self.number))
+        return action != "clear" or not self.plan.count
 
     # -- looking ---------------------------------------------------------------------------------------------
 
     @on(RunPlayer.Looked)
     def _follow_step(self) -> None:
-        self.renew()
+        self.repaint()
 
     @on(LineList.Highlighted, "#items")
     def _follow_cursor(self, message: LineList.Highlighted) -> None:
@@ -177,28 +177,28 @@ class PrivacyScreen(DemoRoom):
 
     @on(StillPhone.WordsRead)
     def _show_read_words(self) -> None:
-        self.renew()
+        self.repaint()
 
     def _update_plan(self) -> None:
-        self.sure, self._report = False, None
-        self.renew()
+        self.confirmed_once, self._report = False, None
+        self.repaint()
 
     def action_cover(self) -> None:
         """Cover the line under the cursor, or remove the cover."""
-        if self.covering is not None and self.finds.current is not None:
-            self.covering.toggle(self.finds.current)
+        if self.plan is not None and self.finds.current is not None:
+            self.plan.toggle(self.finds.current)
             self._update_plan()
 
     def action_drop(self) -> None:
         """Remove the last box of this step."""
-        assert self.covering is not None
-        self.covering.toggle_box(self.number, self.covering.boxes[self.number][-1])
+        assert self.plan is not None
+        self.plan.toggle_box(self.number, self.plan.boxes[self.number][-1])
         self._update_plan()
 
     def action_everywhere(self) -> None:
         """Toggle the redaction of other runs with the same pictures."""
-        assert self.covering is not None
-        self.covering.everywhere = not self.covering.everywhere
+        assert self.plan is not None
+        self.plan.everywhere = not self.plan.everywhere
         self._update_plan()
 
     async def action_words(self) -> None:
@@ -206,15 +206,15 @@ class PrivacyScreen(DemoRoom):
         words = FormField(
             "words", "words", "", with_keys(self, "a name, a number ...; {form.on} covers them all over the run")
         )
-        self.sure = False
+        self.confirmed_once = False
         self._form_serials.add(await self.form.open("Cover words", [words]))
-        self.renew()
+        self.repaint()
 
     @on(ItemForm.Closed)
     def _take_words(self, message: ItemForm.Closed) -> None:
         message.stop()
-        if message.serial in self._form_serials and message.entered and self.covering is not None:
-            self.covering.toggle_words(self.form.rows[0].kept)
+        if message.serial in self._form_serials and message.entered and self.plan is not None:
+            self.plan.toggle_words(self.form.rows[0].kept)
         self._form_serials.discard(message.serial)
         self.finds.focus()
         self._update_plan()
@@ -228,30 +228,30 @@ class PrivacyScreen(DemoRoom):
     @on(Mirror.Tapped)
     def _cover_tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
-        observation = self.footage.legible
+        observation = self.footage.readable_screen
         tree = observation.tree if observation is not None else None
-        under = [node for node in tree.at(*message.at) if node.label.strip()] if tree is not None else []
+        under = [node for node in tree.nodes_at(*message.at) if node.label.strip()] if tree is not None else []
         if under:
             self._toggle_box(under[0].bounds)
 
     def _toggle_box(self, box: Bounds) -> None:
-        if self.covering is not None and not self.busy and not self.footage.after:
-            self.covering.toggle_box(self.number, box)
+        if self.plan is not None and not self.busy and not self.footage.after:
+            self.plan.toggle_box(self.number, box)
             self._update_plan()
 
     # -- for good --------------------------------------------------------------------------------------------
 
     def action_redact(self) -> None:
         """Ask once more, then cover everything and destroy the originals."""
-        if not self.sure:
-            self.sure = True
-            self.renew()
+        if not self.confirmed_once:
+            self.confirmed_once = True
+            self.repaint()
             return
-        self.sure, self.busy = False, True
-        self.renew()
-        assert self.covering is not None
+        self.confirmed_once, self.busy = False, True
+        self.repaint()
+        assert self.plan is not None
         assert self.run_id is not None
-        self._redact(self.run_id, self.covering, lab_of(self).text_reader if self.covering.words else None)
+        self._redact(self.run_id, self.plan, lab_of(self).text_reader if self.plan.words else None)
 
     @work(thread=True, group="redact")
     def _redact(self, run: str, covering: RedactionPlan, reader: TextReader | None) -> None:
@@ -270,19 +270,19 @@ class PrivacyScreen(DemoRoom):
                 read=tree_reader(self.store, reader) if reader is not None else None,
             )
         except LabError as error:
-            self.post_message(Failed(error))
+            self.post_message(WorkFailed(error))
             return
         finally:
             # Also after an error: the cache may hold words of pictures that are erased by now.
             (reader.forget if reader is not None else forget)()
         self.post_message(self.Done(redaction.replaced[run], redaction))
 
-    @on(Failed)
-    def _handle_failure(self, message: Failed) -> None:
+    @on(WorkFailed)
+    def _handle_failure(self, message: WorkFailed) -> None:
         self.busy = False
-        if self.run_id is not None and not self.store.runs.holds(self.run_id):
-            self.to_shelf()  # it was covered, and only the file could not be wiped yet
-        self.renew()
+        if self.run_id is not None and not self.store.runs.has_run(self.run_id):
+            self.show_list()  # it was covered, and only the file could not be wiped yet
+        self.repaint()
 
     @on(Done)
     def _show_done(self, message: Done) -> None:
@@ -295,24 +295,24 @@ class PrivacyScreen(DemoRoom):
 
         def clear(sure: bool | None) -> None:
             if sure and run is not None and run == self.run_id:
-                tried(self, lambda: self._clear_run(run))
+                try_report(self, lambda: self._clear_run(run))
 
         sentence = "Your word that nothing private is left in this demonstration is kept for good."
         self.app.push_screen(AskScreen("Nothing private?", sentence, "Clear it"), clear)
 
     def _clear_run(self, run: str) -> None:
-        self.store.reviews.clear(run, self.person)
+        self.store.reviews.record_clearance(run, self.person)
         self.notify("Cleared.", markup=False)
         self._report = None
-        self.to_shelf()
+        self.show_list()
 
     def action_back(self) -> None:
         """Cancel the redaction after its first press; else go back as in every room."""
-        if self.sure:
+        if self.confirmed_once:
             self._update_plan()
         elif not self.busy or self.run_id is None:
             self._report = None if not self.form.is_open else self._report
-            opened, plan = self.run_id, self.covering
+            opened, plan = self.run_id, self.plan
             super().action_back()
             if opened is not None and self.run_id is None and plan is not None and plan.count:
                 self.notify("Nothing of it is covered yet; what was chosen stays here.", markup=False)
@@ -358,11 +358,15 @@ def _redaction_report(redaction: Redacted) -> Content:
         *([f"Covered too: {count(redaction.designs, 'act')} on designs."] if redaction.designs else []),
         *([f"Covered too: {count(redaction.reviews, 'word')} of reviewers."] if redaction.reviews else []),
         *([f"Covered too: {', '.join(_study_words(redaction))} of studies."] if any(redaction.studies) else []),
-        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.left.sentences),
-        *([f"Look yourself at {count(redaction.unseen, 'picture')} without a tree."] if redaction.unseen else []),
+        *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in redaction.remaining.sentences),
         *(
-            [f"Look at {count(redaction.read, 'picture')} whose words were read: the misread stand."]
-            if redaction.read
+            [f"Look yourself at {count(redaction.pictures_without_tree, 'picture')} without a tree."]
+            if redaction.pictures_without_tree
+            else []
+        ),
+        *(
+            [f"Look at {count(redaction.pictures_by_ocr, 'picture')} whose words were read: the misread stand."]
+            if redaction.pictures_by_ocr
             else []
         ),
         "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",

@@ -18,11 +18,11 @@ from screens.author.fields import FormField
 from screens.author.form import ItemForm
 from screens.dialogs import AskScreen
 from screens.key_names import with_keys
-from screens.lab import tried
+from screens.lab import try_report
 from screens.mirror.mirror import Mirror
 from screens.replay.action_marks import action_marks
 from screens.replay.run_player import RunPlayer
-from screens.review.form import fields_of, pointed, write_fields
+from screens.review.form import fields_of, with_place, write_fields
 from screens.review.items import VerdictList
 from screens.review.keys import REVIEW_KEYS
 from screens.review.room import DemoRoom, Rows
@@ -42,7 +42,7 @@ class ReviewScreen(DemoRoom):
     SHELF = "Demonstrations"
     items: VerdictList
     session: ProofreadingSession | None = None
-    pointing = False
+    choosing_place = False
     """True if the next click on the phone chooses the place of the action."""
 
     def list_of(self) -> LineList:
@@ -50,15 +50,15 @@ class ReviewScreen(DemoRoom):
         self._form_texts: dict[int, tuple[str, int | None, dict[str, str]]] = {}
         return self.items
 
-    def queue(self) -> Rows:
+    def load_rows(self) -> Rows:
         return review_queue(self.store, self.person.id)
 
-    def read(self, run: str) -> ProofreadingSession:
+    def load(self, run: str) -> ProofreadingSession:
         return ProofreadingSession(self.store, run, self.person)
 
-    def begin(self, session: ProofreadingSession) -> None:
+    def show(self, session: ProofreadingSession) -> None:
         self.session = session
-        self.pointing = False
+        self.choosing_place = False
         self.items.border_title = "Demonstration"
         self.items.show(self.session)
         unseen = [step for step in self.session.sheet.unseen if step is not None]
@@ -67,17 +67,17 @@ class ReviewScreen(DemoRoom):
     def reload(self) -> None:
         if self.session is not None:
             self.session.load()
-        self.renew()
+        self.repaint()
 
     # -- painting --------------------------------------------------------------------------------------------
 
-    def renew(self) -> None:
+    def repaint(self) -> None:
         session = self.session
         if session is None or self.run_id is None:
             return
         self.items.show(session)
         step = self.items.step
-        tree = self.footage.seen.tree if self.footage.seen is not None and step is not None else None
+        tree = self.footage.screen_shown.tree if self.footage.screen_shown is not None and step is not None else None
         write_title(self.page, "The whole" if step is None else f"Step {step + 1} of {session.demo.steps}")
         self.page.show(item_sheet(session, step, tree, slip=step in session.slips))
         self.say(title_words(session), self._state_words(session))
@@ -85,7 +85,7 @@ class ReviewScreen(DemoRoom):
         self.refresh_bindings()
 
     def _state_words(self, session: ProofreadingSession) -> str:
-        if self.pointing:
+        if self.choosing_place:
             return with_keys(self, "Click the place on the phone, or drag a box; {review.back} leaves it.")
         if self.form.is_open:
             keeps = "{form.on} goes on to the next field and keeps all after the last; {review.keep} keeps now, "
@@ -124,10 +124,10 @@ class ReviewScreen(DemoRoom):
     @on(LineList.Highlighted, "#items")
     def _follow_cursor(self, message: LineList.Highlighted) -> None:
         message.stop()
-        self.pointing = False
+        self.choosing_place = False
         if self.items.step is not None:
             self.footage.timeline.go(self.items.step)
-        self.renew()
+        self.repaint()
 
     @on(LineList.Chosen, "#items")
     async def _edit_line(self, message: LineList.Chosen) -> None:
@@ -139,7 +139,7 @@ class ReviewScreen(DemoRoom):
     def _follow_step(self) -> None:
         if self.items.step is not None:
             self.footage.timeline.go(self.items.step)
-        self.renew()
+        self.repaint()
 
     def action_move(self, by: int) -> None:
         """Go one line forward or back."""
@@ -147,7 +147,7 @@ class ReviewScreen(DemoRoom):
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""
-        self.footage.turn()
+        self.footage.toggle_after()
 
     def action_next(self) -> None:
         """Go to the next line to do, wrapping around to the top."""
@@ -191,8 +191,8 @@ class ReviewScreen(DemoRoom):
 
     def action_point(self) -> None:
         """Toggle the mode in which the next click or drag on the phone chooses the place."""
-        self.pointing = not self.pointing
-        self.renew()
+        self.choosing_place = not self.choosing_place
+        self.repaint()
 
     def action_keep(self) -> None:
         """Store the form's texts."""
@@ -205,7 +205,7 @@ class ReviewScreen(DemoRoom):
         self._run_act(lambda session: words.extend(session.undo()))
         step = words[0].step
         self.items.go(0 if step is None else step + 1)
-        self.renew()
+        self.repaint()
         what = place_words(words[0].place) if len(words) == 1 else f"{len(words)} words"
         self.notify(f"Taken back: {what}.", markup=False)
 
@@ -218,7 +218,7 @@ class ReviewScreen(DemoRoom):
 
         def hand_in(sure: bool | None) -> None:
             if sure and self.session is session:
-                tried(self, self._hand_in)
+                try_report(self, self._hand_in)
 
         self.app.push_screen(AskScreen("Hand it in?", sentence, "Hand it in"), hand_in)
 
@@ -226,7 +226,7 @@ class ReviewScreen(DemoRoom):
         self._run_act(lambda session: session.commit())
         self.notify("Handed in.", markup=False)
 
-    def action_stand(self, which: int) -> None:
+    def action_settle(self, which: int) -> None:
         """Settle a difference in this line by the first or the second person's value."""
         difference = self._open_differences()[0]
         note = difference.words[which].note
@@ -236,7 +236,7 @@ class ReviewScreen(DemoRoom):
 
     def action_back(self) -> None:
         """Leave the mode that chooses a place; else go back as in every room."""
-        if self.pointing:
+        if self.choosing_place:
             self.action_point()
         else:
             super().action_back()
@@ -253,15 +253,15 @@ class ReviewScreen(DemoRoom):
 
     def _write_place(self, at: Point, to: Point | None) -> None:
         step = self.items.step
-        if not self.pointing or step is None:
+        if not self.choosing_place or step is None:
             return
-        self.pointing = False
+        self.choosing_place = False
         place = ProofreadPlace(step, "action")
 
         def write(session: ProofreadingSession) -> None:
-            session.write(place, plain_value(pointed(action_of(session.value(place)), at, to)))
+            session.write(place, plain_value(with_place(action_of(session.value(place)), at, to)))
 
-        tried(self, lambda: self._run_act(write))
+        try_report(self, lambda: self._run_act(write))
         self.items.focus()
 
     # -- the form --------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ class ReviewScreen(DemoRoom):
         serial = await self.form.open(title, fields)
         self._form_texts[serial] = (what, self.items.step, {})
         self.query_one("#items-side").add_class("-busy")
-        self.renew()
+        self.repaint()
 
     @on(ItemForm.Typed)
     def _take_typed(self, message: ItemForm.Typed) -> None:
@@ -288,11 +288,11 @@ class ReviewScreen(DemoRoom):
         if not message.entered and texts:
             self.notify("What you typed was dropped.", markup=False)
         elif what == "edit" and texts:
-            done = tried(self, lambda: self._run_act(lambda session: write_fields(session, step, texts)))
+            done = try_report(self, lambda: self._run_act(lambda session: write_fields(session, step, texts)))
         elif what == "reject" and message.entered:
             reason = texts.get("reason", self.form.rows[0].kept)
-            done = tried(self, lambda: self._run_act(lambda session: session.reject(step, reason)))
-        self.renew()
+            done = try_report(self, lambda: self._run_act(lambda session: session.reject(step, reason)))
+        self.repaint()
         if done and self.session is not None and self.session.writable:
             self._go_to_unseen()
 
@@ -321,4 +321,4 @@ class ReviewScreen(DemoRoom):
             self.session.load()
             raise
         finally:
-            self.renew()
+            self.repaint()

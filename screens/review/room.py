@@ -19,7 +19,7 @@ from lab.runs.recorded_run import RecordedRun
 from lab.studies.proofreading_queue import UnclearedDemonstration, WaitingDemonstration
 from screens.author.form import ItemForm
 from screens.key_names import with_keys
-from screens.lab import Failed, lab_of, post_if_newest, tried
+from screens.lab import WorkFailed, lab_of, post_if_newest, try_report
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
 from screens.replay.timeline import Timeline
@@ -47,7 +47,7 @@ class DemoRoom(RoomScreen[None]):
     NAME: ClassVar[str] = ""
     SHELF: ClassVar[str] = ""
 
-    class Shelved(Message):
+    class ListRead(Message):
         """Message: the list was read."""
 
         def __init__(self, rows: Rows) -> None:
@@ -60,7 +60,7 @@ class DemoRoom(RoomScreen[None]):
         def __init__(self, run: str, content: Any) -> None:
             super().__init__()
             self.run = run
-            self.read = content
+            self.load = content
 
     class Unread(Message):
         """Message: a demonstration could not be read."""
@@ -75,7 +75,7 @@ class DemoRoom(RoomScreen[None]):
         self.store = store
         self.settings = settings
         self.run_id: str | None = None
-        self.shelf = DemonstrationList()
+        self.list = DemonstrationList()
         phone = StillPhone("phone", overlay=settings.overlay, interactive=True, beside=_BESIDE)
         self.footage = RunPlayer(Timeline(id="steps"), phone, steps_page=StepPage())
         self.footage.timeline.display = False  # another list says which step is looked at
@@ -95,23 +95,23 @@ class DemoRoom(RoomScreen[None]):
         """Return the list beside the phone."""
         raise NotImplementedError
 
-    def queue(self) -> Rows:
+    def load_rows(self) -> Rows:
         """Return the rows of the list. Called off the UI thread."""
         raise NotImplementedError
 
-    def read(self, run: str) -> Any:
+    def load(self, run: str) -> Any:
         """Read a demonstration as this room needs it, off the UI thread. Raise `LabError` if that fails."""
         raise NotImplementedError
 
-    def begin(self, content: Any) -> None:
-        """Show the `content` that `read` returned."""
+    def show(self, content: Any) -> None:
+        """Show the `content` that `load` returned."""
         raise NotImplementedError
 
     def reload(self) -> None:
         """Read what others may have said of it meanwhile."""
-        self.renew()
+        self.repaint()
 
-    def renew(self) -> None:
+    def repaint(self) -> None:
         """Repaint everything that depends on the demonstration."""
         raise NotImplementedError
 
@@ -119,7 +119,7 @@ class DemoRoom(RoomScreen[None]):
 
     def compose(self) -> ComposeResult:
         yield StatusLine("demo-title")
-        yield self.shelf
+        yield self.list
         with Horizontal(id="bench"):
             yield self.footage
             with Vertical(id="items-side"):
@@ -130,23 +130,23 @@ class DemoRoom(RoomScreen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        write_title(self.shelf, self.SHELF)
+        write_title(self.list, self.SHELF)
         if self._wanted_run is not None:
             self._begin(self._wanted_run)
         else:
-            self.to_shelf()
+            self.show_list()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.footage.stage.take_room)
+        self.call_after_refresh(self.footage.stage.fit_width)
 
     def on_screen_resume(self) -> None:
         """Read again, because another person may have acted meanwhile."""
         if self.run_id is None:
             self.read_shelf()
-        elif not self.store.runs.holds(self.run_id):
-            self.to_shelf()  # it was redacted meanwhile
+        elif not self.store.runs.has_run(self.run_id):
+            self.show_list()  # it was redacted meanwhile
         else:
-            tried(self, self.reload)
+            try_report(self, self.reload)
 
     # -- opening ---------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class DemoRoom(RoomScreen[None]):
         self._wanted_run = run
         if self.is_mounted:
             if run is None:
-                self.to_shelf()
+                self.show_list()
             else:
                 self._begin(run)
 
@@ -167,14 +167,14 @@ class DemoRoom(RoomScreen[None]):
     @work(thread=True, exclusive=True, group="read")
     def _read_demonstration(self, run: str) -> None:
         try:
-            post_if_newest(self, self.Read(run, self.read(run)))
+            post_if_newest(self, self.Read(run, self.load(run)))
         except LabError as error:
             post_if_newest(self, self.Unread(run, error))
 
     @on(Unread)
     def _report_unread(self, message: Unread) -> None:
         if message.run == self._wanted_run:
-            self.to_shelf()
+            self.show_list()
             lab_of(self).report(message.error)
 
     @on(Read)
@@ -182,22 +182,22 @@ class DemoRoom(RoomScreen[None]):
         run = message.run
         if run != self._wanted_run:
             return  # another was opened, or none, while this one was read
-        self.begin(message.read)
+        self.show(message.load)
         self.run_id = run
         self.add_class("-open")
         self.footage.open(RecordedRun(self.store.runs, run))
         self.footage.stage.mirror.show_still(None, None, None)  # what was looked at before may be gone for good
-        self.renew()
+        self.repaint()
         self.lines.focus()
         self.refresh_bindings()
 
-    def to_shelf(self) -> None:
+    def show_list(self) -> None:
         """Close the open demonstration."""
         self.run_id = self._wanted_run = None
         self.remove_class("-open")
         self.query_one("#demo-title", StatusLine).say(Content(f"{self.NAME}   as {self.person.id}"))
         self.query_one("#demo-state", StatusLine).say(Content(with_keys(self, "{list.open} opens a demonstration.")))
-        self.shelf.focus()
+        self.list.focus()
         self.read_shelf()
         self.refresh_bindings()
 
@@ -205,18 +205,18 @@ class DemoRoom(RoomScreen[None]):
     def read_shelf(self) -> None:
         """Read the rows of the list."""
         try:
-            post_if_newest(self, self.Shelved(self.queue()))
+            post_if_newest(self, self.ListRead(self.load_rows()))
         except LabError as error:
-            self.post_message(Failed(error))
+            self.post_message(WorkFailed(error))
 
-    @on(Shelved)
-    def _show_shelf(self, message: Shelved) -> None:
-        self.shelf.show(message.rows)
+    @on(ListRead)
+    def _show_shelf(self, message: ListRead) -> None:
+        self.list.show(message.rows)
 
     @on(LineList.Chosen, "#shelf")
     def _open_chosen(self, message: LineList.Chosen) -> None:
         message.stop()
-        self.open(self.shelf.rows[message.index].id)
+        self.open(self.list.rows[message.index].id)
 
     # -- what a message does ---------------------------------------------------------------------------------
 
@@ -243,6 +243,6 @@ class DemoRoom(RoomScreen[None]):
             self.form.close()
             self.lines.focus()
         elif self.run_id is not None:
-            self.to_shelf()
+            self.show_list()
         else:
             raise SkipAction  # the app's own: to Home

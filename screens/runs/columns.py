@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lab.runs.descriptions import mean_words, money, one_line, score_words, status_words, when
+from lab.runs.descriptions import format_dollars, local_time, mean_words, one_line, score_words, status_words
 from lab.runs.run_order import Order, RunGroup
 from lab.runs.run_rows import Cost, RunEntry
-from screens.widgets.table import TableColumn, cell, titled
+from screens.widgets.table import TableColumn, cell, fit_name_and_title
 
 UNREAD = "…"
 """Text of a cost that is still being read."""
@@ -42,18 +42,22 @@ _VALUES: dict[str, Callable[[RunEntry], str]] = {
     "persona": lambda it: one_line(it.run.persona or "-"),
     "source": lambda it: one_line(it.run.source or "-"),
     "steps": lambda it: str(it.run.steps),
-    "asks": lambda it: str(it.run.asks) if it.run.asks else "-",
-    "status": lambda it: status_words(it.run.status, it.run.status == "open" and it.run.asks > it.run.replies),
+    "asks": lambda it: str(it.run.questions) if it.run.questions else "-",
+    "status": lambda it: status_words(it.run.status, it.run.status == "open" and it.run.questions > it.run.replies),
     "score": lambda it: score_words(it.run.score),
-    "started": lambda it: when(it.run.started) or "-",
+    "started": lambda it: local_time(it.run.started) or "-",
 }
 
 
-def shown(width: int, by: str = "") -> dict[str, TableColumn]:
+def visible_columns(width: int, by: str = "") -> dict[str, TableColumn]:
     """Return the columns for a table of that width. The column sorted `by` is also in a narrower one if it fits."""
-    columns = {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least or name == by}
+    columns = {
+        name: column.for_width(width)
+        for name, column in COLUMNS.items()
+        if width >= column.min_table_width or name == by
+    }
     used_width = sum(column.width + column.gap for column in columns.values())
-    if by in columns and width < COLUMNS[by].least and width - used_width < _LEAST_TASK:
+    if by in columns and width < COLUMNS[by].min_table_width and width - used_width < _LEAST_TASK:
         del columns[by]
     return columns
 
@@ -61,20 +65,20 @@ def shown(width: int, by: str = "") -> dict[str, TableColumn]:
 def heading(width: int, order: Order) -> list[tuple[str, str]]:
     """Return the titles by name. The column that the table is sorted by has an arrow."""
     if order.group:
-        columns = {name: column for name, column in _GROUP.items() if width >= column.least}
+        columns = {name: column for name, column in _GROUP.items() if width >= column.min_table_width}
         return _row(width, columns, order.group, {name: column.title for name, column in columns.items()})
-    columns = shown(width, order.by)
-    arrow = "▼" if order.down else "▲"
+    columns = visible_columns(width, order.by)
+    arrow = "▼" if order.descending else "▲"
     titles = {name: column.title + (arrow if name == order.by else "") for name, column in columns.items()}
     return _row(width, columns, "task" + (arrow if order.by == "task" else ""), titles)
 
 
 def run_row(it: RunEntry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
     """Return a run's cells by name, as wide together as the table, which is sorted `by` a column."""
-    columns = shown(width, by)
+    columns = visible_columns(width, by)
     values = {name: _cost_words(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     tags = [one_line(tag) for tag in it.run.tags]
-    first = titled(one_line(it.name), one_line(it.title), _task_width(width, columns), tags)
+    first = fit_name_and_title(one_line(it.name), one_line(it.title), _task_width(width, columns), tags)
     marks = [("tags", first.tags)] if first.tags else []
     return [("task", first.text), *marks, *_format_cells(columns, values)]
 
@@ -84,7 +88,7 @@ def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
 
     Its values are under the headings of the groups, its name is indented.
     """
-    columns = {name: column for name, column in _GROUP.items() if width >= column.least}
+    columns = {name: column for name, column in _GROUP.items() if width >= column.min_table_width}
     status = _VALUES["status"](it)
     words = {"agent": one_line(it.agent), "task": one_line(it.words), "status": status}
     if "statuses" in columns:
@@ -102,7 +106,7 @@ def member_row(it: RunEntry, by: str, width: int) -> list[tuple[str, str]]:
 
 def group_row(group: RunGroup, width: int) -> list[tuple[str, str]]:
     """Return a group's cells by name."""
-    columns = {name: column for name, column in _GROUP.items() if width >= column.least}
+    columns = {name: column for name, column in _GROUP.items() if width >= column.min_table_width}
     values = {
         "runs": f"{group.runs:,}",
         "mean": mean_words(group.mean),
@@ -120,7 +124,7 @@ def _cost_words(name: str, cost: Cost | None) -> str:
     if name == "tokens":
         return "-" if cost.tokens is None else f"{cost.tokens:,}"
     if name == "cost":
-        return money(cost.dollars)
+        return format_dollars(cost.dollars)
     return _time_words(cost.seconds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.binding import Binding, BindingType
 
-from screens.room_keys import back, lines
+from screens.room_keys import back_binding, line_bindings
 
 TABLE = Binding.Group("Table", compact=True)
 
@@ -34,6 +34,6 @@ KEYS: list[BindingType] = [
             tooltip="Open every group, or close them all"),
     Binding("C", "last", "Compare again", show=False, id="runs.last", group=TABLE,
             tooltip="Back to the two runs that were compared last"),
-    *lines("runs", TABLE),
-    back("runs", TABLE, "All runs again, then no mark and no selection, then Home"),
+    *line_bindings("runs", TABLE),
+    back_binding("runs", TABLE, "All runs again, then no mark and no selection, then Home"),
 ]  # fmt: skip

@@ -25,10 +25,10 @@ FEW = 40
 
 
 class RunsReader:
-    """Posts to `owner` what it reads. Pages of a reading before the last `renew` are not accepted (`takes`)."""
+    """Posts to `owner` what it reads. Pages of a reading before the last `renew` are not accepted (`accepts`)."""
 
     @dataclass
-    class Paged(Message):
+    class PageRead(Message):
         """Message: more rows were read, starting with the newest if `first`. `whole` with the last of them.
 
         `stamp` is the file's stamp when the reading began.
@@ -41,7 +41,7 @@ class RunsReader:
         stamp: Stamp
 
     @dataclass
-    class Costed(Message):
+    class CostsRead(Message):
         """Message: costs of these runs."""
 
         costs: dict[str, Cost]
@@ -61,12 +61,12 @@ class RunsReader:
         self.costing = False
         """True while costs are being read."""
 
-    def renew(self) -> None:
+    def reload(self) -> None:
         """Read all rows again if the file has changed since the last reading."""
         self._serial += 1
         self._run_in_thread(partial(self._read_rows, self._serial))
 
-    def takes(self, page: Paged) -> bool:
+    def accepts(self, page: PageRead) -> bool:
         """Return True if a page belongs to the newest reading. After its last page the same rows are not read again."""
         if page.serial != self._serial:
             return False
@@ -94,7 +94,9 @@ class RunsReader:
             while serial == self._serial:
                 page = self._store.runs.rows(size, before=before)
                 whole = len(page) < size
-                self._owner.post_message(self.Paged(serial, [entry(row) for row in page], before is None, whole, stamp))
+                self._owner.post_message(
+                    self.PageRead(serial, [entry(row) for row in page], before is None, whole, stamp)
+                )
                 if whole:
                     return
                 before, size = page[-1].n, PAGE
@@ -102,7 +104,7 @@ class RunsReader:
             self._owner.post_message(self.Refused(error))
 
     def _read_costs(self, ids: list[str]) -> None:
-        self._owner.post_message(self.Costed({id: self._read_cost(id) for id in ids}))
+        self._owner.post_message(self.CostsRead({id: self._read_cost(id) for id in ids}))
 
     def _read_cost(self, id: str) -> Cost:
         try:

@@ -18,8 +18,8 @@ from lab.core.rounding import count
 from lab.core.run_records import RunAct
 from lab.core.settings import Settings
 from lab.runs.descriptions import one_line
-from lab.runs.run_acts import archive_runs, tag_change, tag_runs, take_back
-from lab.runs.run_filter import RunFilter, read
+from lab.runs.run_acts import archive_runs, tag_change, tag_runs, undo_acts
+from lab.runs.run_filter import RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, MEANS, NEWEST, SORTS, ArrangedRuns, Order, arrange
 from lab.runs.run_rows import Cost, RunEntry, entry, with_agent_names
 from screens.choice_memory import recall, remember
@@ -34,7 +34,7 @@ from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.text_fields import TextLine
-from screens.widgets.text_page import Notice
+from screens.widgets.text_page import ScrollableNotice
 from store.run_acts import RunState
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class RunsScreen(RoomScreen[None]):
         """The listed runs: the archived ones, or all others."""
         self.archived = False
         """True if the archived runs are listed."""
-        self.history: list[list[RunAct]] = []
+        self.undo_acts: list[list[RunAct]] = []
         """Acts of tagging, archiving and restoring done here, to be undone."""
         self.costs: dict[str, Cost] = {}
         self.sought = RunFilter()
@@ -83,7 +83,7 @@ class RunsScreen(RoomScreen[None]):
     def compose(self) -> ComposeResult:
         yield Static(f"Runs   {one_line(str(self.store.path), 500)}", id="runs-title", markup=False)
         yield self.table
-        yield Notice(id="run-name")
+        yield ScrollableNotice(id="run-name")
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word", markup=False)
             yield TextLine(placeholder=_HINT, id="filter", compact=True)
@@ -104,13 +104,13 @@ class RunsScreen(RoomScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Read again if the file changed while another room was shown."""
-        self.reading.renew()
+        self.reading.reload()
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    @on(RunsReader.Paged)
-    def _take_page(self, message: RunsReader.Paged) -> None:
-        if not self.reading.takes(message):
+    @on(RunsReader.PageRead)
+    def _take_page(self, message: RunsReader.PageRead) -> None:
+        if not self.reading.accepts(message):
             return
         self._new_entries = [*([] if message.first else self._new_entries), *message.entries]
         if self._whole and not message.whole:
@@ -127,25 +127,25 @@ class RunsScreen(RoomScreen[None]):
         self.table.empty = plain(message.error.sentence)
         self.table.refresh()
 
-    @on(RunTableView.InSight)
-    def _take_visible(self, message: RunTableView.InSight) -> None:
+    @on(RunTableView.CostsNeeded)
+    def _take_visible(self, message: RunTableView.CostsNeeded) -> None:
         self._visible_ids = message.runs
         self._read_costs()
 
     def _read_costs(self) -> None:
         """Read the costs of the runs in sight first, then of all if the table is sorted or filtered by them."""
         run_ids = (id for id in self._visible_ids if id not in self.costs)
-        if self.costly:
+        if self.needs_costs:
             run_ids = (id for ids in (self._visible_ids, (run_entry.run.id for run_entry in self.entries)) for id in ids
                       if id not in self.costs)  # fmt: skip
         self.reading.cost(run_ids)
 
-    @on(RunsReader.Costed)
-    def _take_costs(self, message: RunsReader.Costed) -> None:
+    @on(RunsReader.CostsRead)
+    def _take_costs(self, message: RunsReader.CostsRead) -> None:
         self.reading.costing = False
         self.costs.update(message.costs)
         self._costs_since_layout += len(message.costs)
-        if self.costly and (self._costs_since_layout >= _AGAIN or not self.unread):
+        if self.needs_costs and (self._costs_since_layout >= _AGAIN or not self.unread_costs):
             self.lay_out()
         else:
             self.table.refresh()
@@ -153,12 +153,12 @@ class RunsScreen(RoomScreen[None]):
         self._read_costs()
 
     @property
-    def costly(self) -> bool:
+    def needs_costs(self) -> bool:
         """True if the table is sorted or filtered by costs."""
-        return self.order.costly or self.sought.costly
+        return self.order.needs_costs or self.sought.needs_costs
 
     @property
-    def unread(self) -> int:
+    def unread_costs(self) -> int:
         """Number of runs with unread costs."""
         return sum(run_entry.run.id not in self.costs for run_entry in self.entries)
 
@@ -179,7 +179,7 @@ class RunsScreen(RoomScreen[None]):
         self.table.show(runs, self.order, near=near)
         self._update_title(runs)
         self.tell()
-        if self.costly:
+        if self.needs_costs:
             self._read_costs()
 
     def _empty_words(self) -> str:
@@ -196,7 +196,7 @@ class RunsScreen(RoomScreen[None]):
         runs = all_of if arranged.runs == len(self.entries) else f"{arranged.runs:,} of {all_of}"
         groups = f"   in {count(arranged.groups, 'group')} by {self.order.group}" if self.order.group else ""
         write_title(self.table, f"{'Archived runs' if self.archived else 'Runs'}  {runs}{groups}")
-        direction = "" if not self.order.turned else ", the other way round"
+        direction = "" if not self.order.reversed else ", the other way round"
         by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{direction}"
         if self.order.group and self.order.by not in MEANS:
             by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{direction}"
@@ -219,11 +219,11 @@ class RunsScreen(RoomScreen[None]):
     def tell(self) -> None:
         """Update the line above the footer: what Enter does, the marked run, the costs still to read."""
         self.refresh_bindings()
-        name, full_name = self.query_one("#run-name", Notice), self.table.cut
+        name, full_name = self.query_one("#run-name", ScrollableNotice), self.table.cut_name
         if full_name != name.content.plain:
             name.show(Content(full_name))
         words = self._next_words()
-        if self.costly and (unread := self.unread):
+        if self.needs_costs and (unread := self.unread_costs):
             words = f"reading what runs cost: {unread:,} to go   {words}"
         self.query_one("#next", Static).update(words, layout=False)
 
@@ -272,23 +272,23 @@ class RunsScreen(RoomScreen[None]):
         self._sort_by(names[(names.index(self.order.by) + by) % len(names)])
 
     def _sort_by(self, name: str) -> None:
-        turned = not self.order.turned if name == self.order.by else False
-        self._set_order(self.order._replace(by=name, turned=turned))
+        turned = not self.order.reversed if name == self.order.by else False
+        self._set_order(self.order._replace(by=name, reversed=turned))
 
     def _set_order(self, order: Order) -> None:
         """Lay the table out in another order and remember it for the next start."""
         self.order = order
-        remember(self, sort=order.by, turned=order.turned, group=order.group)
+        remember(self, sort=order.by, turned=order.reversed, group=order.group)
         self.lay_out()
 
-    @on(RunTableView.Headed)
-    def _sort_by_heading(self, message: RunTableView.Headed) -> None:
+    @on(RunTableView.HeadingClicked)
+    def _sort_by_heading(self, message: RunTableView.HeadingClicked) -> None:
         if message.column in SORTS:
             self._sort_by(message.column)
 
     def action_turn(self) -> None:
         """Reverse the order."""
-        self._set_order(self.order._replace(turned=not self.order.turned))
+        self._set_order(self.order._replace(reversed=not self.order.reversed))
 
     def action_group(self) -> None:
         """Group by the next column, and after the last by none."""
@@ -434,23 +434,23 @@ class RunsScreen(RoomScreen[None]):
 
     def action_undo(self) -> None:
         """Undo the last tagging, archiving or restoring."""
-        if not self.history:
+        if not self.undo_acts:
             raise LabError("Undo", "nothing is left here to undo.")
-        acts = self.history.pop()
-        take_back(self.store, acts, self.settings.person)
+        acts = self.undo_acts.pop()
+        undo_acts(self.store, acts, self.settings.person)
         self._update_runs({act.trace for act in acts})
 
     def _remember_acts(self, acts: list[RunAct]) -> None:
         """Show the result of these acts, remember them for undo, and clear the selection."""
         if acts:
-            self.history.append(acts)
+            self.undo_acts.append(acts)
         self.table.selection = set()
         self._update_runs({act.trace for act in acts})
 
     def _update_runs(self, ids: set[str]) -> None:
         """Update these runs from the file."""
         if not self._whole:  # what is still coming was read before
-            self.reading.renew()
+            self.reading.reload()
         states = self.store.runs.acts.states(ids)
         self._all_entries = [
             _with_state(run_entry, states.get(run_entry.run.id, RunState())) if run_entry.run.id in ids else run_entry
@@ -480,7 +480,7 @@ class RunsScreen(RoomScreen[None]):
         """Apply the filter. Show an error for an invalid one and keep the previous result."""
         wrong = self.query_one("#filter-wrong", Static)
         try:
-            self.sought = read(message.value)
+            self.sought = parse_filter(message.value)
         except LabError as error:
             wrong.update(f"! {error.body}")
             wrong.display = True

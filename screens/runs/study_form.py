@@ -58,7 +58,7 @@ class StudyForm(ChoiceForm[StudiesFrozen]):
         self._settings = settings
         self._freezing = False
 
-    def finish(self) -> None:
+    def submit(self) -> None:
         """Freeze the study off the UI thread."""
         if not self._freezing:
             self._freezing = True

@@ -14,7 +14,7 @@ from textual.message import Message
 from lab.core.plain_text import plain
 from lab.runs.run_order import ArrangedRuns, Order, RunTableLine
 from lab.runs.run_rows import Cost, RunEntry
-from screens.runs.columns import COSTS, group_row, heading, member_row, run_row, shown
+from screens.runs.columns import COSTS, group_row, heading, member_row, run_row, visible_columns
 from screens.theme import HEADING, LOUD_WARNING, MUTED
 from screens.widgets.lines import MOVE, LineList
 
@@ -58,13 +58,13 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
     ]
 
     @dataclass
-    class InSight(Message):
+    class CostsNeeded(Message):
         """Message: other lines are visible. `runs` are those with a cost column and an unknown cost."""
 
         runs: list[str]
 
     @dataclass
-    class Headed(Message):
+    class HeadingClicked(Message):
         """Message: the heading of a column was clicked."""
 
         column: str
@@ -94,7 +94,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         return self.current.entry if self.current is not None else None
 
     @property
-    def cut(self) -> str:
+    def cut_name(self) -> str:
         """Full name of the line under the cursor if its row cuts it; else empty."""
         line, by = self.current, self.order.group
         if line is None or (line.entry is not None and by == "task"):
@@ -142,13 +142,13 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
     def look(self) -> None:
         """Request the costs of the visible runs."""
         width = self.scrollable_content_region.width - _SIGN
-        if self.order.group or not any(name in shown(width, self.order.by) for name in COSTS):
+        if self.order.group or not any(name in visible_columns(width, self.order.by) for name in COSTS):
             return
         top = round(self.scroll_offset.y)
         lines = self.arranged.lines[top : top + max(1, self.size.height)]
         runs = [line.entry.run.id for line in lines if line.entry is not None and line.entry.run.id not in self.costs]
         if runs:
-            self.post_message(self.InSight(runs))
+            self.post_message(self.CostsNeeded(runs))
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -167,7 +167,7 @@ Every run of the file. **{list.open}** plays the run back, or opens and closes a
         for name, text in heading(width, self.order):
             offset -= Content(text).cell_length
             if offset < 0:
-                self.post_message(self.Headed(name))
+                self.post_message(self.HeadingClicked(name))
                 return
 
 

@@ -19,7 +19,7 @@ from lab.core.plain_text import plain
 from lab.core.safe_images import open_picture
 from lab.core.step import Point
 from lab.core.ui_tree import Bounds, Node, UiTree
-from screens.mirror.fit import room
+from screens.mirror.fit import phone_room
 from screens.mirror.mirror import Mirror
 from screens.sent.source import Album, SentProposal
 from screens.sent.words import NOTHING, sent_words
@@ -193,8 +193,8 @@ class SentScreen(RoomScreen[int]):
         if self._shape is None or not self._mirror.display:
             return
         width, rows = self.size.width, max(1, self.size.height - 2 - _BORDER)
-        columns, zoom = room(self._shape, rows, round(width * 0.4), width - _WORDS)
-        self._mirror.look_whole(zoom)
+        columns, zoom = phone_room(self._shape, rows, round(width * 0.4), width - _WORDS)
+        self._mirror.choose_whole_view(zoom)
         self._mirror.styles.width = columns + _BORDER
 
     # -- verbs -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from lab.core.step import Observation, Proposed, Spent, spent
+from lab.core.step import Observation, Proposed, Spent, spent_by
 from lab.core.trace import Ended
 from lab.runs.recorded_run import RecordedRun
 
@@ -70,7 +70,7 @@ class LiveAlbum:
     @property
     def spent(self) -> Spent | None:
         """Tokens and cost of all requests; None if no model was asked."""
-        return spent(proposal.proposed for proposal in self._sent if proposal.number >= self.first)
+        return spent_by(proposal.proposed for proposal in self._sent if proposal.number >= self.first)
 
     def count(self) -> int:
         return len(self._sent)

@@ -15,7 +15,7 @@ from lab.core.study import Study
 from lab.core.study_progress import StudyProgress
 from lab.runs.descriptions import one_line
 from screens.key_names import with_keys
-from screens.lab import lab_of, tried
+from screens.lab import lab_of, try_report
 from screens.study_progress.computation import ProgressComputation
 from screens.study_progress.keys import KEYS
 from screens.study_progress.table import ProgressRow, QuestionTable, RaterProgressTable, questions_of, rows_of
@@ -59,8 +59,8 @@ class ProgressScreen(RoomScreen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        self.people.entitle("People")
-        self.questions.entitle("Questions")
+        self.people.write_titles("People")
+        self.questions.write_titles("Questions")
         self.people.focus()
         self.set_interval(_EVERY, self._poll)
         if self.study is not None:
@@ -168,7 +168,7 @@ class ProgressScreen(RoomScreen[None]):
         message.stop()
         row, study = self.people.current, self.study
         if row is not None and study is not None:
-            tried(self, lambda: lab_of(self).open_rater(study, row.id))
+            try_report(self, lambda: lab_of(self).open_rater(study, row.id))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the keys that would do nothing here."""

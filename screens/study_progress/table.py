@@ -63,7 +63,7 @@ class _ProgressTable(Table[ProgressRow]):
 
     def __init__(self, id: str, table: Mapping[str, ProgressColumn]) -> None:
         self._table = table
-        columns = {name: TableColumn(one.title, _WIDEST, right=one.right, fits=True) for name, one in table.items()}
+        columns = {name: TableColumn(one.title, _WIDEST, right=one.right, shrinks=True) for name, one in table.items()}
         super().__init__(id, columns)
 
     def columns(self, width: int) -> dict[str, TableColumn]:

@@ -39,14 +39,14 @@ class CardText(TextPage, can_focus=False):
         super().show(text, from_top=from_top, at=at)
         self.refresh(layout=True)
 
-    def _tell(self) -> None:
+    def _show_rest(self) -> None:
         if isinstance(self.parent, Card):
-            self.parent.tell_rest()
+            self.parent.show_rest()
 
     @property
-    def rest(self) -> str:
+    def rest_words(self) -> str:
         card = self.parent
-        return card.rest if isinstance(card, Card) and not card.styles.border_bottom[0] else ""
+        return card.rest_words if isinstance(card, Card) and not card.styles.border_bottom[0] else ""
 
 
 class _GivingLayout(VerticalLayout):
@@ -58,7 +58,7 @@ class _GivingLayout(VerticalLayout):
         # A height of 0 asks how high all of it would be.
         if not isinstance(parent, GivingColumn) or not size.height or lowest <= size.height:
             return placements
-        return list(_shorten(placements, parent.given(placements, lowest - size.height)))
+        return list(_shorten(placements, parent.rows_given(placements, lowest - size.height)))
 
 
 def _shorten(placements: list[WidgetPlacement], row_counts: dict[Widget, int]) -> Iterator[WidgetPlacement]:
@@ -76,37 +76,37 @@ _LAYOUT = _GivingLayout()
 class GivingColumn(Vertical):
     """A column in which some children give rows away if there are too few for all.
 
-    `GIVES` lists who gives in a first round, and in a second if that is not enough. A child that is such a column
-    itself decides by its own rounds how many rows it keeps.
+    `SHRINK_ROUNDS` lists who gives in a first round, and in a second if that is not enough. A child that is such a
+    column itself decides by its own rounds how many rows it keeps.
     """
 
-    GIVES: ClassVar[tuple[Round, Round]] = ((), ())
+    SHRINK_ROUNDS: ClassVar[tuple[Round, Round]] = ((), ())
 
     @property
     def layout(self) -> Layout:
         return _LAYOUT
 
-    def given(self, placements: list[WidgetPlacement], rows: int, rounds: int = 2) -> dict[Widget, int]:
+    def rows_given(self, placements: list[WidgetPlacement], rows: int, rounds: int = 2) -> dict[Widget, int]:
         """Return how many rows each child gives so that together they give `rows`, as far as possible."""
         row_counts: dict[Widget, int] = {}
         # A second round may ask a child again that has given in the first.
-        for number, givers in enumerate(self.GIVES[:rounds], 1):
+        for number, givers in enumerate(self.SHRINK_ROUNDS[:rounds], 1):
             for child, least in givers:
                 place = next((placement for placement in placements if placement.widget.id == child), None)
                 if place is None:
                     continue
                 widget, region = place.widget, place.region
-                keeps = widget.keeps(region.width, number) if isinstance(widget, GivingColumn) else least
+                keeps = widget.rows_kept(region.width, number) if isinstance(widget, GivingColumn) else least
                 less = max(0, min(rows, region.height - row_counts.get(widget, 0) - keeps))
                 row_counts[widget] = row_counts.get(widget, 0) + less
                 rows -= less
         return row_counts
 
-    def keeps(self, width: int, rounds: int) -> int:
+    def rows_kept(self, width: int, rounds: int) -> int:
         """Return the rows that the column needs at that width after giving in so many rounds."""
         # Height 0 makes `_GivingLayout` return the natural height.
         inside = self.arrange(Size(max(0, width - self.gutter.width), 0))
-        row_counts = self.given(inside.placements, _ALL, rounds)
+        row_counts = self.rows_given(inside.placements, _ALL, rounds)
         return inside.total_region.bottom - sum(row_counts.values()) + self.gutter.height
 
 
@@ -133,16 +133,16 @@ class Card(GivingColumn):
         texts = self._texts if by > 0 else self._texts[::-1]
         for text in texts:
             if text.lines_below if by > 0 else text.lines_above:
-                text.turn(by)
+                text.scroll_pages(by)
                 return
         raise SkipAction
 
     @property
-    def rest(self) -> str:
+    def rest_words(self) -> str:
         """Number of lines out of sight, and the keys that show them."""
         below, above = (sum(getattr(text, name) for text in self._texts) for name in ("lines_below", "lines_above"))
         return rest_words((keys_of(self, "card.down")[0], below), (keys_of(self, "card.up")[0], above))
 
-    def tell_rest(self) -> None:
+    def show_rest(self) -> None:
         """Write that number on the lower border. A card without a border lets its text's last line show it."""
-        write_subtitle(self, self.rest)
+        write_subtitle(self, self.rest_words)

@@ -17,7 +17,7 @@ from lab.core.plain_text import plain
 from lab.core.settings import Settings
 from lab.core.typed_text import clean
 from lab.runs.descriptions import one_line
-from lab.runs.run_choices import Choice, ChoiceField, chosen_in, needs_of
+from lab.runs.run_choices import Choice, ChoiceField, find_choice, model_needs
 from screens.key_names import with_keys
 from screens.theme import ACCENT, MUTED, WARNING
 from screens.widgets.border_words import write_title
@@ -39,7 +39,7 @@ class ChoiceList(LineList):
         self._choice_index: dict[str, int] = {}
         self._typed: dict[tuple[str, int], str] = {}
         for field in fields:
-            at, text = chosen_in(field, values.get(field.name, ""))
+            at, text = find_choice(field, values.get(field.name, ""))
             self._choice_index[field.name] = at
             if text:
                 self._typed[field.name, at] = text
@@ -66,27 +66,27 @@ class ChoiceList(LineList):
         """The value of each field by name, with the typed text appended."""
         return {field.name: self.choice(field).value + self.typed(field).strip() for field in self.fields}
 
-    def needs(self, field: ChoiceField) -> str:
+    def missing_need(self, field: ChoiceField) -> str:
         """Return what the choice of a field needs and lacks, as a predicate: `needs a playbook ...`; else empty."""
         choice = self.choice(field)
         if choice.needs:
             return f"needs {choice.needs}"
-        return needs_of(self.values[field.name], self._settings) if choice.value else ""
+        return model_needs(self.values[field.name], self._settings) if choice.value else ""
 
     def paint(self, index: int, width: int) -> Content:
         field = self.fields[index]
         choice, text = self.choice(field), plain(self.typed(field), lines=False)
         places = f"{self._choice_index[field.name] + 1}/{len(field.choices)}"
-        words = [(f"{field.label:<{_LABEL}}", MUTED), (f"‹ {one_line(choice.says, 200)}", "")]
+        words = [(f"{field.label:<{_LABEL}}", MUTED), (f"‹ {one_line(choice.label, 200)}", "")]
         if choice.typed:
             words.append((f": {text}▏" if text or index == self.cursor else f": {choice.typed}", ACCENT))
         words.append((" ›", MUTED))
-        if needs := self.needs(field):
+        if needs := self.missing_need(field):
             words.append((f"  {needs}", WARNING))
         left = Content.assemble(*words).truncate(max(1, width - len(places) - 1), ellipsis=True, pad=True)
         return Content.assemble(left, " ", (places, MUTED))
 
-    def turn(self, by: int) -> None:
+    def select_next(self, by: int) -> None:
         """Select another choice in the field under the cursor."""
         field = self.field
         self._choice_index[field.name] = (self._choice_index[field.name] + by) % len(field.choices)
@@ -153,19 +153,19 @@ class ChoiceForm(ModalScreen[Result | None]):
         """Write an error below the fields; else what the choice needs, and the keys."""
         line = self.query_one("#form-says", Static)
         line.set_class(bool(wrong), "-wrong")
-        needs = self.fields.needs(self.fields.field)
+        needs = self.fields.missing_need(self.fields.field)
         keys = (
             f"{{list.up}} {{list.down}}: field   {{start.before}} {{start.next}}: choice   {{list.open}}: {self.ENTER}"
         )
         line.update(plain(wrong) or plain(f"This {needs}.\n" * bool(needs)) + with_keys(self, keys))
 
-    def finish(self) -> None:
+    def submit(self) -> None:
         """Submit the form. Show an error in it if the fields are invalid."""
         raise NotImplementedError
 
     def action_turn(self, by: int) -> None:
         """Select another choice in the field under the cursor."""
-        self.fields.turn(by)
+        self.fields.select_next(by)
         self.say()
 
     @on(LineList.Highlighted, "#form-fields")
@@ -176,7 +176,7 @@ class ChoiceForm(ModalScreen[Result | None]):
     @on(LineList.Chosen, "#form-fields")
     def _submit(self, message: LineList.Chosen) -> None:
         message.stop()
-        self.finish()
+        self.submit()
 
     def action_leave(self) -> None:
         """Close help, or leave the form without a result."""

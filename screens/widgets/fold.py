@@ -37,7 +37,7 @@ class Fold(Static, can_focus=True):
     """
 
     @dataclass
-    class Turned(Message):
+    class Toggled(Message):
         """Message: the fold was opened or closed."""
 
         fold: Fold
@@ -73,7 +73,7 @@ class Fold(Static, can_focus=True):
         return Group(heading, Padding(self._body, (0, 0, 0, 2))) if self._body else heading
 
     def watch_folded(self) -> None:
-        self.post_message(self.Turned(self))
+        self.post_message(self.Toggled(self))
 
     def action_turn(self) -> None:
         self.folded = not self.folded

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from screens.key_names import character
+from screens.key_names import typed_character
 
 MOST = 7
 """Maximum verbs in a footer, help included. The help panel lists every key."""
@@ -98,7 +98,7 @@ class Footer(Widget, can_focus=False):
 
     def _is_typed(self, binding: Binding) -> bool:
         """Return True if the focused field would read the key as text. Textual does not recognize `/` by its name."""
-        typing = character(binding.key)
+        typing = typed_character(binding.key)
         focused = self.screen.focused
         return bool(typing and focused and not binding.priority and focused.check_consume_key(binding.key, typing))
 

@@ -105,7 +105,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = self.validate_cursor(self.cursor)
         self.refresh()
 
-    def changed_at(self, *indices: int) -> None:
+    def repaint_lines(self, *indices: int) -> None:
         """Repaint only these lines after they changed."""
         area = self.scrollable_content_region
         for index in indices:
@@ -113,7 +113,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             if self.heading_rows <= y < area.height:
                 self.refresh(Region(0, y, area.width, 1))
 
-    def entitle(self, title: str, subtitle: str = "") -> None:
+    def write_titles(self, title: str, subtitle: str = "") -> None:
         """Write on both borders."""
         write_title(self, title)
         write_subtitle(self, subtitle)
@@ -129,7 +129,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_cursor(self, old: int, new: int) -> None:
         self._keep_in_sight()
-        self.changed_at(old, new)
+        self.repaint_lines(old, new)
         if self.count:
             self.post_message(self.Highlighted(self, new))
 
@@ -171,7 +171,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip.blank(width, self.visual_style.rich_style)
 
     def _to_strip(self, content: Content, width: int, style: Style) -> Strip:
-        return strip_of(self, content, width, style)
+        return to_strip(self, content, width, style)
 
     # -- keys and mouse --------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.action_choose()
 
 
-def strip_of(widget: ScrollView, content: Content, width: int, style: Style) -> Strip:
+def to_strip(widget: ScrollView, content: Content, width: int, style: Style) -> Strip:
     """Return one line of content, cut or padded to `width`, in the theme's colours."""
     theme = widget.app.theme
 

@@ -9,13 +9,13 @@ from textual.geometry import Size
 from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
-from screens.lab import TellsRefusals
+from screens.lab import ReportsErrors
 
 if TYPE_CHECKING:
     from textual._compositor import CompositorMap
 
 
-class RoomScreen(TellsRefusals, Screen[ScreenResultType]):
+class RoomScreen(ReportsErrors, Screen[ScreenResultType]):
     """A screen whose panes show only by their borders which of them has the focus (`:focus-within`).
 
     Textual restyles all widgets in such a pane whenever the focus enters it, leaves it or moves within it: 43 widgets

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.core.read_text import line_holds, was_read
+from lab.core.read_text import is_from_ocr, line_contains
 from lab.core.ui_tree import UiTree
 from screens.mirror.marks import PhoneMark
 from screens.theme import FOUND
@@ -30,7 +30,7 @@ class SearchRow(Horizontal):
     """
 
     @dataclass
-    class Sought(Message):
+    class SearchRequested(Message):
         """Message: search for `needle`, with its case folded. An empty needle ends the search.
 
         `on` means the next match: the current one does not count again.
@@ -63,7 +63,7 @@ class SearchRow(Horizontal):
             return
         self.remove_class("-open")
         self.say("")
-        self.post_message(self.Sought("", on=False))
+        self.post_message(self.SearchRequested("", on=False))
 
     def say(self, text: str) -> None:
         """Show the result of the search."""
@@ -83,10 +83,10 @@ class SearchRow(Horizontal):
         needle = text.strip().casefold()
         if not needle:
             self.say("")
-        self.post_message(self.Sought(needle, on))
+        self.post_message(self.SearchRequested(needle, on))
 
 
-def marked(content: Content, needle: str) -> Content:
+def mark_matches(content: Content, needle: str) -> Content:
     """Mark each occurrence of `needle` in a text, ignoring case. An empty needle marks none."""
     if needle:
         for matches in re.finditer(re.escape(needle), content.plain, re.IGNORECASE):
@@ -98,8 +98,8 @@ def nodes_holding(tree: UiTree | None, needle: str) -> list[PhoneMark]:
     """Return a frame for each node of a screen whose text holds `needle`, labelled if it was read from the picture."""
     if tree is None or not needle:
         return []
-    if was_read(tree):
-        lines = (node for node in tree.roots if line_holds(node.text, needle))
+    if is_from_ocr(tree):
+        lines = (node for node in tree.roots if line_contains(node.text, needle))
         return [PhoneMark("box", node.bounds[:2], node.bounds[2:], "read") for node in lines]
     return [
         PhoneMark("box", node.bounds[:2], node.bounds[2:])

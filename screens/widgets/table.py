@@ -17,20 +17,20 @@ class TableColumn(NamedTuple):
 
     title: str
     width: int
-    least: int = 0
+    min_table_width: int = 0
     """Minimum width of the table from which the column is shown."""
     right: bool = False
     share: int = 0
     """Divisor of the table's width, which gives a minimum width of the column. 0 for none."""
-    fits: bool = False
+    shrinks: bool = False
     """Shrink to the longest content or the title."""
-    rest: int = 0
+    fill: int = 0
     """Minimum width of the column that takes the remaining width. 0 for other columns."""
     gap: int = 2
     """Blanks before the column, unless it is the first."""
     style: str = ""
 
-    def at(self, width: int) -> TableColumn:
+    def for_width(self, width: int) -> TableColumn:
         """Return the column in a table of that width."""
         return self._replace(width=max(self.width, width // self.share)) if self.share else self
 
@@ -94,14 +94,16 @@ class Table(RowList[Row]):
 
     def columns(self, width: int) -> dict[str, TableColumn]:
         """Return the columns of a table of that width."""
-        columns = {name: column.at(width) for name, column in self._columns.items() if width >= column.least}
+        columns = {
+            name: column.for_width(width) for name, column in self._columns.items() if width >= column.min_table_width
+        }
         for name, column in columns.items():
-            if column.fits:
+            if column.shrinks:
                 columns[name] = column._replace(width=min(column.width, self.longest(name)))
         spare = width - sum(column.width for column in columns.values()) - sum(c.gap for c in [*columns.values()][1:])
         for name, column in columns.items():
-            if column.rest:
-                columns[name] = column._replace(width=max(column.rest, column.width + spare))
+            if column.fill:
+                columns[name] = column._replace(width=max(column.fill, column.width + spare))
         return columns
 
     # -- beneath ---------------------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ class TitledCell(NamedTuple):
     tags: str = ""
 
 
-def titled(name: str, title: str, width: int, tags: Sequence[str] = ()) -> TitledCell:
+def fit_name_and_title(name: str, title: str, width: int, tags: Sequence[str] = ()) -> TitledCell:
     """Format the name, title and tags of a row in `width` cells.
 
     People type the name. It stays whole before there is a title or a tag, and is cut to half beside a title only if it

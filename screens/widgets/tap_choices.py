@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.core.step import Point
-from lab.core.tap_targets import TapTarget, nearest
+from lab.core.tap_targets import TapTarget, nearest_targets
 from lab.core.ui_tree import UiTree
 from lab.runs.descriptions import one_line, point_words
 from screens.theme import MUTED
@@ -36,7 +36,7 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
     """
 
     @dataclass
-    class Meant(Message):
+    class TargetChosen(Message):
         """Message: Enter chose this point."""
 
         near: NearList
@@ -56,15 +56,15 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
         return len(self.rows) + 1
 
     @property
-    def at(self) -> Point:
+    def chosen_point(self) -> Point:
         """The chosen pixel: the middle of a node, or the tapped one."""
         return self.rows[self.cursor].node.bounds.center if self.cursor < len(self.rows) else self.tapped
 
-    def look(self, tree: UiTree | None, at: Point) -> None:
+    def list_near(self, tree: UiTree | None, at: Point) -> None:
         """List the nodes near a pixel and mark the one that was hit."""
         self.tapped = at
         most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
-        self.rows = nearest(tree, at, most) if tree is not None else []
+        self.rows = nearest_targets(tree, at, most) if tree is not None else []
         # Without its watcher, which would report a line that nobody chose.
         self.set_reactive(LineList.cursor, 0)
         self.styles.height = self.count
@@ -91,7 +91,7 @@ does it there, another tap on the phone looks anew. **{run.back}** goes back.
         return Content.assemble(digit, "  ", (name, "bold" if near.hit else ""), (tail, MUTED))
 
     def action_choose(self) -> None:
-        self.post_message(self.Meant(self, self.at))
+        self.post_message(self.TargetChosen(self, self.chosen_point))
 
     def on_key(self, event: events.Key) -> None:
         """Choose a line by a digit, in any width that an input method writes."""

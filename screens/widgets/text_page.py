@@ -14,7 +14,7 @@ from textual.strip import Strip
 from screens.key_names import keys_of, with_keys
 from screens.theme import ACCENT
 from screens.widgets.border_words import write_subtitle
-from screens.widgets.lines import MOVE, strip_of
+from screens.widgets.lines import MOVE, to_strip
 from screens.widgets.wrapping import wrap_content
 
 
@@ -78,16 +78,16 @@ gives this pane the whole screen.
         """Number of rows of the text. An empty text has none, though it wraps to one line."""
         return len(self._wrapped) if self._content.plain else 0
 
-    def turn(self, by: int) -> None:
+    def scroll_pages(self, by: int) -> None:
         """Scroll by so many pages. One line of the last page stays visible."""
         page = max(1, self.scrollable_content_region.height - 1)
         self.scroll_to(y=self.scroll_offset.y + by * page, animate=False)
 
     def action_page_up(self) -> None:
-        self.turn(-1)
+        self.scroll_pages(-1)
 
     def action_page_down(self) -> None:
-        self.turn(1)
+        self.scroll_pages(1)
 
     @property
     def lines_below(self) -> int:
@@ -113,20 +113,20 @@ gives this pane the whole screen.
     def on_resize(self, event: events.Resize) -> None:
         if self.scrollable_content_region.width != self._width:
             self._wrap()
-        self._tell()
+        self._show_rest()
 
     def on_focus(self) -> None:
-        self._tell()
+        self._show_rest()
 
     def on_blur(self) -> None:
-        self._tell()
+        self._show_rest()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self._tell()
+        self._show_rest()
 
     @property
-    def rest(self) -> str:
+    def rest_words(self) -> str:
         """Number of lines out of sight, and the keys that show them; empty if the parent shows it."""
         if not self.can_focus:
             return ""
@@ -134,16 +134,16 @@ gives this pane the whole screen.
         prefix = "" if self.has_focus else "tab, "
         return rest_words((f"{prefix}{down}", self.lines_below), (up, self.lines_above))
 
-    def _tell(self) -> None:
+    def _show_rest(self) -> None:
         if self.styles.border_bottom[0] and self.can_focus:
-            write_subtitle(self, "   ".join(filter(None, (with_keys(self, self._hint), self.rest))))
+            write_subtitle(self, "   ".join(filter(None, (with_keys(self, self._hint), self.rest_words))))
 
     def _wrap(self) -> None:
         self._width = self.scrollable_content_region.width
         self._wrapped = self._wrap_to(self._width) if self._width > 0 else []
         self._set_height(len(self._wrapped))
         self.refresh()
-        self._tell()
+        self._show_rest()
 
     def _set_height(self, rows: int) -> None:
         """Set the text's height. Lay the screen out anew only if a scrollbar appears or disappears."""
@@ -162,10 +162,10 @@ gives this pane the whole screen.
         index = y + self.scroll_offset.y
         if index >= len(self._wrapped):
             return Strip.blank(width, self.visual_style.rich_style)
-        line, words = self._wrapped[index], self.rest if self._shows_rest_at(y) else ""
+        line, words = self._wrapped[index], self.rest_words if self._shows_rest_at(y) else ""
         if words:
             line = Content.assemble(line.truncate(max(0, width - len(words) - 2), pad=True), "  ", (words, ACCENT))
-        return strip_of(self, line, width, self.visual_style)
+        return to_strip(self, line, width, self.visual_style)
 
     def _shows_rest_at(self, y: int) -> bool:
         """Return True if this row must show that there is more.
@@ -176,7 +176,7 @@ gives this pane the whole screen.
         return 1 < height == y + 1 and bool(self.lines_below) and not self.styles.border_bottom[0]
 
 
-class Notice(TextPage):
+class ScrollableNotice(TextPage):
     """A text that takes the focus only if part of it is out of sight. Tab skips it otherwise."""
 
     def allow_focus(self) -> bool:

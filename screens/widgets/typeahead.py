@@ -50,7 +50,7 @@ class TypeAhead(App[None]):
         return take_pastes_whole(super().get_driver_class())
 
     @property
-    def typed_out(self) -> bool:
+    def idle(self) -> bool:
         """True if every key so far has been dispatched and has bubbled."""
         return self._key_timeout is None and not self._queued
 

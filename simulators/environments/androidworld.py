@@ -308,7 +308,7 @@ def _window(package: str, elements: Sequence[_Element]) -> Node:
         open_nodes[-1][1].append(msgspec.structs.replace(node, children=tuple(children)))
 
     for element, box in zip(elements, boxes, strict=True):
-        while len(open_nodes) > 1 and (len(open_nodes) > _DEEPEST or box.cut(open_nodes[-1][0].bounds) != box):
+        while len(open_nodes) > 1 and (len(open_nodes) > _DEEPEST or box.intersection(open_nodes[-1][0].bounds) != box):
             shut()
         open_nodes.append((_node(element, box), []))
     while len(open_nodes) > 1:

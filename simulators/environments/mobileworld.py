@@ -20,7 +20,7 @@ import msgspec
 
 from lab.core.errors import LabError
 from lab.core.limits import MB, PICTURE_BYTES
-from lab.core.password_redaction import tree_without
+from lab.core.password_redaction import without_password_texts
 from lab.core.plain_text import plain
 from lab.core.seams import EnvironmentScore, Frame, Screen, Trouble
 from lab.core.step import Action, Point, Question, Reply
@@ -195,7 +195,7 @@ class MobileWorldPhone:
         self._closed.wait(max(0.0, self._still_at - time.monotonic()))
         png = self._picture()
         tree, missing = self._tree()
-        self._last_look = Look(png, tree_without(tree))
+        self._last_look = Look(png, without_password_texts(tree))
         return Screen(png, picture_size(png, f"{self._line.base}/screenshot"), tree, self._activity(), "", missing)
 
     def perform(self, action: Action) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from lab.core.errors import LabError
-from lab.core.suggestion import there_are
+from lab.core.suggestion import list_sentence
 from simulators.phone import nav
 from simulators.phone.app import AppContext, State, copy
 from simulators.phone.installed import APPS, moment
@@ -53,7 +53,9 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
     for number, note in enumerate(out["notifications"], 1):
         if note["app"] not in APPS:
             raise LabError(
-                "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", there_are(sorted(APPS))
+                "field phone",
+                f"'notifications[{number - 1}].app' is no app: {note['app']!r}",
+                list_sentence(sorted(APPS)),
             )
         note["id"] = note["id"] or number
     for app in map(APPS.__getitem__, overlay.get("apps", ())):
@@ -76,7 +78,7 @@ def _fill(state: State, path: str, shape: State, place: str) -> None:
             continue
         for key in entry:
             if key not in shape:
-                raise LabError("field phone", f"'{where}.{key}' is nothing this phone has", there_are(shape))
+                raise LabError("field phone", f"'{where}.{key}' is nothing this phone has", list_sentence(shape))
             _same_kind(shape[key], entry[key], f"{where}.{key}")
         for key, value in shape.items():
             if key not in entry:
@@ -88,7 +90,7 @@ def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> No
         path = f"{place}{key}"
         strict = depth < _STRICT or (depth == _STRICT and place.startswith("apps."))
         if strict and key not in below and place not in ("scroll.", "nav.stacks."):
-            raise LabError("field phone", f"{path!r} is nothing this phone has", there_are(sorted(map(str, below))))
+            raise LabError("field phone", f"{path!r} is nothing this phone has", list_sentence(sorted(map(str, below))))
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, Mapping):
             _merge(old, value, f"{path}.", depth + 1)

@@ -34,12 +34,12 @@ def list_at(screen_windows: list[Window], at: Point | None, *, across: bool) -> 
     """The list under a point that moves along that axis, else the largest one of the uppermost window with any."""
     for window in reversed(screen_windows):
         boxes = [(box, visible) for box, visible in walk(window.root) if box.scroll and box.scroll.across == across]
-        under = [box for box, visible in boxes if at is not None and visible.holds(*at)]
+        under = [box for box, visible in boxes if at is not None and visible.contains(*at)]
         if under:
             return under[-1]
-        if at is not None and window.root.bounds.holds(*at) and not boxes:
+        if at is not None and window.root.bounds.contains(*at) and not boxes:
             continue
-        if boxes and (at is None or window.root.bounds.holds(*at) or window.modal):
+        if boxes and (at is None or window.root.bounds.contains(*at) or window.modal):
             return max(boxes, key=lambda pair: pair[1].area)[0]
         if window.modal:
             return None

@@ -91,7 +91,7 @@ def tap(state: State, screen_windows: list[Window], at: Point) -> None:
             state["keyboard"] |= {"fresh": box.field.fresh, "page": "numbers" if box.field.numeric else "letters"}
     elif box is not None and box.on is not None:
         act(state, window.owner, box.on, screen_windows)
-    elif window.modal and not window.root.bounds.holds(*at) and window.outside:
+    elif window.modal and not window.root.bounds.contains(*at) and window.outside:
         act(state, window.owner, window.outside, screen_windows)
 
 

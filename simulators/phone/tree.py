@@ -22,7 +22,7 @@ def tree(windows: list[Window]) -> UiTree:
 
 
 def _nodes(box: Box, clip: Bounds, package: str) -> list[Node]:
-    visible = box.bounds.cut(clip)
+    visible = box.bounds.intersection(clip)
     if not visible.area:
         return []
     inside = visible if box.scroll else clip
@@ -40,7 +40,7 @@ def _id(name: str, package: str) -> str:
 
 def walk(box: Box, clip: Bounds = SCREEN) -> Iterator[tuple[Box, Bounds]]:
     """Every box that can be seen with its visible part, in drawing order."""
-    visible = box.bounds.cut(clip)
+    visible = box.bounds.intersection(clip)
     if visible.area:
         yield box, visible
         for child in box.children:
@@ -55,8 +55,8 @@ def hit(windows: list[Window], x: int, y: int, accepts: Callable[[Box], bool]) -
     for window in reversed(windows):
         if window.inert:
             continue
-        if window.root.bounds.holds(x, y):
-            boxes = [box for box, visible in walk(window.root) if visible.holds(x, y) and accepts(box)]
+        if window.root.bounds.contains(x, y):
+            boxes = [box for box, visible in walk(window.root) if visible.contains(x, y) and accepts(box)]
             return window, boxes[-1] if boxes else None
         if window.modal:
             return window, None

@@ -22,7 +22,7 @@ class HumanUser:
         self.mailbox = mailbox
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        return self.mailbox.ask(question, stop)
+        return self.mailbox.put_and_wait(question, stop)
 
 
 class PassGate:
@@ -77,7 +77,7 @@ class HumanGate:
     def _asked(self, proposed: Proposed, stop: threading.Event) -> Decision:
         began = time.monotonic()
         try:
-            decision = self.mailbox.ask(proposed, stop)
+            decision = self.mailbox.put_and_wait(proposed, stop)
         except WaitCancelled:
             if stop.is_set():
                 raise

@@ -14,12 +14,12 @@ import threading
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
-from lab.core.blinding import NOBODY, blinded
+from lab.core.blinding import NOBODY, blind_event
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.plain_text import plain
-from lab.core.prompt_files import filled, version_of
+from lab.core.prompt_files import fill_prompt, prompts_version
 from lab.core.protocol import Show
 from lab.core.settings import Settings
 from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
@@ -35,7 +35,7 @@ SEEING_SHOWS: tuple[Show, ...] = (*USER_SHOWS, "screens")
 UNKNOWN, UNKNOWN_ZH = "I don't know.", "我不知道。"
 """What is said, and nothing else, where neither profile nor task holds what was asked."""
 PACKAGE = "simulators.users"
-VERSION = version_of(
+VERSION = prompts_version(
     PACKAGE, "user-rules.md", "user-unseen.md", "user-seen.md", "user-question.md", "user-proposal.md", "user-repair.md"
 )
 """The hash of all that is told besides the person and the dialogue."""
@@ -101,7 +101,7 @@ class ModelUser:
                 text, decision = read_reply(answer.text, proposal=question.kind == "propose")
             except UnusableReply as unusable:
                 why = str(unusable)
-                again = filled(PACKAGE, "user-repair.md", problem=why)
+                again = fill_prompt(PACKAGE, "user-repair.md", problem=why)
                 messages += [Message("assistant", (answer.text,)), Message("user", (again,))]
             else:
                 return Reply(
@@ -128,25 +128,25 @@ def user_messages(
     Nothing that `part.shows` does not name is in it, whatever task, persona, history or screen hold.
     """
     shows = part.shows
-    start_event = blinded(Started(trace="", task=part.task, agent=NOBODY, persona=part.persona), shows)
-    question_event = blinded(Asked(index=0, question=question, proposed=_NOTHING, before=screen), shows)
+    start_event = blind_event(Started(trace="", task=part.task, agent=NOBODY, persona=part.persona), shows)
+    question_event = blind_event(Asked(index=0, question=question, proposed=_NOTHING, before=screen), shows)
     assert isinstance(start_event, Started)
     assert isinstance(question_event, Asked)
-    steps = [step for past_step in history if isinstance(step := blinded(past_step, shows), Step)]
+    steps = [step for past_step in history if isinstance(step := blind_event(past_step, shows), Step)]
     lines = [seat_words(start_event.task, start_event.persona), ""]
     lines += ["# Said so far", *(dialogue_lines(steps) or ["Nothing yet."]), ""]
     if "screens" in shows:
         lines += ["# The phone shows", *(screen_lines(question_event.before) or ["Nothing that can be read."]), ""]
     lines += ["# The assistant now says", _line(question_event.question.text)]
     lines += [f"  {number}  {_line(option)}" for number, option in enumerate(question_event.question.options, 1)]
-    lines += ["", filled(PACKAGE, "user-proposal.md" if question.kind == "propose" else "user-question.md")]
+    lines += ["", fill_prompt(PACKAGE, "user-proposal.md" if question.kind == "propose" else "user-question.md")]
     return Message("system", (rules(shows),)), Message("user", ("\n".join(lines),))
 
 
 def rules(shows: Collection[Show] = USER_SHOWS) -> str:
     """The instructions that a model plays a user by."""
-    general_rules = filled(PACKAGE, "user-rules.md", unknown=UNKNOWN, unknown_zh=UNKNOWN_ZH)
-    screen_rules = filled(PACKAGE, "user-seen.md" if "screens" in shows else "user-unseen.md")
+    general_rules = fill_prompt(PACKAGE, "user-rules.md", unknown=UNKNOWN, unknown_zh=UNKNOWN_ZH)
+    screen_rules = fill_prompt(PACKAGE, "user-seen.md" if "screens" in shows else "user-unseen.md")
     return f"{general_rules}\n\n{screen_rules}\n(instructions {VERSION})"
 
 

@@ -13,7 +13,7 @@ import msgspec
 from lab.core.codec import convert, read_file, read_yaml
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
-from lab.core.safe_patterns import UnsafePattern, pattern
+from lab.core.safe_patterns import UnsafePattern, compile_pattern
 from lab.core.seams import WaitCancelled
 from lab.core.step import Question, Reply
 from lab.core.task import Actor
@@ -49,7 +49,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @lru_cache(maxsize=4096)
 def _fits(when: str, question: str) -> bool:
-    return when.casefold() in question.casefold() or pattern(when, any_case=True).matches(question)
+    return when.casefold() in question.casefold() or compile_pattern(when, any_case=True).matches(question)
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +72,7 @@ def load_script(path: Path) -> Script:
     for number, line in enumerate(script.replies):
         place = f"field replies[{number}]"
         try:
-            pattern(line.when, any_case=True)
+            compile_pattern(line.when, any_case=True)
         except UnsafePattern as refused:
             raise LabError(what, f"{place}.when: {line.when[:_SHOWN]!r} {refused}", _SIMPLER) from refused
         if line.times is not None and line.times < 1:

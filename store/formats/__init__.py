@@ -17,10 +17,10 @@ from lab.core.limits import JSON_BYTES
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict
 from lab.core.suggestion import suggestion
-from lab.core.text_encoding import decode_text, known_encoding, opening_as_utf8
+from lab.core.text_encoding import decode_text, head_as_utf8, known_encoding
 from lab.core.trace import AnyEvent
 from store.formats.fallbacks import Fallbacks
-from store.formats.files import BLANK, SNIFFED, beginning, packed_kind, unpacked
+from store.formats.files import BLANK, SNIFFED, packed_kind, read_beginning, read_unpacked
 from store.formats.json_parts import first_value
 
 
@@ -43,7 +43,7 @@ class RunSource:
 
         Valid UTF-8 is unchanged. Raise `LabError` if the file cannot be read or its encoding is uncertain.
         """
-        return self.as_utf8(unpacked(self.root, path, most=most), path)
+        return self.as_utf8(read_unpacked(self.root, path, most=most), path)
 
     def as_utf8(self, data: bytes, place: object) -> bytes:
         """Return a text's bytes as UTF-8. Count other encodings and damaged characters as fallbacks."""
@@ -96,7 +96,7 @@ class KnownRun(NamedTuple):
     path: str
     times: tuple[str | None, ...] = ()
     pictures: Callable[[], tuple[str | None, ...]] | None = None
-    under: Callable[[str], Imported] | None = None
+    read_as: Callable[[str], Imported] | None = None
 
 
 NAME_ENCODING = "Save it as UTF-8, or name its encoding: --encoding gbk."
@@ -118,7 +118,7 @@ class CandidateFile:
     @cached_property
     def opening(self) -> bytes:
         """First bytes, unpacked if the name ends in `.gz`, without leading blanks, as UTF-8 if they are text."""
-        return opening_as_utf8(beginning(self.path, SNIFFED, self.root)).lstrip(BLANK)
+        return head_as_utf8(read_beginning(self.path, SNIFFED, self.root)).lstrip(BLANK)
 
     @cached_property
     def _first_value(self) -> tuple[Any, bool]:
@@ -191,9 +191,9 @@ _WRITERS = {
     "csv": "tables.csv_writer",
     "parquet": "tables.parquet_writer",
 }
-FORMATS = tuple(_READERS)
+READ_FORMATS = tuple(_READERS)
 """Names of the formats that can be read."""
-WRITTEN = tuple(_WRITERS)
+WRITTEN_FORMATS = tuple(_WRITERS)
 """Names of the formats that can be written."""
 
 

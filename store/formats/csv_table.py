@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.core.errors import LabError
 from store.formats import RunSource
-from store.formats.values import decoded
+from store.formats.values import decode_utf8
 
 _SEPARATORS = ",;\t|"
 """Possible cell separators. Spreadsheets write semicolons in locales with decimal commas."""
@@ -24,7 +24,7 @@ def table_of(source: RunSource, data: bytes, path: Path) -> list[dict[str, str]]
     Decimal commas become points if the separator is not a comma and no cell has a point. Deviations from plain CSV are
     counted as fallbacks. Raise `LabError` if the data is not a table.
     """
-    text = decoded(data, str(path))
+    text = decode_utf8(data, str(path))
     sep_line = _SEP.match(text)
     text = text[sep_line.end() :] if sep_line else text
     separator = sep_line[1] if sep_line else _separator(text)

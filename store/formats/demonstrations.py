@@ -29,7 +29,9 @@ def episode_bytes(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")
 
 
-def ended(actions: Iterable[Action], stated: int | None, reason: str = "", impossible: bool = False) -> Ended:
+def demonstration_end(
+    actions: Iterable[Action], stated: int | None, reason: str = "", impossible: bool = False
+) -> Ended:
     """Return the end of a demonstration: completed, unless the source has no steps or fewer than it states."""
     action_list = list(actions)
     if not action_list:

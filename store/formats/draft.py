@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from lab.core.codec import escape_surrogates
-from lab.core.run_records import Blob, Imported, Verdict, imported_id, numbered
+from lab.core.run_records import Blob, Imported, Verdict, imported_id, number_events
 from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
@@ -170,4 +170,4 @@ class Draft:
         if started.user is None and (reply := next((step.reply for step in steps if step.reply), None)):
             started = msgspec.structs.replace(started, user=reply.by)
         ended = [self._ended] if self._ended else []
-        return Imported(numbered([started, *self._events, *ended]), self.images, self.verdicts)
+        return Imported(number_events([started, *self._events, *ended]), self.images, self.verdicts)

@@ -72,7 +72,7 @@ class Fallbacks:
         for other in others:
             self.add(other.kind, other.first, count=other.count)
 
-    def taken(self) -> list[Fallback]:
+    def drain(self) -> list[Fallback]:
         """Return all fallbacks counted so far and reset the counts."""
         counted = list(self)
         self._counts.clear()

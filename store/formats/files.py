@@ -79,7 +79,7 @@ def read_within(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
     return data
 
 
-def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
+def files_by_number(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
     """Return a folder's files by number, the first group of `pattern` in their names, the last file for each."""
     if not folder.is_dir():
         return {}
@@ -87,12 +87,12 @@ def numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
     return {int(match[1]): path for match, path in matched_paths}
 
 
-def unread(path: Path, error: LabError) -> str:
+def unreadable_reason(path: Path, error: LabError) -> str:
     """Return the reason why a run's file could not be read, as stored in the run."""
     return escape_surrogates(f"{path.name} {error.message}")
 
 
-def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
+def read_unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
     """Return the bytes of a file below `root`, unpacked if its name ends in `.gz`.
 
     Raise `LabError` after `most` bytes, or if the ratio of compression is implausible for text.
@@ -116,7 +116,7 @@ def unpacked(root: Path, path: Path, *, most: int = JSON_BYTES) -> bytes:
     return bytes(data)
 
 
-def beginning(path: Path, count: int, root: Path) -> bytes:
+def read_beginning(path: Path, count: int, root: Path) -> bytes:
     """Return the first `count` bytes of a file below `root`, unpacked if its name ends in `.gz`."""
     with open_within(root, path) as file:
         if path.suffix == ".gz":

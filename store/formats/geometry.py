@@ -15,7 +15,7 @@ _VECTORS: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 
 _OPPOSITES: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 
-def number(value: Any) -> float | None:
+def as_coordinate(value: Any) -> float | None:
     """Return a finite number in the range of coordinates, also if written as text, or None for anything else."""
     if type(value) is int and -_MOST < value < _MOST:
         return float(value)
@@ -35,7 +35,7 @@ def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None)
     not a number, or the size is needed and unknown. Fractions are not pixels, and values far beyond `whole` use another
     space: neither is rounded to a pixel.
     """
-    across, down = number(x), number(y)
+    across, down = as_coordinate(x), as_coordinate(y)
     if across is None or down is None:
         return None
     if whole is None:
@@ -80,7 +80,7 @@ def opposite(way: Direction) -> Direction:
     return _OPPOSITES[way]
 
 
-def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
+def finger_vector(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
     """Return the finger's movement in a direction over a share of the picture's size, or None if that is unknown."""
     if size is None:
         return None
@@ -88,22 +88,22 @@ def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | No
     return round(dx * size[0] * share), round(dy * size[1] * share)
 
 
-def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point | None:
+def swipe_vector(kind: ActionKind, way: Direction | None, size: Point | None) -> Point | None:
     """Return the finger's movement of a swipe or scroll, or None for other kinds.
 
     A scroll's direction names the content: down shows what is below, so the finger moves up.
     """
     if way is None or kind not in ("scroll", "swipe"):
         return None
-    return finger(opposite(way) if kind == "scroll" else way, size)
+    return finger_vector(opposite(way) if kind == "scroll" else way, size)
 
 
-def moved(at: Point | None, to: Point | None) -> Point | None:
+def vector_between(at: Point | None, to: Point | None) -> Point | None:
     """Return the vector from one pixel to another, or None if either is unknown or it is out of range."""
     return pixel(to[0] - at[0], to[1] - at[1]) if at and to else None
 
 
-def way_of(vector: Point) -> Direction | None:
+def main_direction(vector: Point) -> Direction | None:
     """Return the main direction of a finger's movement, or None if it did not move."""
     dx, dy = vector
     if not dx and not dy:

@@ -10,14 +10,14 @@ import msgspec
 from lab.core.step import Action
 from lab.core.task import Actor
 
-OURS = "hitlab"
+HITLAB_KEY = "hitlab"
 """Key of hitlab's own fields in a format."""
 EXPORTED = "hitlab_run"
 """Key in the first step's `extra` for the id of the exported run that an import came from (`store.lineage`)."""
 _FIELDS = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
 
 
-def with_ours(action: Action, fields: Any) -> Action:
+def with_hitlab_fields(action: Action, fields: Any) -> Action:
     """Return an action completed by hitlab's fields of an export, unchanged if they are not valid."""
     if not isinstance(fields, dict) or not set(fields) <= set(_FIELDS):
         return action
@@ -27,7 +27,7 @@ def with_ours(action: Action, fields: Any) -> Action:
         return action
 
 
-def beside(action: Action, reread_action: Action, unless: Iterable[str] = ()) -> dict[str, Any]:
+def missing_fields(action: Action, reread_action: Action, unless: Iterable[str] = ()) -> dict[str, Any]:
     """Return the fields to add beside an action's spelling so that reading gives the same action.
 
     `reread_action` is the action read without them. Boxes and a movement derived from a direction may be added by the
@@ -46,7 +46,7 @@ def agent_of(fields: Any, otherwise: Actor) -> Actor:
         return otherwise
 
 
-def exported_from(fields: dict[str, Any]) -> dict[str, str]:
+def exported_run_field(fields: dict[str, Any]) -> dict[str, str]:
     """Return the id of the exported run, for the first step's `extra`, empty if the file is not hitlab's."""
     run = fields.get("run")
     return {EXPORTED: run} if isinstance(run, str) and run else {}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lab.core.errors import LabError
 from lab.core.run_records import Blob
-from lab.core.safe_images import mended_picture, too_large
+from lab.core.safe_images import repair_picture, size_problem
 from lab.core.step import Observation, Point
 from lab.core.ui_tree import UiTree
 from store.images import picture_kind, picture_size
@@ -64,11 +64,11 @@ class Spool:
 
     def add(self, data: bytes) -> SpooledImage | None:
         """Spool a picture's bytes. Return None if they are not a picture or too large."""
-        if picture_kind(data) is None and (mended := mended_picture(data)):
+        if picture_kind(data) is None and (mended := repair_picture(data)):
             data = mended.data
             self.mended += 1
         size = picture_size(data)
-        if size is None or picture_kind(data) is None or too_large(size):
+        if size is None or picture_kind(data) is None or size_problem(size):
             return None
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 not in self._places:

@@ -75,7 +75,7 @@ def is_list(data: bytes) -> bool:
     return data[:SNIFFED].lstrip(BLANK).startswith(b"[")
 
 
-def pieces(data: bytes, field: str, what: str) -> SplitObject:
+def split_object(data: bytes, field: str, what: str) -> SplitObject:
     """Split an object into the items of `field` and the rest. Raise `LabError` if it is not such an object.
 
     JSON that only the tolerant reader accepts (NaN, invalid UTF-8) is read as a whole instead.
@@ -95,7 +95,7 @@ def pieces(data: bytes, field: str, what: str) -> SplitObject:
     return SplitObject(rest, notes, _decode_parts(parts or [], f"{what} field {field}"))
 
 
-def each(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
+def list_items(data: bytes, what: str) -> Iterator[StorableValue | LabError]:
     """Return an iterator over the items of a JSON list, decoded lazily. Raise `LabError` if it is not a list."""
     check_items(data, what)
     try:

@@ -12,7 +12,7 @@ from lab.core.made_files import open_file
 
 
 @contextmanager
-def saved(path: Path) -> Iterator[IO[bytes]]:
+def new_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a new file for writing, and sync it to the disk on exit."""
     # `x`: an export never overwrites a file.
     with open_file(path, "xb") as file:
@@ -21,7 +21,7 @@ def saved(path: Path) -> Iterator[IO[bytes]]:
         os.fsync(file.fileno())
 
 
-def save(path: Path, data: bytes) -> None:
+def write_new_file(path: Path, data: bytes) -> None:
     """Write a new file, on the disk on return."""
-    with saved(path) as file:
+    with new_file(path) as file:
         file.write(data)

@@ -11,12 +11,12 @@ from lab.core.codec import escape_surrogates
 from lab.core.errors import LabError
 from lab.core.limits import PICTURE_BYTES
 from lab.core.run_records import Blob
-from lab.core.safe_images import mended_picture, too_large
+from lab.core.safe_images import repair_picture, size_problem
 from lab.core.step import Observation
 from lab.core.ui_tree import UiTree
 from store.formats import RunSource
-from store.formats.files import read_within, unread
-from store.images import picture_ends, picture_kind, picture_size
+from store.formats.files import read_within, unreadable_reason
+from store.images import has_end_marker, picture_kind, picture_size
 
 _HELD = 64 * 1024**2
 """Bytes of one run's picture files kept in memory. Others are read again on access."""
@@ -40,17 +40,17 @@ class Pictures(Mapping[str, Blob]):
         """Total bytes of the pictures, including those not in memory."""
         self.from_files = False
         """True if any picture is a file of its own."""
-        self.cut: dict[str, str] = {}
+        self.truncated: dict[str, str] = {}
         """Pictures whose files are truncated, by sha256, with the reason."""
 
-    def file(self, path: Path, tree: UiTree | None = None) -> Observation:
+    def add_file(self, path: Path, tree: UiTree | None = None) -> Observation:
         """Return an observation with a picture file. Raise `LabError` if it is not a picture, too big, or outside."""
         read_bytes = read_within(self._root, path, most=PICTURE_BYTES)
         data, mime = self._check_picture(read_bytes, str(path))
         sha256 = hashlib.sha256(data).hexdigest()
         self.from_files = True
-        if not picture_ends(data):
-            self.cut[sha256] = escape_surrogates(f"{path.name} is cut short")
+        if not has_end_marker(data):
+            self.truncated[sha256] = escape_surrogates(f"{path.name} is cut short")
         if sha256 not in self:
             self.size += len(data)
             if self._held_bytes + len(data) <= _HELD:
@@ -61,34 +61,34 @@ class Pictures(Mapping[str, Blob]):
                 self._files[sha256] = _File(path, mime)
         return Observation(image=sha256, size=picture_size(data), tree=tree)
 
-    def seen(self, path: Path | None, extra: dict[str, Any], tree: UiTree | None = None) -> Observation:
-        """Return an observation like `file`, but without a picture if the file is missing or unreadable.
+    def add_optional(self, path: Path | None, extra: dict[str, Any], tree: UiTree | None = None) -> Observation:
+        """Return an observation like `add_file`, but without a picture if the file is missing or unreadable.
 
         The reason is stored in `extra["screenshot"]`.
         """
         if path is None:
             return Observation(tree=tree)
         try:
-            return self.file(path, tree)
+            return self.add_file(path, tree)
         except LabError as error:
-            extra["screenshot"] = unread(path, error)
+            extra["screenshot"] = unreadable_reason(path, error)
             return Observation(tree=tree)
 
-    def seen_last(self, path: Path, tree: UiTree | None = None) -> Observation:
+    def add_final(self, path: Path, tree: UiTree | None = None) -> Observation:
         """Return the observation after the last step.
 
         There is no step to record a lost picture, so it is counted at once.
         """
         extra: dict[str, Any] = {}
-        observation = self.seen(path, extra, tree)
+        observation = self.add_optional(path, extra, tree)
         if why := extra.get("screenshot"):
             self._fallbacks.add("picture", path, why)
         return observation
 
-    def whole(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
+    def complete_hashes(self, paths: Iterable[Path | None]) -> tuple[str | None, ...]:
         """Return the sha256 of each picture, or None for missing or truncated ones."""
-        images = [self.seen(path, {}).image for path in paths]
-        return tuple(None if image in self.cut else image for image in images)
+        images = [self.add_optional(path, {}).image for path in paths]
+        return tuple(None if image in self.truncated else image for image in images)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
         """Return an observation with a picture given as bytes. Raise `LabError` if they are not a picture."""
@@ -107,7 +107,7 @@ class Pictures(Mapping[str, Blob]):
         data = read_within(self._root, path, most=PICTURE_BYTES)
         blob = Blob(data, mime, str(path.resolve()))
         # The hash is of the repaired bytes. A file that changed since has another one.
-        if blob.sha256 != sha256 and (mended := mended_picture(data)):
+        if blob.sha256 != sha256 and (mended := repair_picture(data)):
             blob = Blob(mended.data, mime)
         if blob.sha256 != sha256:
             raise LabError(str(path), "has changed while it was read")
@@ -116,12 +116,12 @@ class Pictures(Mapping[str, Blob]):
     def _check_picture(self, data: bytes, place: str) -> tuple[bytes, str]:
         """Return a picture's bytes, repaired if necessary, and its kind. Count repairs as fallbacks."""
         mime = picture_kind(data)
-        if mime is None and (mended := mended_picture(data)):
+        if mime is None and (mended := repair_picture(data)):
             self._fallbacks.add("mended picture", place, mended.why)
             data, mime = mended.data, picture_kind(mended.data)
         if mime is None:
             raise LabError(place, "is not a picture")
-        if reason := too_large(picture_size(data)):
+        if reason := size_problem(picture_size(data)):
             raise LabError(place, reason)
         return data, mime
 

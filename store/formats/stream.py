@@ -54,7 +54,7 @@ class FileStream:
         self._file.close()
         self._source_file.close()
 
-    def take(self, count: int) -> bytes:
+    def read(self, count: int) -> bytes:
         """Return the next `count` bytes. Memory grows only with bytes that are really there."""
         end = self._position + count
         if end <= len(self._buffer):
@@ -63,7 +63,7 @@ class FileStream:
             return data
         return b"".join(self._pieces(count))
 
-    def ended(self) -> bool:
+    def at_end(self) -> bool:
         """Return True at the end of the file."""
         if self._position == len(self._buffer):
             self._read()
@@ -82,7 +82,7 @@ class FileStream:
             return line_bytes
         # The line crosses the end of the buffer: continue byte by byte.
         parts: list[bytes] = []
-        while (byte := self.take(1)) != b"\n" and len(parts) < _LONGEST_LINE:
+        while (byte := self.read(1)) != b"\n" and len(parts) < _LONGEST_LINE:
             parts.append(byte)
         if byte == b"\n":
             return b"".join(parts)
@@ -90,7 +90,7 @@ class FileStream:
 
     def number(self, form: str, size: int) -> int:
         """Return the next `size` bytes as a number in a `struct` format."""
-        unpacked: int = struct.unpack(form, self.take(size))[0]
+        unpacked: int = struct.unpack(form, self.read(size))[0]
         return unpacked
 
     def _pieces(self, count: int) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ _MOST_LITERAL = 1024**2
 _MOST_COUNT = 2**53
 
 
-def decoded(data: bytes, what: str = "text") -> str:
+def decode_utf8(data: bytes, what: str = "text") -> str:
     """Return UTF-8 text from a source's `text` without byte order mark, with lone surrogates escaped."""
     return escape_surrogates(utf8_text(data, what))
 
@@ -30,7 +30,7 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def spelled_out(value: Any) -> str | None:
+def as_str(value: Any) -> str | None:
     """Return text unchanged, other values as Python's `str`, or None for None."""
     return value if value is None or isinstance(value, str) else str(value)
 
@@ -101,12 +101,12 @@ def as_mappings(value: Any, what: str, one: str, field: str = "") -> list[dict[s
     return value
 
 
-def missing(notes: Notes, place: str = "") -> list[list[str]]:
+def notes_below(notes: Notes, place: str = "") -> list[list[str]]:
     """Return the tolerant reader's changes below `place`, for `extra["missing"]`."""
     return [[at[len(place) :].lstrip("."), original] for at, original in notes if at.startswith(place)]
 
 
-def without(source: dict[str, Any], placed_keys: Iterable[str]) -> dict[str, Any]:
+def remaining_fields(source: dict[str, Any], placed_keys: Iterable[str]) -> dict[str, Any]:
     """Return the source's remaining fields unchanged, without keys that are placed elsewhere and without nulls."""
     skip_keys = set(placed_keys)
     return {key: value for key, value in source.items() if key not in skip_keys and value is not None}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from annotators.adjudication import Queue, queue
+from annotators.adjudication import Queue, adjudication_queue
 from lab.core.adjudication import Settlement
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label
@@ -21,7 +21,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.study import Assignment, Gold, Study, Target, Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.studies import STATE, frozen, label, unit
 
@@ -57,7 +57,7 @@ def hand_in(store: Store, plan: Study, of: Unit, *raters: str) -> None:
 
 
 def read(store: Store, plan: Study, **more: Any) -> Queue:
-    return queue(gathered(store, plan), locked=store.studies.locked(plan), **more)
+    return adjudication_queue(load_study_data(store, plan), locked=store.studies.locked(plan), **more)
 
 
 def places(found: Queue) -> list[tuple[str, str, str]]:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from annotators.assignment import deal, loads, played_again, portion, redealt
-from annotators.counterbalance import evenly_coloured, latin_square
+from annotators.assignment import deal, deal_play_again, deal_to_successor, load_by_rater, round_share
+from annotators.counterbalance import balanced_colouring, latin_square
 from lab.core.errors import LabError
 from lab.core.protocol import Field, Option, Protocol, UnitKind
 from lab.core.study import Assignment, Gold, Play, Study, Unit
@@ -79,12 +79,12 @@ def test_every_unit_goes_to_as_many_as_it_should_and_loads_differ_by_one_at_most
             people[one.unit].append(one.rater)
     assert all(len(who) == len(set(who)) for who in people.values()), "nobody gets a unit twice but to repeat it"
     main = [unit for unit in units if not unit.pilot]
-    several = portion(plan.shared, len(main))
+    several = round_share(plan.shared, len(main))
     assert Counter(len(people[unit.id]) for unit in main) == Counter(
         [plan.overlap] * several + [1] * (len(main) - several)
     )
     assert all(set(people[unit.id]) == set(plan.raters) for unit in units if unit.pilot)
-    assert spread(Counter(loads(dealt)), plan.raters) <= 1
+    assert spread(Counter(load_by_rater(dealt)), plan.raters) <= 1
 
 
 @given(plans())
@@ -97,7 +97,7 @@ def test_orders_begin_with_the_pilot_and_repeats_come_late(made: tuple[Study, li
         assert "pilot" not in stages[stages.count("pilot") :]
         first = {one.unit: one for one in mine if one.run == 1}
         again = [one for one in mine if one.run == 2]
-        assert len(again) == portion(plan.repeats, stages.count("main"))
+        assert len(again) == round_share(plan.repeats, stages.count("main"))
         for one in again:
             assert (one.stage, first[one.unit].stage) == ("repeat", "main")
             assert one.position > first[one.unit].position
@@ -293,7 +293,7 @@ def test_a_latin_square_is_balanced_for_what_comes_before(size: int) -> None:
 @given(st.sets(st.tuples(st.sampled_from("abcdef"), st.sampled_from("uvwxyz"))), st.integers(1, 4))
 def test_colours_of_edges_are_even_at_every_end(edges: set[tuple[str, str]], colours: int) -> None:
     found = sorted(edges)
-    painted = list(zip(found, evenly_coloured(found, colours), strict=True))
+    painted = list(zip(found, balanced_colouring(found, colours), strict=True))
     for end in "abcdefuvwxyz":
         assert spread(Counter(colour for edge, colour in painted if end in edge), range(colours)) <= 1
     assert spread(Counter(colour for _, colour in painted), range(colours)) <= 1
@@ -311,7 +311,7 @@ def test_who_replaces_a_rater_gets_what_was_not_handed_in_in_that_order(
     leaving = [one for one in dealt if one.rater == plan.raters[0]]
     handed_in = leaving[: data.draw(st.integers(0, len(leaving)))]
     done = {(one.unit, one.run) for one in handed_in}
-    fresh = redealt(plan, leaving, done, "R9", [])
+    fresh = deal_to_successor(plan, leaving, done, "R9", [])
     assert [one.position for one in fresh] == list(range(len(fresh)))
     assert {one.rater for one in fresh} <= {"R9"}
     pilot = [one.unit for one in leaving if one.stage == "pilot"]
@@ -323,7 +323,7 @@ def test_who_replaces_a_rater_gets_what_was_not_handed_in_in_that_order(
     assert len({(one.unit, one.run) for one in fresh}) == len(fresh)
     for other in plan.raters[1:]:
         theirs = [one for one in dealt if one.rater == other]
-        more = redealt(plan, leaving, done, other, theirs)
+        more = deal_to_successor(plan, leaving, done, other, theirs)
         assert not {one.unit for one in more} & {one.unit for one in theirs}
         assert [one.position for one in more] == list(range(len(theirs), len(theirs) + len(more)))
 
@@ -332,15 +332,17 @@ def test_an_interrupted_play_comes_again_at_the_end_and_to_whoever_replaces_only
     units = plays(3, [("person", False)])
     plan = study(["a", "b"], units, unit="task to play", overlap=1)
     mine = [one for one in deal(plan, units) if one.rater == "a"]
-    again = played_again(plan, mine[0], mine)
+    again = deal_play_again(plan, mine[0], mine)
     assert (again.unit, again.run, again.position) == (mine[0].unit, 2, len(mine))
-    twice = played_again(plan, again, [*mine, again])
+    twice = deal_play_again(plan, again, [*mine, again])
     assert (twice.run, twice.position) == (3, len(mine) + 1)
-    fresh = redealt(plan, [*mine, again], set(), "c", [])
+    fresh = deal_to_successor(plan, [*mine, again], set(), "c", [])
     assert [(one.unit, one.run) for one in fresh] == [(one.unit, 1) for one in mine]
     tasks = {unit.id: unit.play.task.id for unit in units if unit.play}
     elsewhere = [Assignment("s", 1, "d", 0, "other condition of it")]
-    fresh = redealt(plan, mine, set(), "d", elsewhere, {**tasks, "other condition of it": tasks[mine[0].unit]})
+    fresh = deal_to_successor(
+        plan, mine, set(), "d", elsewhere, {**tasks, "other condition of it": tasks[mine[0].unit]}
+    )
     assert [one.unit for one in fresh] == [one.unit for one in mine[1:]]
 
 

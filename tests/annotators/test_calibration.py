@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotators.calibration import compared, confusion, nearness, pairwise, pilot_line, same, share_right
+from annotators.calibration import (
+    calibration_answers,
+    confusion,
+    pairwise,
+    pilot_line,
+    same_answer,
+    share_right,
+    tolerance_of,
+)
 from annotators.gold import read_gold, with_gold
 from lab.core.errors import LabError
 from lab.core.label import Act
@@ -62,20 +70,20 @@ GOLD = unit("g1", pilot=True, gold=(Gold("open", "state", "completed", "why"), G
     ],
 )
 def test_what_counts_as_right(said: Any, gold: Any, near: float, right: bool) -> None:
-    assert same(said, gold, near) is right
+    assert same_answer(said, gold, near) is right
 
 
 @given(st.integers(0, 100), st.integers(0, 100))
 def test_a_number_is_right_within_five_of_a_hundred(said: int, gold: int) -> None:
-    found = compared(sheet(unit(gold=(Gold("", "rating", gold),)), {("", "rating"): said}))
+    found = calibration_answers(sheet(unit(gold=(Gold("", "rating", gold),)), {("", "rating"): said}))
     assert [one.right for one in found] == [abs(said - gold) <= 5]
 
 
 def test_nearness_is_of_the_fields_own_range() -> None:
-    assert nearness(Field("x", "?", "interval", least=0, most=1, step=0.05)) == 0.05
-    assert nearness(Field("x", "?", "interval", least=1, most=5)) == pytest.approx(0.2)
-    assert nearness(Field("x", "?", "interval", least=0)) == 0
-    assert nearness(STATE) == 0 == nearness(None)
+    assert tolerance_of(Field("x", "?", "interval", least=0, most=1, step=0.05)) == 0.05
+    assert tolerance_of(Field("x", "?", "interval", least=1, most=5)) == pytest.approx(0.2)
+    assert tolerance_of(Field("x", "?", "interval", least=0)) == 0
+    assert tolerance_of(STATE) == 0 == tolerance_of(None)
 
 
 def test_the_share_right_is_over_places_of_all_units() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotators.papers.dac.actions import done, shown
+from annotators.papers.dac.actions import demonstrated_steps, proposed_actions
 from annotators.papers.dac.metrics import measure
 from annotators.papers.dac.runs import Demonstrations
 from annotators.papers.metrics import MetricContext, Number, context_of
@@ -147,12 +147,12 @@ def test_tasks_of_two_sources_that_share_a_number_are_two_tasks() -> None:
 def test_a_run_is_laid_beside_a_demonstration_once_and_again_where_it_has_changed() -> None:
     gold, right, wrong = case("g", "ab", who="human"), case("r", "ab"), case("r", "zz")
     context = context_of([gold, right])
-    first = Demonstrations.of(context).against(right, gold)
-    assert Demonstrations.of(context).against(right, gold) is first
-    assert Demonstrations.of(context).against(wrong, gold).em == 0
-    assert Demonstrations.of(context).against(right, gold).em == 1
+    first = Demonstrations.of(context).match(right, gold)
+    assert Demonstrations.of(context).match(right, gold) is first
+    assert Demonstrations.of(context).match(wrong, gold).em == 0
+    assert Demonstrations.of(context).match(right, gold).em == 1
     bare = MetricContext({"t": [gold]})
-    assert Demonstrations.of(bare).against(right, gold) == first
+    assert Demonstrations.of(bare).match(right, gold) == first
     assert [one.value for one in measure([right], bare)] == [one.value for one in measure([right], context)]
 
 
@@ -214,7 +214,7 @@ def test_screens_that_only_one_side_tells_are_taken_for_both() -> None:
     assert values(numbers(gold, run), "EM") == [1]
     gold = case("g", "", who="human", acts=[MeasuredStep(tap, tap, size=SIZE)])
     assert values(numbers(gold, case("r", "", acts=[MeasuredStep(near, near)])), "EM") == [1]
-    assert len(shown(gold)) == len(done(run)) == 1
+    assert len(demonstrated_steps(gold)) == len(proposed_actions(run)) == 1
 
 
 # Decisions

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotators.papers.dac.actions import ComparableAction, act, matches, same
+from annotators.papers.dac.actions import ComparableAction, comparable_action, matches, matches_exactly
 from annotators.papers.dac.sequences import longest_stretch, prefix, subsequence, w_lcs
 from lab.core.step import Action, Point
 
@@ -17,7 +17,7 @@ SIZE = (1000, 2000)
 
 
 def same_actions(gold: Action, other: Action, size: Point | None = SIZE) -> bool:
-    return same(act(gold, size), act(other, size))
+    return matches_exactly(comparable_action(gold, size), comparable_action(other, size))
 
 
 # What counts as the same action
@@ -50,9 +50,9 @@ def test_where_only_a_point_was_shown_14_percent_of_the_screen_are_near(at: Poin
 
 def test_other_screens_are_scaled() -> None:
     """(540, 1200) of 1080 x 2400 is (500, 1000) of 1000 x 2000."""
-    gold = act(Action("long_press", boxes=((499, 999, 501, 1001),)), SIZE)
-    assert same(gold, act(Action("long_press", at=(540, 1200)), (1080, 2400)))
-    assert not same(gold, act(Action("long_press", at=(540, 1200)), SIZE))
+    gold = comparable_action(Action("long_press", boxes=((499, 999, 501, 1001),)), SIZE)
+    assert matches_exactly(gold, comparable_action(Action("long_press", at=(540, 1200)), (1080, 2400)))
+    assert not matches_exactly(gold, comparable_action(Action("long_press", at=(540, 1200)), SIZE))
 
 
 def test_zero_is_a_coordinate_and_none_is_not() -> None:
@@ -110,9 +110,9 @@ def test_what_nobody_could_read_is_the_same_only_word_for_word() -> None:
 
 
 def test_a_finger_that_goes_left_shows_what_is_right() -> None:
-    assert act(Action("swipe", vector=(-500, 20)), SIZE).value == "right"
-    assert act(Action("swipe", direction="left"), SIZE).value == "right"
-    assert act(Action("swipe", vector=(0, 0)), SIZE).value is None
+    assert comparable_action(Action("swipe", vector=(-500, 20)), SIZE).value == "right"
+    assert comparable_action(Action("swipe", direction="left"), SIZE).value == "right"
+    assert comparable_action(Action("swipe", vector=(0, 0)), SIZE).value is None
 
 
 ACTS = st.builds(
@@ -145,7 +145,7 @@ def test_the_sorted_search_finds_what_comparing_each_finds(
     gold: list[list[ComparableAction]], run: list[ComparableAction]
 ) -> None:
     assert matches(gold, run) == [
-        [i for i, other in enumerate(run) if any(same(one, other) for one in step)] for step in gold
+        [i for i, other in enumerate(run) if any(matches_exactly(one, other) for one in step)] for step in gold
     ]
 
 

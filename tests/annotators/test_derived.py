@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from annotators.derived import (
     decisions_derived,
-    derived,
+    derived_words,
     irr_derived,
+    is_success,
     node_steps,
     rubric_score,
     step_of,
-    succeeded,
     tdg_derived,
 )
 from annotators.papers.memgui.irr import irr_of
@@ -71,7 +71,7 @@ def rated(tdg: Tdg, steps: dict[str, int | None], *, done: bool = True) -> tuple
 
 
 def test_path_rates_and_what_does_not_apply_are_told_in_words() -> None:
-    words = dict(derived(plan(NODES), *rated(TASK.tdg, HALF)))
+    words = dict(derived_words(plan(NODES), *rated(TASK.tdg, HALF)))
     assert words == {
         "path": "open → b → c → end",
         "APR": "50.0% (2 of 4)",
@@ -82,9 +82,9 @@ def test_path_rates_and_what_does_not_apply_are_told_in_words() -> None:
 
 def test_nothing_is_told_before_the_unit_is_handed_in() -> None:
     of, open_sheet = rated(TASK.tdg, ALL, done=False)
-    assert derived(plan(NODES), of, open_sheet) == []
+    assert derived_words(plan(NODES), of, open_sheet) == []
     rule = unit(mechanical=(Gold("", "state", "completed", "by rule"),))
-    assert derived(plan(NODES), rule, sheet(NODES, rule, {}, field="state", done=False)) == []
+    assert derived_words(plan(NODES), rule, sheet(NODES, rule, {}, field="state", done=False)) == []
 
 
 @pytest.mark.parametrize("steps", [ALL, HALF, {**ALL, "open": None}])
@@ -128,7 +128,7 @@ def test_the_dependency_rule_is_applied_and_both_sides_are_kept() -> None:
     found = tdg_derived(of, rows)
     assert found.before == {"a": "not_completed", "b": "completed", "c": "completed"}
     assert found.after == dict.fromkeys("abc", "not_completed")
-    words = dict(derived(plan(NODES), of, rows))
+    words = dict(derived_words(plan(NODES), of, rows))
     assert words["not completed after all"] == "b, c (depends on what is not completed)"
     assert words["APR"] == "0.0% (0 of 3)"
     assert words["PPR"] == "no flexible item on the path"
@@ -221,17 +221,17 @@ def test_the_rate_is_that_of_the_metrics_over_the_case(marks: dict[str, Any], ex
 def test_the_rate_is_told_only_where_the_outcome_is_known() -> None:
     of = unit(targets=(Target("a", "a"), Target("b", "b")))
     rows = sheet(UNITS, of, {"a": "correct", "b": "wrong"}, field="use")
-    assert derived(plan(UNITS), of, rows, done=False) == [("IRR", "50.0%")]
-    assert derived(plan(UNITS), of, rows) == [("IRR", "not judged")]
-    assert [succeeded(score) for score in (None, 0.0, 1.0)] == [None, False, True]
+    assert derived_words(plan(UNITS), of, rows, done=False) == [("IRR", "50.0%")]
+    assert derived_words(plan(UNITS), of, rows) == [("IRR", "not judged")]
+    assert [is_success(score) for score in (None, 0.0, 1.0)] == [None, False, True]
 
 
 def test_to_a_person_a_rate_says_why_it_is_what_it_is() -> None:
     of = unit(targets=(Target("a", "a"), Target("b", "b")))
     rows = sheet(UNITS, of, {"a": "correct", "b": "wrong"}, field="use")
-    ((_, lost),) = derived(plan(UNITS), of, rows, done=False, in_words=True)
+    ((_, lost),) = derived_words(plan(UNITS), of, rows, done=False, in_words=True)
     assert lost == "50.0%: 1 of 2 written out as they should be"
-    ((_, kept),) = derived(plan(UNITS), of, rows, done=True, in_words=True)
+    ((_, kept),) = derived_words(plan(UNITS), of, rows, done=True, in_words=True)
     assert kept == (
         "100.0%: the run succeeded, and then all information counts as used, also the 1 that is marked otherwise"
     )
@@ -240,7 +240,7 @@ def test_to_a_person_a_rate_says_why_it_is_what_it_is() -> None:
 def test_to_a_person_a_path_is_told_by_what_its_items_say() -> None:
     of, rows = rated(TASK.tdg, HALF)
     of = replace(of, targets=tuple(replace(one, says=f"Open  the {one.id}") for one in of.targets))
-    words = dict(derived(plan(NODES), of, rows, in_words=True))
+    words = dict(derived_words(plan(NODES), of, rows, in_words=True))
     assert words["path"] == "Open the open → Open the b → Open the c → Open the end"
     assert words["not applicable"] == "Open the a"
 
@@ -253,7 +253,7 @@ def test_a_rubrics_score_is_weighted_and_wants_every_criterion() -> None:
     of = unit(targets=(Target("a", "A", weight=3), Target("b", "B")))
     found = sheet(rubric, of, {"a": 1.0, "b": 0.0}, field="score")
     assert rubric_score(of, found) == 0.75
-    assert derived(plan(rubric), of, found) == [("score", "0.75")]
+    assert derived_words(plan(rubric), of, found) == [("score", "0.75")]
     assert rubric_score(of, sheet(rubric, of, {"a": 1.0, "b": "?"}, field="score")) is None
     assert rubric_score(of, sheet(rubric, of, {"a": 1.0}, field="score")) is None
     scale = Protocol("s", "S", "run", (Field("x", "?", "interval", least=1, most=5),), targets="criteria")
@@ -265,8 +265,8 @@ def test_decisions_count_only_where_it_is_known_what_is_right() -> None:
     options = ("yes", "no")
     of = unit(targets=tuple(Target(id, id, options=options) for id in "abc"))
     rows = sheet(ways, of, {"a": "yes", "b": "no", "c": "?"}, field="taken")
-    assert derived(plan(ways), of, rows) == []
-    assert derived(plan(ways), of, rows, right={"a": ["Yes"], "b": ["yes"], "c": ["no"]}) == [
+    assert derived_words(plan(ways), of, rows) == []
+    assert derived_words(plan(ways), of, rows, right={"a": ["Yes"], "b": ["yes"], "c": ["no"]}) == [
         ("right decisions", "1 of 2")
     ]
     branches = (Branch("a", "?", options, right="no"),)
@@ -278,6 +278,6 @@ def test_decisions_count_only_where_it_is_known_what_is_right() -> None:
 def test_what_a_rule_settled_is_told_with_its_reason() -> None:
     success = protocol("success")
     of = unit(targets=(), mechanical=(Gold("", "outcome", "failure", "31 steps, more than 2.5 times 12"),))
-    assert derived(plan(success), of, sheet(success, of, {}, field="outcome")) == [
+    assert derived_words(plan(success), of, sheet(success, of, {}, field="outcome")) == [
         ("outcome", "failure, by rule: 31 steps, more than 2.5 times 12")
     ]

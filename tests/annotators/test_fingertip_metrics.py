@@ -19,7 +19,7 @@ from annotators.papers.fingertip.text_similarity import (
     most_similar,
     similarity,
 )
-from annotators.papers.fingertip.tracks import executions_of, guess_in, sequence_of, type_of, written
+from annotators.papers.fingertip.tracks import action_text, executions_of, guess_in, sequence_of, type_of
 from annotators.papers.metrics import LeftOutTally, MetricTerms, Number, context_of
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.run_records import Verdict
@@ -242,17 +242,17 @@ def test_an_action_sequence_is_one_text() -> None:
         "click(coordinates=(1,20), content='');type(text='milk');scroll(coordinates=(5,60), direction='down');"
         "press_back();finished()"
     )
-    assert written(Action("click", at=(0, 0)), "搜索") == "click(coordinates=(0,0), content='搜索')"
-    assert written(Action("long_press", at=(0, 9))) == "long_click(coordinates=(0,9), content='')"
-    assert written(Action("click")) == "click(content='')"
-    assert written(Action("scroll", direction="down")) == "scroll(direction='down')"
-    assert written(Action("swipe", at=(5, 60), direction="up")) == "scroll(coordinates=(5,60), direction='down')"
-    assert written(Action("input_text", at=(1, 2))) == "type(text='')"
-    assert written(Action("press_recent")) == "press_recent()"
-    assert written(Action("wait", ms=500)) == "wait()"
-    assert written(Action("open_app", app="Noshwell")) == "open_app(app='Noshwell')"
-    assert written(Action("drag", at=(1, 2), to=(3, 4))) == "drag(coordinates=(1,2), to=(3,4))"
-    assert written(Action("answer", text="done")) == "finished()"
+    assert action_text(Action("click", at=(0, 0)), "搜索") == "click(coordinates=(0,0), content='搜索')"
+    assert action_text(Action("long_press", at=(0, 9))) == "long_click(coordinates=(0,9), content='')"
+    assert action_text(Action("click")) == "click(content='')"
+    assert action_text(Action("scroll", direction="down")) == "scroll(direction='down')"
+    assert action_text(Action("swipe", at=(5, 60), direction="up")) == "scroll(coordinates=(5,60), direction='down')"
+    assert action_text(Action("input_text", at=(1, 2))) == "type(text='')"
+    assert action_text(Action("press_recent")) == "press_recent()"
+    assert action_text(Action("wait", ms=500)) == "wait()"
+    assert action_text(Action("open_app", app="Noshwell")) == "open_app(app='Noshwell')"
+    assert action_text(Action("drag", at=(1, 2), to=(3, 4))) == "drag(coordinates=(1,2), to=(3,4))"
+    assert action_text(Action("answer", text="done")) == "finished()"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from annotators.papers.knowu.metrics import measure
-from annotators.papers.knowu.policy import paper_policy, script_policy, warranted
+from annotators.papers.knowu.policy import paper_policy, script_policy, warrants_intervention
 from annotators.papers.knowu.runs import runs_of
 from annotators.papers.knowu.tasks import HABITS, difficulty_of, split_of
 from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, context_of
@@ -327,24 +327,24 @@ def test_act_silent_and_stop_as_numbers() -> None:
 
 def test_an_empty_habit_is_none_and_a_run_that_names_no_role_is_of_the_user() -> None:
     clock = case("ClockOutRoutineTask@developer", ACT)
-    assert warranted(clock, MetricTerms(profiles=HABITED)) == (False, "")
+    assert warrants_intervention(clock, MetricTerms(profiles=HABITED)) == (False, "")
     nobody = case("ContactSaverTask", ACT)
-    assert warranted(nobody, MetricTerms(profiles=HABITED)) == (None, "whose profile is not given")
+    assert warrants_intervention(nobody, MetricTerms(profiles=HABITED)) == (None, "whose profile is not given")
     profiles: dict[str, dict[str, object]] = {"user": {"habits": {"contact_saver": {"x": 1}}}}
-    assert warranted(nobody, MetricTerms(profiles=profiles)) == (True, "")
+    assert warrants_intervention(nobody, MetricTerms(profiles=profiles)) == (True, "")
     held = case(NONEED, ACT, persona=Persona("grandma", "G", {"habits": {"contact_saver": {"x": 1}}}))
-    assert warranted(held, MetricTerms()) == (True, "")
+    assert warrants_intervention(held, MetricTerms()) == (True, "")
 
 
 def test_what_warrants_an_intervention_in_tasks_of_ones_own() -> None:
     def own(*checks: Check, **traits: str) -> MeasuredRun:
         return case("own", task=Task("own", "proactive", checks=checks, traits=traits), source=None)
 
-    assert warranted(own(Check("quiet", run="silent")), MetricTerms()) == (False, "")
-    assert warranted(own(Check("offered", run="asked")), MetricTerms()) == (True, "")
-    assert warranted(own(Check("done", path="a", equals=1, when="accept")), MetricTerms()) == (True, "")
-    assert warranted(own(Check("same", path="a", same=True)), MetricTerms())[0] is None
-    assert warranted(own(Check("quiet", run="silent"), warranted="yes"), MetricTerms()) == (True, "")
+    assert warrants_intervention(own(Check("quiet", run="silent")), MetricTerms()) == (False, "")
+    assert warrants_intervention(own(Check("offered", run="asked")), MetricTerms()) == (True, "")
+    assert warrants_intervention(own(Check("done", path="a", equals=1, when="accept")), MetricTerms()) == (True, "")
+    assert warrants_intervention(own(Check("same", path="a", same=True)), MetricTerms())[0] is None
+    assert warrants_intervention(own(Check("quiet", run="silent"), warranted="yes"), MetricTerms()) == (True, "")
 
 
 def test_a_run_of_ones_own_that_says_it_is_done_has_finished() -> None:

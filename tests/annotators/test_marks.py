@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.papers.marks import marked, read_marks
+from annotators.papers.marks import read_marks, with_marks
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun, MeasuredStep
 from lab.core.step import Action
@@ -28,7 +28,7 @@ CASE = MeasuredRun("r1", TASK, Actor("model", "m"), [MeasuredStep(Action("wait")
 def read(tmp_path: Path, text: str) -> list[MeasuredRun]:
     path = tmp_path / "marks.jsonl"
     path.write_text(text, encoding="utf-8")
-    return marked([CASE], {marks.run: (where, marks) for where, marks in read_marks(path)})
+    return with_marks([CASE], {marks.run: (where, marks) for where, marks in read_marks(path)})
 
 
 def test_what_was_settled_stands_in_the_case(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.plan import Plan, differences, frozen, plan_of, preset_named, sampled
+from annotators.plan import Plan, differences, freeze, mark_pilot, plan_of, preset_named
 from annotators.presets import presets
 from annotators.protocols import protocol
 from lab.cli.study_new import PRESETS
@@ -73,7 +73,7 @@ def test_a_short_name_serves_where_it_is_one_presets_alone(tmp_path: Path) -> No
 def test_a_protocols_name_is_a_plan_too() -> None:
     made = plan("success")
     assert (made.name, made.preset, made.protocol, made.overlap) == ("success", "", "success", None)
-    assert frozen(made, "success", protocol("success"), units(2), BY, "").overlap == 2
+    assert freeze(made, "success", protocol("success"), units(2), BY, "").overlap == 2
 
 
 # -- the pilot -------------------------------------------------------------------------------------------------
@@ -81,24 +81,24 @@ def test_a_protocols_name_is_a_plan_too() -> None:
 
 @pytest.mark.parametrize(("count", "pilot"), [(120, 20), (200, 20), (60, 10), (12, 2), (5, 1), (2, 0)])
 def test_a_small_sample_has_a_pilot_in_proportion_and_is_told(count: int, pilot: int) -> None:
-    made, told = sampled(plan(), units(count), exact=False)
+    made, told = mark_pilot(plan(), units(count), exact=False)
     assert sum(unit.pilot for unit in made) == pilot
     assert [unit.id for unit in made] == [unit.id for unit in units(count)]
     assert told == ([] if count >= 120 else [f"pilot: {pilot} of {count}, in proportion to 20 of 120"])
 
 
 def test_a_pilot_that_was_asked_for_is_exact() -> None:
-    assert sum(unit.pilot for unit in sampled(plan(pilot=3), units(5), exact=True).units) == 3
-    assert not any(unit.pilot for unit in sampled(plan(pilot=0), units(5), exact=True).units)
+    assert sum(unit.pilot for unit in mark_pilot(plan(pilot=3), units(5), exact=True).units) == 3
+    assert not any(unit.pilot for unit in mark_pilot(plan(pilot=0), units(5), exact=True).units)
     with pytest.raises(LabError, match="5 of 5 leaves nothing to rate after it"):
-        sampled(plan(pilot=5), units(5), exact=True)
+        mark_pilot(plan(pilot=5), units(5), exact=True)
 
 
 def test_what_has_gold_is_the_pilot_and_what_a_rule_answers_never() -> None:
     some = [*units(6), Unit("gold", gold=(Gold("", "f", "x"),)), Unit("rule", mechanical=(Gold("", "f", "x"),))]
-    made = sampled(plan(), some, exact=False).units
+    made = mark_pilot(plan(), some, exact=False).units
     assert [unit.id for unit in made if unit.pilot or unit.gold] == ["gold"]
-    made = sampled(plan(pilot=6), some, exact=True).units
+    made = mark_pilot(plan(pilot=6), some, exact=True).units
     chosen = {unit.id for unit in made if unit.pilot or unit.gold}
     assert len(chosen) == 6
     assert "gold" in chosen
@@ -107,15 +107,15 @@ def test_what_has_gold_is_the_pilot_and_what_a_rule_answers_never() -> None:
 
 def test_a_pilot_takes_whole_runs() -> None:
     some = [Unit(f"{run}-{step}", runs=(run,), step=step) for run in "abcd" for step in range(3)]
-    made = sampled(plan(pilot=4), some, exact=True).units
+    made = mark_pilot(plan(pilot=4), some, exact=True).units
     runs = [unit.runs[0] for unit in made if unit.pilot]
     assert sorted(runs) == sorted(run for run in set(runs) for _ in range(3))
 
 
 def test_a_bar_without_gold_holds_nobody_and_that_is_told() -> None:
-    assert any("nobody is held" in line for line in sampled(plan(bar=0.8), units(9), exact=False).told)
+    assert any("nobody is held" in line for line in mark_pilot(plan(bar=0.8), units(9), exact=False).messages)
     some = [*units(6), Unit("gold", gold=(Gold("", "f", "x"),))]
-    assert sampled(plan(bar=0.8), some, exact=False).told == []
+    assert mark_pilot(plan(bar=0.8), some, exact=False).messages == []
 
 
 # -- files -----------------------------------------------------------------------------------------------------
@@ -191,18 +191,18 @@ def test_a_consent_file_that_holds_nothing_is_refused(tmp_path: Path) -> None:
 
 def test_the_hash_of_a_study_follows_all_that_is_in_it_but_who_froze_it_and_when() -> None:
     asked = protocol("tdg")
-    first = frozen(plan(), "s", asked, units(3), BY, "2026-01-01T00:00:00.000000+00:00")
-    again = frozen(plan(), "s", asked, units(3), Actor("human", "P2"), "2027-01-01T00:00:00.000000+00:00")
+    first = freeze(plan(), "s", asked, units(3), BY, "2026-01-01T00:00:00.000000+00:00")
+    again = freeze(plan(), "s", asked, units(3), Actor("human", "P2"), "2027-01-01T00:00:00.000000+00:00")
     assert first.sha == again.sha
     assert differences(first, again) == []
     others = {
-        "seed 0 -> 1": frozen(plan(seed=1), "s", asked, units(3), BY, ""),
-        "overlap 3 -> 2": frozen(plan(overlap=2), "s", asked, units(3), BY, ""),
-        "units 3 -> 4": frozen(plan(), "s", asked, units(4), BY, ""),
-        "other units": frozen(plan(), "s", asked, [*units(2), Unit("x")], BY, ""),
-        "protocol tdg -> success": frozen(plan(), "s", protocol("success"), units(3), BY, ""),
-        "consent": frozen(plan(consent={"en": "May we?"}), "s", asked, units(3), BY, ""),
-        "bar none -> 0.8": frozen(plan(bar=0.8), "s", asked, units(3), BY, ""),
+        "seed 0 -> 1": freeze(plan(seed=1), "s", asked, units(3), BY, ""),
+        "overlap 3 -> 2": freeze(plan(overlap=2), "s", asked, units(3), BY, ""),
+        "units 3 -> 4": freeze(plan(), "s", asked, units(4), BY, ""),
+        "other units": freeze(plan(), "s", asked, [*units(2), Unit("x")], BY, ""),
+        "protocol tdg -> success": freeze(plan(), "s", protocol("success"), units(3), BY, ""),
+        "consent": freeze(plan(consent={"en": "May we?"}), "s", asked, units(3), BY, ""),
+        "bar none -> 0.8": freeze(plan(bar=0.8), "s", asked, units(3), BY, ""),
     }
     for said, other in others.items():
         assert other.sha != first.sha
@@ -213,18 +213,18 @@ def test_a_guide_that_changed_alone_is_another_version() -> None:
     from msgspec.structs import replace
 
     asked = protocol("tdg")
-    first = frozen(plan(), "s", asked, units(3), BY, "")
-    other = frozen(plan(), "s", replace(asked, guide={"en": "Otherwise."}), units(3), BY, "")
+    first = freeze(plan(), "s", asked, units(3), BY, "")
+    other = freeze(plan(), "s", replace(asked, guide={"en": "Otherwise."}), units(3), BY, "")
     assert other.sha != first.sha
     assert differences(first, other) == ["guide"]
 
 
 def test_people_read_a_title_in_their_language() -> None:
     asked = protocol("success")
-    assert frozen(plan("success"), "s", asked, units(1), BY, "").title == asked.title
-    assert frozen(plan("success", locale="zh-CN"), "s", asked, units(1), BY, "").title == asked.words["zh"]["title"]
+    assert freeze(plan("success"), "s", asked, units(1), BY, "").title == asked.title
+    assert freeze(plan("success", locale="zh-CN"), "s", asked, units(1), BY, "").title == asked.words["zh"]["title"]
 
 
 def test_an_owner_who_is_no_rater_is_refused() -> None:
     with pytest.raises(LabError, match="'u7', whose unit x is, is not among them"):
-        frozen(plan("fingertip-rating"), "s", protocol("personal-rating"), [Unit("x", owner="u7")], BY, "")
+        freeze(plan("fingertip-rating"), "s", protocol("personal-rating"), [Unit("x", owner="u7")], BY, "")

@@ -50,7 +50,7 @@ def test_a_file_of_ones_own_is_a_protocol(tmp_path: Path) -> None:
     assert one.id == "mine"
     assert [option.key for option in one.fields[0].options] == ["1", "2"]
     assert one.cases("de", one.fields[0], one.fields[0].options[0]) == ("1", "2")
-    assert one.guided("pt-BR") == "Faça."
+    assert one.guideline("pt-BR") == "Faça."
 
 
 def test_a_field_of_many_options_is_a_field(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_guides_example_of_many_options_is_a_protocol(tmp_path: Path) -> Non
     [text] = re.findall(r"^```yaml\n(title: What went wrong.*?)^```", guide, re.MULTILINE | re.DOTALL)
     one = protocol(str(write(tmp_path, text)))
     assert (one.fields[0].kind, one.fields[0].most) == ("many", 3)
-    assert one.fields[1].asked_where(["clarify", "stuck"])
+    assert one.fields[1].is_asked_for(["clarify", "stuck"])
     assert one.reason_words("zh")["slip"] == "一名标注者的疏忽"
     assert one.reason_words("en")["unseen"] == "It happens on a screen that one rater passed by"
     assert untranslated(one, "zh")

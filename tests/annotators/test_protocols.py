@@ -18,7 +18,7 @@ from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import Sheet
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
-from lab.studies.scale_entry import goes_on, top, typed
+from lab.studies.scale_entry import largest_number, may_continue, parse_digits
 
 NAMES = [
     "completion-rating", "decision-points", "demonstration", "disagreement-cause", "failure-mode-dac",
@@ -70,9 +70,9 @@ def test_a_protocol_is_whole_in_both_languages(name: str) -> None:
     assert set(one.guide) == {"en", "zh"}
     assert untranslated(one, "zh") == []
     assert untranslated(one, "fr")[0] == "guide"
-    assert re.search("[\u4e00-\u9fff]", one.guided("zh-Hans"))
-    assert not re.search("[\u4e00-\u9fff]", one.guided("en"))
-    assert one.guided("fr") == one.guided("en")
+    assert re.search("[\u4e00-\u9fff]", one.guideline("zh-Hans"))
+    assert not re.search("[\u4e00-\u9fff]", one.guideline("en"))
+    assert one.guideline("fr") == one.guideline("en")
     for key, words in one.words["zh"].items():
         assert re.search("[\u4e00-\u9fff]", words) or key.endswith((".A", ".B")), key
 
@@ -88,7 +88,7 @@ def test_every_choice_is_defined_and_one_digit_away(name: str) -> None:
             earlier = one.field(field.after) if field.after else None
             assert option.means or (earlier is not None and earlier.option(option.id)), (field.id, option.id)
         if field.kind == "interval" and field.id != "steps":
-            assert top(field) <= 100
+            assert largest_number(field) <= 100
 
 
 def test_a_translation_that_is_missing_is_named() -> None:
@@ -234,24 +234,36 @@ def test_every_step_of_a_scale_is_typed_as_it_reads(name: str, id: str) -> None:
     assert field.least is not None
     assert field.most is not None
     assert field.step is not None
-    reached = {typed(field, str(n)) for n in range(-1, 200)}
+    reached = {parse_digits(field, str(n)) for n in range(-1, 200)}
     every = {round(field.least + field.step * n, 9) for n in range(round((field.most - field.least) / field.step) + 1)}
     assert reached - {None} == every
     for typing in map(str, range(101)):  # two keys reach all but 10 and 100, and what goes on is ended by Enter
-        assert len(typing) + goes_on(field, typing) <= (3 if typing in ("10", "100") else 2)
+        assert len(typing) + may_continue(field, typing) <= (3 if typing in ("10", "100") else 2)
 
 
 def test_typed_digits_are_hundredths_below_one() -> None:
     score, completion = protocol("rubric").field("score"), protocol("completion-rating").field("completion")
     assert score is not None
     assert completion is not None
-    assert [typed(score, text) for text in ("85", "05", "0", "00", "5", "83", "x", "", "²")] == [
+    assert [parse_digits(score, text) for text in ("85", "05", "0", "00", "5", "83", "x", "", "²")] == [
         0.85, 0.05, 0.0, 0.0, 0.05, None, None, None, None
     ]  # fmt: skip
-    assert [typed(completion, text) for text in ("85", "07", "0", "00", "100", "101")] == [85, 7, 0, 0, 100, None]
+    assert [parse_digits(completion, text) for text in ("85", "07", "0", "00", "100", "101")] == [
+        85,
+        7,
+        0,
+        0,
+        100,
+        None,
+    ]
     five = Field("f", "?", "interval", least=1, most=5, step=1)
-    assert (typed(five, "5"), typed(five, "6"), typed(five, "0"), typed(five, "05")) == (5, None, None, None)
-    assert not any(goes_on(five, digit) for digit in "0123456789")
+    assert (parse_digits(five, "5"), parse_digits(five, "6"), parse_digits(five, "0"), parse_digits(five, "05")) == (
+        5,
+        None,
+        None,
+        None,
+    )
+    assert not any(may_continue(five, digit) for digit in "0123456789")
 
 
 def test_ratings_are_numbers_in_order_so_that_statistics_can_take_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotators.quiz import PASS, bar_of, quiz
+from annotators.quiz import PASS, pass_mark, quiz
 from lab.core.task import Persona
 from simulators import library
 
@@ -61,4 +61,4 @@ def test_wrong_answers_of_others_at_the_same_place_come_first() -> None:
 
 
 def test_the_bar_is_the_studys_own_where_it_names_one() -> None:
-    assert (bar_of(None), bar_of(0.5)) == (PASS, 0.5)
+    assert (pass_mark(None), pass_mark(0.5)) == (PASS, 0.5)

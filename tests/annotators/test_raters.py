@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from annotators.agreement.rater_sequence import pairs_before, sequence_of
 from annotators.rater_numbers import RaterNumbers
 from annotators.raters import raters_of
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.ids_and_clock import uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Assignment, Gold, Study, Target, Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, rated
 from tests.studies import frozen, label
@@ -39,9 +39,11 @@ def sheets(said: str, units: list[Unit] = UNITS) -> dict[str, dict[tuple[str, st
     return {unit.id: {("", "ok"): missing if one == "?" else one} for unit, one in zip(units, said, strict=True)}
 
 
-def numbers(store: Store, study: Study, how: How | None = None) -> dict[str, RaterNumbers]:
+def numbers(store: Store, study: Study, how: IntervalTerms | None = None) -> dict[str, RaterNumbers]:
     read = store.studies.study(study.id, study.version)
-    return {one.rater: one for one in raters_of(gathered(store, read, how) if how else gathered(store, read))}
+    return {
+        one.rater: one for one in raters_of(load_study_data(store, read, how) if how else load_study_data(store, read))
+    }
 
 
 @pytest.fixture
@@ -118,7 +120,7 @@ def test_answers_to_one_unit_are_no_pairs(store: Store) -> None:
     units = [Unit(f"u{at}", runs=(f"r{at}",), targets=(Target("a", "A"), Target("b", "B"))) for at in range(3)]
     said = {who: {unit.id: {("a", "state"): "y", ("b", "state"): "n"} for unit in units} for who in ("R1", "R2")}
     study = rated(store, units, nodes, said)
-    read = gathered(store, store.studies.study(study.id))
+    read = load_study_data(store, store.studies.study(study.id))
     own = sequence_of(read, read.people[0])
     later, before = pairs_before(own, 1)
     assert [(int(own.code[one]), int(own.code[other])) for one, other in zip(later, before, strict=True)] == [
@@ -271,6 +273,6 @@ def test_every_number_has_an_interval_or_says_why_not(three: dict[str, RaterNumb
 
 def test_the_bootstrap_is_the_same_with_the_same_seed(store: Store) -> None:
     study = rated(store, UNITS, ASKED, {who: sheets(one) for who, one in SAID.items()})
-    how = How("bootstrap", resamples=200, seed=3)
+    how = IntervalTerms("bootstrap", resamples=200, seed=3)
     assert numbers(store, study, how) == numbers(store, study, how)
     assert numbers(store, study, how)["R3"].rest.resamples in (200, None)

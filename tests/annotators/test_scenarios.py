@@ -123,6 +123,6 @@ def test_what_forks_mean_stays_while_a_graph_is_edited() -> None:
     tdg = load_task(library.tasks()["calendar_to_mail"]).tdg
     edited = design_outline.add(tdg, TdgNode("more", "More"), "begin")
     edited = design_outline.move(edited, "read_day", 1)
-    edited = design_outline.follow(edited, "finish", ["more"])
-    edited = design_outline.change(edited, "more", TdgNode("most", "Most"))
+    edited = design_outline.set_predecessors(edited, "finish", ["more"])
+    edited = design_outline.replace_node(edited, "more", TdgNode("most", "Most"))
     assert design_outline.remove(edited, "most").forks == "all"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotators.protocols import protocol
-from annotators.settled import settled
+from annotators.settled import settled_marks
 from lab.core.adjudication import Settlement, SignedSettlement
 from lab.core.errors import LabError
 from lab.core.label import Label
@@ -41,7 +41,7 @@ def rows(of: Protocol, by: str, answers: dict[str, Any], about: Unit = OPEN_PAY,
 
 
 def marks(of: Protocol, about: Unit, *labels: list[Label]) -> Any:
-    found = settled(study([about], of), [about], [one for some in labels for one in some])
+    found = settled_marks(study([about], of), [about], [one for some in labels for one in some])
     return found[0][1] if found else None
 
 
@@ -82,7 +82,7 @@ def test_a_rubric_settles_the_weighted_mean_of_its_criteria_for_the_hybrid_score
     assert marks(RUBRIC, about, two) is None, "a criterion that nobody rated leaves the run unscored"
     what = Settlement("asked", "score", "adjudicator", 1.0, reason="she was")
     decided = {("u1", FieldReference("asked", "score")): SignedSettlement("u1", what, Actor("human", "A1"), "")}
-    found = settled(study([about], RUBRIC), [about], [*one, *two], decided)
+    found = settled_marks(study([about], RUBRIC), [about], [*one, *two], decided)
     assert found[0][1].marks == {"llm": pytest.approx((3 * 0.75 + 1) / 4)}
 
 
@@ -127,7 +127,7 @@ def test_what_no_metric_reads_and_two_units_of_one_run_are_refused() -> None:
     two = [unit("u1", runs=("r",)), unit("u2", runs=("r",))]
     said = [*rows(NODES, "R1", {"open": "completed"}, two[0]), *rows(NODES, "R1", {"open": "completed"}, two[1])]
     with pytest.raises(LabError, match="is about run r, as study trial v1, unit u1 is"):
-        settled(study(two, NODES), two, said)
+        settled_marks(study(two, NODES), two, said)
 
 
 def adjudicated(about: Unit, target: str, value: Any, field: str = "state", **more: Any) -> dict[Any, SignedSettlement]:
@@ -144,20 +144,20 @@ def test_what_was_adjudicated_stands_in_place_of_the_majority_at_the_steps_of_wh
     plan = study([OPEN_PAY], NODES)
 
     def nodes(decided: dict[Any, SignedSettlement]) -> Any:
-        found = settled(plan, [OPEN_PAY], said, decided)
+        found = settled_marks(plan, [OPEN_PAY], said, decided)
         return found[0][1].nodes if found else None
 
     assert nodes({}) == {"open": None, "pay": None}
     assert nodes(adjudicated(OPEN_PAY, "open", "completed")) == {"open": 2, "pay": None}
     assert nodes(adjudicated(OPEN_PAY, "open", None, reason_missing="cannot_judge")) == {"pay": None}
     nobody = adjudicated(OPEN_PAY, "open", "completed")
-    assert settled(plan, [OPEN_PAY], [], nobody)[0][1].nodes == {"open": 1}
+    assert settled_marks(plan, [OPEN_PAY], [], nobody)[0][1].nodes == {"open": 1}
 
 
 def test_a_rule_is_stronger_than_who_adjudicates_and_pilots_still_count_for_nothing() -> None:
     ruled = unit(targets=OPEN_PAY.targets, mechanical=(Gold("open", "state", "not_completed"),))
     decided = adjudicated(ruled, "open", "completed")
-    found = settled(study([ruled], NODES), [ruled], rows(NODES, "R1", {"pay": ("completed", 3)}, ruled), decided)
+    found = settled_marks(study([ruled], NODES), [ruled], rows(NODES, "R1", {"pay": ("completed", 3)}, ruled), decided)
     assert found[0][1].nodes == {"open": None, "pay": 3}
     pilot = unit(targets=OPEN_PAY.targets, pilot=True)
-    assert settled(study([pilot], NODES), [pilot], [], adjudicated(pilot, "open", "completed")) == []
+    assert settled_marks(study([pilot], NODES), [pilot], [], adjudicated(pilot, "open", "completed")) == []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotators.papers.pspa.tdg import align, first_path, fulfilled
+from annotators.papers.pspa.tdg import align, first_path, fulfilled_nodes
 from lab.core.task import Tdg, TdgNode
 
 F = "flexible"
@@ -78,8 +78,8 @@ def test_any_whole_path_completes_a_node_that_holds_paths() -> None:
     tdg = chain(
         node("way", "fixed", (), [node("a1"), node("a2")], [node("b1"), node("b2")]), node("end", "fixed", ["way"])
     )
-    assert fulfilled(tdg, steps(a1=0, a2=None, b1=1, b2=None, end=2)) == {"a1", "b1"}
-    assert fulfilled(tdg, steps(a1=0, a2=3, b1=1, b2=None, end=2)) == {"a1", "a2", "b1", "way", "end"}
+    assert fulfilled_nodes(tdg, steps(a1=0, a2=None, b1=1, b2=None, end=2)) == {"a1", "b1"}
+    assert fulfilled_nodes(tdg, steps(a1=0, a2=3, b1=1, b2=None, end=2)) == {"a1", "a2", "b1", "way", "end"}
 
 
 def test_what_a_node_with_paths_requires_its_paths_require() -> None:
@@ -89,7 +89,7 @@ def test_what_a_node_with_paths_requires_its_paths_require() -> None:
 
 def test_a_requirement_that_goes_in_a_circle_or_leads_nowhere() -> None:
     circle = Tdg((node("a", "fixed", ["b"]), node("b", "fixed", ["a"]), node("c", "fixed", ["gone"])))
-    assert fulfilled(circle, steps(a=0, b=1, c=2)) == {"c"}
+    assert fulfilled_nodes(circle, steps(a=0, b=1, c=2)) == {"c"}
 
 
 def test_paths_within_paths() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotators.papers.pspa.tdg import align, fulfilled
+from annotators.papers.pspa.tdg import align, fulfilled_nodes
 from lab.core.task import Tdg
 from tests.annotators.test_tdg import F, chain, node, steps
 
@@ -58,25 +58,25 @@ def test_of_required_nodes_on_two_paths_of_a_node_one_will_do() -> None:
     inner = node("in", "fixed", (), [node("y")], [node("z")])
     way = node("way", "fixed", (), [node("a1"), node("a2")], [node("b1")], [inner])
     tdg = chain(way, node("end", "fixed", ["a2", "b1", "z"]))
-    assert "end" in fulfilled(tdg, steps(b1=0, end=1))
-    assert "end" in fulfilled(tdg, steps(z=0, end=1))
-    assert "end" not in fulfilled(tdg, steps(a1=0, y=0, end=1))
+    assert "end" in fulfilled_nodes(tdg, steps(b1=0, end=1))
+    assert "end" in fulfilled_nodes(tdg, steps(z=0, end=1))
+    assert "end" not in fulfilled_nodes(tdg, steps(a1=0, y=0, end=1))
 
 
 def test_required_nodes_of_one_path_are_all_required() -> None:
     """One after the other, one holding the other, both in one path, beside every path, or where a fork means all."""
     edges = (("a", "b"), ("b", "c"))
     row = Tdg((node("a"), node("b"), node("c", "fixed", ["a", "b"])), edges)
-    assert "c" not in fulfilled(row, steps(b=0, c=1))
+    assert "c" not in fulfilled_nodes(row, steps(b=0, c=1))
     held = chain(node("way", "fixed", (), [node("a1"), node("a2")], [node("b")]), node("c", "fixed", ["way", "a1"]))
-    assert "c" not in fulfilled(held, steps(b=0, c=1))
+    assert "c" not in fulfilled_nodes(held, steps(b=0, c=1))
     inside = chain(node("way", "fixed", (), [node("a1"), node("a2")], [node("b")]), node("c", "fixed", ["a1", "a2"]))
-    assert "c" not in fulfilled(inside, steps(a1=0, c=1))
+    assert "c" not in fulfilled_nodes(inside, steps(a1=0, c=1))
     beside = Tdg((node("a"), node("b"), node("c", "fixed", ["a", "b"])))
-    assert "c" not in fulfilled(beside, steps(a=0, c=1))
+    assert "c" not in fulfilled_nodes(beside, steps(a=0, c=1))
     fork = (("s", "a"), ("s", "b"), ("a", "c"), ("b", "c"))
     every = Tdg((node("s"), node("a"), node("b"), node("c", "fixed", ["a", "b"])), fork, "all")
-    assert "c" not in fulfilled(every, steps(s=0, a=0, c=1))
+    assert "c" not in fulfilled_nodes(every, steps(s=0, a=0, c=1))
 
 
 def test_a_fork_of_any_and_one_of_all() -> None:

@@ -15,7 +15,7 @@ from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Label
-from lab.core.study import Given, Gold, Study, Target, Unit
+from lab.core.study import Gold, Study, Target, Unit, UnitText
 from lab.core.task import Actor
 
 A: dict[str, Any] = {"method": "ours", "instructions": ["Order tea", "Book a train"]}
@@ -40,15 +40,15 @@ def test_two_sets_of_instructions_stand_side_by_side_and_their_methods_are_hidde
     first, second = made("pairwise-sets", write(tmp_path, SETS, "", bare))
     assert first.id == "u1-1"
     assert first.given == (
-        Given("The person", "31, at sea"),
-        Given("Instructions", items=("Order tea", "Book a train"), side="A"),
-        Given("Instructions", items=("Search tea",), side="B"),
+        UnitText("The person", "31, at sea"),
+        UnitText("Instructions", items=("Order tea", "Book a train"), side="A"),
+        UnitText("Instructions", items=("Search tea",), side="B"),
     )
     assert first.hidden == {"A": "ours", "B": "static"}
     assert first.clustered == "u1"
     assert (first.pilot, first.gold) == (False, ())
     assert (second.id, second.clustered, second.hidden) == ("line-2", "line-2", {})
-    assert second.given[:2] == (Given("Home", "a boat"), Given("Habits", "tea at five"))
+    assert second.given[:2] == (UnitText("Home", "a boat"), UnitText("Habits", "tea at five"))
 
 
 def test_two_texts_are_compared_and_their_source_is_hidden(tmp_path: Path) -> None:

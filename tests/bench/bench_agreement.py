@@ -33,11 +33,11 @@ from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.fields import ratings_of
 from annotators.agreement.intervals import draws, estimate
 from annotators.agreement.ratings import Ratings
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.codec import encode
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Assignment, Study, Target, Unit, sample_sha
-from lab.studies.study_data import agreed, gathered
+from lab.studies.study_data import load_study_data, study_agreements
 from store.progress_tables import TRIGGERS
 from store.store import Store
 
@@ -120,7 +120,7 @@ def five(ratings: Ratings) -> dict[str, Callable[[], AdditiveStatistic]]:
 
 def ours(ratings: Ratings) -> tuple[float, dict[str, tuple[float, float, float]]]:
     """Seconds for five intervals from RESAMPLES resamples, and each value with its ends."""
-    how = How("bootstrap", resamples=RESAMPLES, seed=1)
+    how = IntervalTerms("bootstrap", resamples=RESAMPLES, seed=1)
     began = time.perf_counter()
     found = {name: estimate(make(), how) for name, make in five(ratings).items()}
     took = time.perf_counter() - began
@@ -139,7 +139,7 @@ def measured(path: Path, theirs: int) -> dict[str, Any]:
     began = time.perf_counter()
     with Store.open(path, readonly=True) as store:
         study = store.studies.study("s")
-        studied = gathered(store, study)
+        studied = load_study_data(store, study)
         read = time.perf_counter() - began
         ratings = ratings_of(studied, "well")
         arrays = time.perf_counter() - began
@@ -215,7 +215,7 @@ def openings(large: Path, small: Path, times: int) -> dict[str, float]:
 def _opened(path: Path) -> float:
     began = time.perf_counter()
     with Store.open(path, readonly=True) as store:
-        assert agreed(store, store.studies.study("s"))[0].value is not None
+        assert study_agreements(store, store.studies.study("s"))[0].value is not None
     return time.perf_counter() - began
 
 

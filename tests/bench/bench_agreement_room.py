@@ -58,7 +58,7 @@ def room(app: LabApp) -> bool:
 def both(app: LabApp) -> bool:
     """Whether pairs and grid are there."""
     assert isinstance(app.screen, AgreementScreen)
-    return app.screen.beneath.grid.filled and app.screen.beneath.pairs.count > 1
+    return app.screen.beneath.grid.has_cells and app.screen.beneath.pairs.count > 1
 
 
 async def _beat(stalls: list[float]) -> None:

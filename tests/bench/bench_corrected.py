@@ -32,8 +32,8 @@ from annotators.agreement.ratings import Floats
 from annotators.validation.label_queue import doubt_of_confidence, inclusion, label_queue
 from annotators.validation.prediction_powered import (
     LabelledUnits,
-    corrected,
     corrected_difference,
+    corrected_estimate,
     labelled_units,
     powered_mean,
 )
@@ -137,7 +137,7 @@ def measured(cell: Cell, replications: int, seed: int) -> dict[str, Any]:
             people.add(found.people, true)
             continue
         units = study(dice, cell, seed=at)
-        both = corrected(units)
+        both = corrected_estimate(units)
         ours.add(both.corrected, cell.rate)
         people.add(both.people, cell.rate)
         if units.probability is None:

@@ -28,7 +28,7 @@ from annotators.agreement.additive import Estimate
 from annotators.agreement.coefficients import fleiss_kappa
 from annotators.agreement.intervals import estimate
 from annotators.agreement.ratings import Ratings
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 
 KAPPAS, SHARES = (0.4, 0.7, 0.9), (0.5, 0.8, 0.95)
 TRACES, NODES, RATERS = 100, (4, 12), 3
@@ -116,11 +116,11 @@ class Tally:
         }
 
 
-def cell(world: str, kappa: float, share: float, replications: int, seed: int, how: How) -> dict[str, object]:
+def cell(world: str, kappa: float, share: float, replications: int, seed: int, how: IntervalTerms) -> dict[str, object]:
     by_trace, by_nodes = Tally(kappa), Tally(kappa)
     for study in studies(world, kappa, share, replications, seed):
         by_trace.add(estimate(fleiss_kappa(study), how))
-        by_nodes.add(estimate(fleiss_kappa(by_node(study)), How()))
+        by_nodes.add(estimate(fleiss_kappa(by_node(study)), IntervalTerms()))
     return {
         "world": world, "kappa": kappa, "yes": share, **by_trace.shares(), "by_node": by_nodes.shares()["covered"],
     }  # fmt: skip
@@ -134,7 +134,7 @@ def main() -> int:
     parser.add_argument("--bootstrap", type=int, default=0, metavar="N", help="BCa of N resamples, not the jackknife-t")
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
-    how = How("bootstrap", resamples=args.bootstrap, seed=args.seed) if args.bootstrap else How()
+    how = IntervalTerms("bootstrap", resamples=args.bootstrap, seed=args.seed) if args.bootstrap else IntervalTerms()
     start = time.perf_counter()
     rows = []
     for world in WORLDS if args.world == "all" else [args.world]:

@@ -32,7 +32,7 @@ from PIL import Image, ImageDraw
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from lab.core.run_records import Blob, Imported, numbered  # noqa: E402
+from lab.core.run_records import Blob, Imported, number_events  # noqa: E402
 from lab.core.step import Action, Observation, Proposed  # noqa: E402
 from lab.core.task import Actor, Task  # noqa: E402 - the project is found by path, so that no installation is measured
 from lab.core.trace import AnyEvent, Ended, Started, Step  # noqa: E402
@@ -147,7 +147,7 @@ def made_run(i: int, steps: int = 20) -> Imported:
     events: list[AnyEvent] = [Started(trace=f"{i:032x}", task=Task(f"t{i}", "general"), agent=Actor("script", "rule"))]
     before = Observation(size=(1080, 2400), tree=tree)
     events += [Step(index=k, proposed=Proposed(Action("click", at=(k, k))), before=before) for k in range(steps)]
-    return Imported(numbered([*events, Ended(status="completed", score=1.0)]), {"": Blob(b"", "x")}, [])
+    return Imported(number_events([*events, Ended(status="completed", score=1.0)]), {"": Blob(b"", "x")}, [])
 
 
 def read_times(others: list[int], reads: int) -> list[dict[str, Any]]:

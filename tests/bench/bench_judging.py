@@ -125,7 +125,7 @@ def measured(llm: Llm, job: JudgingJob, executor: ModelExecutor, parts: Mapping[
 
     before = {name: _processor(pid) for name, pid in parts.items()}
     began = time.perf_counter()
-    done = job.go(llm, tell, executor)
+    done = job.run(llm, tell, executor)
     seconds = time.perf_counter() - began
     processor = {
         name: sum(spent - before[name].get(one, 0.0) for one, spent in _processor(pid).items())

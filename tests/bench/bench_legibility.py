@@ -29,7 +29,7 @@ from PIL import Image
 from lab.core.ui_tree import UiTree
 from screens.mirror.fit import Fit
 from screens.mirror.glyphs import TAIL, glyphs, width_of
-from screens.mirror.overlay import saying
+from screens.mirror.overlay import tree_texts
 from screens.mirror.painter import PaintedPhone, Painter
 from screens.mirror.reading import LocatedText
 from screens.mirror.shot import MirrorShot, MirrorView
@@ -105,7 +105,7 @@ def count(screens: list[tuple[str, Image.Image, UiTree]], view: MirrorView, miss
         where = painted.fit
         assert where is not None
         lines = _lines(painted, painter)
-        stated = [said for said in saying(tree, image.size).said if not said.sure]
+        stated = [said for said in tree_texts(tree, image.size).texts if not said.sure]
         total = total._replace(stated=total.stated + len(stated))
         seen = {found.said for found in painter.reading.shown}
         missed.extend(f"{name}: not found: {said.text!r} {tuple(said.box)}" for said in stated if said not in seen)

@@ -24,9 +24,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from annotators.papers.measurement import measured
+from annotators.papers.measurement import measure_groups
 from annotators.papers.metrics import PAPERS, MetricTerms, context_of, measures
-from lab.core.run_records import Imported, Verdict, numbered
+from lab.core.run_records import Imported, Verdict, number_events
 from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Branch, InformationUnit, Persona, Task, Tdg, TdgNode
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Started, Step
@@ -101,7 +101,7 @@ def run(id: int, of: Task, who: Actor, attempt: int, dice: random.Random, shown:
     events.append(Ended(status="completed", score=score, ms=1000.0 * (STEPS_A_RUN + 1)))
     rated = {"total_information_units": 3, "correctly_used_units": 1, "irr_percentage": 33}
     verdicts = [Verdict("result", score), Verdict("irr", 33, extra={**rated, "evaluation_method": "llm_analysis"})]
-    return Imported(numbered(events), {}, verdicts)
+    return Imported(number_events(events), {}, verdicts)
 
 
 def runs(steps: int) -> Iterator[Imported]:
@@ -158,7 +158,7 @@ def main() -> int:
         for _ in range(args.rounds):
             sides["reading"].append(seconds(lambda: [sum(1 for _ in store.runs.events(id)) for id in ids]))
             sides["cases"].append(seconds(lambda: list(store.runs.measured())))
-            sides["metrics"].append(seconds(lambda: measured(list(store.runs.measured()), ("agent",))))
+            sides["metrics"].append(seconds(lambda: measure_groups(list(store.runs.measured()), ("agent",))))
         cases = list(store.runs.measured())
         parts = {
             name: round(seconds(lambda m=measure: m(cases, context_of(cases, MetricTerms()))), 3)  # type: ignore[misc]

@@ -56,7 +56,7 @@ def _textual_takes_fewer_calls() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_key_is_a_slip(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests press the next key at once; those of the moment after another thing came up set its length, and a clock."""
-    monkeypatch.setattr("screens.slip.SLIP", 0.0)
+    monkeypatch.setattr("screens.slip.GUARD_SECONDS", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.protocol import Field
 from lab.core.settings import Settings
 from lab.core.study import Unit
@@ -19,7 +19,7 @@ from lab.runs.spec import Spec
 from lab.studies.design_drafts import chained
 from lab.studies.play_session import Participation
 from screens.app import LabApp
-from screens.launcher import demonstration as recorded
+from screens.launcher import new_recording as recorded
 from screens.launcher import task_spec
 from screens.navigation import Opening
 from simulators import library
@@ -95,7 +95,7 @@ def verifying(store: Store) -> LabApp:
     design = Design(chained([TdgNode("menu", "Look at the menu"), TdgNode("order", "Order tea")]))
     draft = first_draft(subject_of(task), Actor("human", "D1"), design)
     store.designs.append(draft)
-    store.designs.append(following(draft, "submit", Actor("human", "D1")))
+    store.designs.append(next_revision(draft, "submit", Actor("human", "D1")))
     return at("author", trace_id=WHOLE, person="D2")(store)
 
 

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from textual._compositor import Compositor
 from textual.strip import Strip
 
-from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.run_records import Blob, Imported, Verdict, number_events
 from lab.core.step import Action, Decision, Observation, Prompt, Proposed, Question, Reply
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
@@ -128,7 +128,7 @@ def whole_run(trace: str = WHOLE, *, hostile: bool = False) -> Imported:
               checks=(("large chosen", True), ("remark kept", True), ("nothing paid", True), ("basket shown", False))),
     ]  # fmt: skip
     verdicts = [Verdict("success", True, HOSTILE if hostile else "The basket holds the right dish.")]
-    return Imported(numbered(events), blobs, verdicts)
+    return Imported(number_events(events), blobs, verdicts)
 
 
 def bare_run(trace: str = BARE) -> Imported:
@@ -147,14 +147,14 @@ def bare_run(trace: str = BARE) -> Imported:
         *(Step(index=i, proposed=Proposed(action, f"Step {i + 1} of the plan."), before=Observation(size=(1080, 2400)))
           for i, action in enumerate(steps)),
     ]  # fmt: skip
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def waiting_run(trace: str = WAITING) -> list[AnyEvent]:
     """A run of this program's own that stands at an unanswered question."""
     task = Task("sleep", "proactive", "Turn the alarm off")
     ask = Proposed(Action("ask_user", text="Tomorrow is a holiday. Turn the alarm off?"), "No school tomorrow.")
-    return numbered(
+    return number_events(
         [
             Started(trace=trace, task=task, agent=AGENT, user=PERSON, at=stamp(100)),
             Step(index=0, proposed=Proposed(Action("open_app", app="Clock"), "I look at the alarms.")),
@@ -173,7 +173,7 @@ def asking_run(trace: str = ASKING) -> Imported:
         Step(index=0, proposed=ask, question=question, reply=reply),
         Ended(status="completed"),
     ]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def long_run(steps: int, trace: str = LONG) -> Imported:
@@ -187,7 +187,7 @@ def long_run(steps: int, trace: str = LONG) -> Imported:
         action = Action("click", (270, 220 + 170 * (i % 3)))
         events.append(Step(index=i, before=seen[i % 4], proposed=Proposed(action, f"Tap number {i + 1}.")))
     events.append(Ended(status="budget", final=seen[0]))
-    return Imported(numbered(events), {blob.sha256: blob for blob in blobs}, [])
+    return Imported(number_events(events), {blob.sha256: blob for blob in blobs}, [])
 
 
 _READ: WeakKeyDictionary[Compositor, tuple[int, list[Strip], str]] = WeakKeyDictionary()

@@ -20,7 +20,7 @@ from screens.agreement.agreement import AgreementScreen
 from screens.annotate.annotate import AnnotateScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
-from screens.navigation import OF_STUDY, Opening
+from screens.navigation import RESULT_ROOMS, Opening
 from screens.raters.raters import RatersScreen
 from screens.study_progress.study_progress import ProgressScreen
 from store.store import Store
@@ -92,7 +92,7 @@ class SharedApp:
         screen.query("ToastHolder").remove()  # without its toast each keeps its rows, and the next stands below them
         if isinstance(screen, AnnotateScreen):
             screen._leave()
-            screen.beside.study = None  # what is unfolded beside one study is not so beside the next
+            screen.unit_pane.study = None  # what is unfolded beside one study is not so beside the next
         elif isinstance(screen, AuthorScreen):
             screen.form.close()
             screen.session = None
@@ -165,7 +165,7 @@ class SharedApps:
     async def _clear_away(self, but: SharedApp) -> None:
         """Ends the other apps that look by themselves what is new in a file: theirs is gone."""
         for key, shared in list(self._apps.items()):
-            if shared is not but and shared.opening.screen in OF_STUDY:
+            if shared is not but and shared.opening.screen in RESULT_ROOMS:
                 del self._apps[key]
                 await shared.end()
 

@@ -114,12 +114,12 @@ async def _one_that_goes_is_told_above_the_open_question_and_the_run_ends_at_a_k
 
 def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
     shelf = DeviceList("devices", chosen="R58")
-    shelf.found([("R58", "device", "Pixel"), ("E1", "offline", "")])
+    shelf.set_phones([("R58", "device", "Pixel"), ("E1", "offline", "")])
     assert [row.serial for row in shelf.rows] == ["embedded", "E1", "R58"]
     since = shelf.rows[2].since
-    shelf.found([("R58", "device", "Pixel")])
+    shelf.set_phones([("R58", "device", "Pixel")])
     assert shelf.rows[1].since == since
-    shelf.found([])
+    shelf.set_phones([])
     assert [(row.serial, row.state) for row in shelf.rows] == [("embedded", "device"), ("R58", "gone")]
     assert isinstance(shelf.rows[1], DeviceRow)
 
@@ -127,7 +127,7 @@ def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
 def test_phones_of_one_model_are_told_apart_in_little_room() -> None:
     shelf = DeviceList("devices")
     phones = [(f"127.0.0.1:{port}", "device", "Lantern One") for port in (5601, 5603)]
-    shelf.found([*phones, ("adb-R58M12345-x1y2z3._adb-tls-connect._tcp", "offline", "")])
+    shelf.set_phones([*phones, ("adb-R58M12345-x1y2z3._adb-tls-connect._tcp", "offline", "")])
     shelf.chosen = phones[0][0]
     for width in (23, 37, 60):
         lines = [shelf.paint(index, width) for index in range(1, 4)]
@@ -138,7 +138,7 @@ def test_phones_of_one_model_are_told_apart_in_little_room() -> None:
 
 def test_how_long_a_phone_is_on_the_line_is_not_told_as_how_long_its_run_is_live() -> None:
     shelf = DeviceList("devices")
-    shelf.found([("R58", "device", "Pixel")])
+    shelf.set_phones([("R58", "device", "Pixel")])
     assert shelf.paint(1, 60).plain.endswith("○ ready 0:00")
     shelf.busy = "R58"
     assert shelf.paint(1, 60).plain.endswith("● live")

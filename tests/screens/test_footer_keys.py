@@ -26,7 +26,7 @@ from textual.widgets import Input
 from lab.core.last_choices import choices_file
 from lab.core.screen_clock import Clock
 from screens.app import LabApp
-from screens.key_names import character
+from screens.key_names import typed_character
 from screens.keymap import named_bindings
 from screens.live.choices import Choices
 from screens.mirror.mirror import Mirror
@@ -132,7 +132,7 @@ async def rested(app: LabApp) -> None:
 
 def busy(app: LabApp) -> bool:
     """Whether anything is still read, pressed or drawn; who is to choose has looked at the choices for long enough."""
-    if any(not worker.is_finished for worker in app.workers) or not app.typed_out or not app.screen.is_mounted:
+    if any(not worker.is_finished for worker in app.workers) or not app.idle or not app.screen.is_mounted:
         return True
     unready = False
     for widget in app.screen.walk_children():  # once: to ask for each class takes as long as to paint
@@ -164,10 +164,10 @@ def _painted(mirror: Mirror) -> bool:
 
 
 async def send(app: LabApp, key: str) -> None:
-    app.post_message(events.Key(key, character(key) or None))
+    app.post_message(events.Key(key, typed_character(key) or None))
     for _ in range(PATIENCE):
         await app_at_rest(app)
-        if app.typed_out or not app.is_running:
+        if app.idle or not app.is_running:
             return
         await asyncio.sleep(0.005)
 

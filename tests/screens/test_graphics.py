@@ -27,7 +27,7 @@ from lab.core.settings import Settings
 from screens.app import LabApp
 from screens.mirror.marks import PhoneMark
 from screens.mirror.picture_codes import fit_cells, iterm2_codes, kitty_codes, marked, picture_cells, sixel_codes
-from screens.mirror.terminal_graphics import GraphicsSupport, TerminalGraphics, choose, read_answer
+from screens.mirror.terminal_graphics import GraphicsSupport, TerminalGraphics, graphics_for, read_answer
 from screens.mirror.terminal_picture import PictureArea
 from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
@@ -73,7 +73,7 @@ def test_a_terminals_answer_is_read(said: bytes, can: GraphicsSupport, best: str
 
 
 def test_without_a_terminal_characters_are_chosen() -> None:
-    assert choose("auto").kind == choose("cells").kind == "cells"
+    assert graphics_for("auto").kind == graphics_for("cells").kind == "cells"
 
 
 def test_marks_stand_on_the_picture_in_the_phones_pixels() -> None:

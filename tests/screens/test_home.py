@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from lab.cli.author import find_task
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Started
@@ -160,7 +160,7 @@ async def test_ten_thousand_runs_are_read_a_page_at_a_time(store: Store, setting
             Started(trace=f"run{i:05d}", task=task, agent=Actor("script", "rule")),
             Ended(status="failed"),
         ]
-        store.runs.add(Imported(numbered(events), {}, []))
+        store.runs.add(Imported(number_events(events), {}, []))
     app = LabApp(store, settings)
     async with app.run_test() as pilot:
         await until(pilot, lambda: runs(app).count == PAGE)
@@ -251,7 +251,7 @@ async def test_author_opens_beside_a_finished_run_before_a_newer_open_one(
             replace(first, task=task),
             *(event for event in made.events[1:] if ended or not isinstance(event, Ended)),
         ]
-        store.runs.add(made._replace(events=numbered(events)))
+        store.runs.add(made._replace(events=number_events(events)))
     assert store.runs.of_task(task.id)[0] == LATER
     app = LabApp(store, replace(settings, person="D1"))
     async with app.run_test(size=(120, 40)) as pilot:

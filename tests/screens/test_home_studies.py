@@ -9,7 +9,7 @@ from textual.widgets import Input, Markdown
 
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
@@ -32,7 +32,12 @@ async def test_a_study_stands_above_the_runs_with_what_is_done_and_left(full: St
         studies = app.screen.query_one(StudyTable)
         await until(pilot, lambda: studies.count == 1)
         row = studies.rows[0]
-        assert (row.mine and row.mine.done, row.mine and row.mine.dealt, row.line.done, row.line.dealt) == (1, 3, 1, 6)
+        assert (
+            row.own_progress and row.own_progress.done,
+            row.own_progress and row.own_progress.dealt,
+            row.line.done,
+            row.line.dealt,
+        ) == (1, 3, 1, 6)
         assert row.state == "2 left"
         studies.focus()
         await until(pilot, lambda: "1 of 3 done" in studies.next_words())
@@ -78,7 +83,7 @@ async def test_what_there_is_most_of_has_most_rows_and_an_empty_pane_a_line(
         for number in range(60):
             task = Task(f"task{number:05d}", "general", "", "Do it.")
             began = Started(trace=f"run{number:05d}", task=task, agent=Actor("script", "rule"))
-            store.runs.add(Imported(numbered([began, Ended(status="failed")]), {}, []))
+            store.runs.add(Imported(number_events([began, Ended(status="failed")]), {}, []))
         for id in ("first", "second"):
             frozen(store, [unit("u1"), unit("u2")], id=id)
         await pilot.press("f11", "f2")
@@ -182,11 +187,11 @@ async def test_a_shows_a_studys_agreement_and_its_sister_rooms_show_the_same_stu
         await until(pilot, lambda: "a: its agreement" in studies.next_words())
         await pilot.press("a")
         await until(pilot, lambda: app.current_mode == "agreement")
-        assert app.read == second
+        assert app.results_study == second
         for key, room in (("f7", "adjudicate"), ("f8", "raters"), ("f6", "agreement")):
             await pilot.press(key)
             await until(pilot, lambda room=room: app.current_mode == room)
-            assert app.reads[room] == second.name  # type: ignore[index]
+            assert app.shown_studies[room] == second.name  # type: ignore[index]
 
 
 async def test_enter_on_a_study_with_nothing_to_answer_shows_its_agreement(full: Store, until: Until) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
-from lab.core.study import Given, Target, Unit
+from lab.core.study import Target, Unit, UnitText
 from lab.core.task import Actor, InformationUnit, Task, Tdg, TdgNode
 from lab.core.trace import Ended, Forked, Started
 from screens.adjudicate.adjudicate import AdjudicateScreen
@@ -60,10 +60,10 @@ async def test_a_design_that_was_sent_back(store: Store, until: Until, language:
     task = store.runs.task(WHOLE)
     made = Design(Tdg((TdgNode("n", "N"),)), units=(InformationUnit("u", "U", value.text, "Lab", "answer"),))
     store.designs.append(draft := first_draft(subject_of(task), P1, made))
-    store.designs.append(draft := following(draft, "submit", P1))
+    store.designs.append(draft := next_revision(draft, "submit", P1))
     marks = {"units/u": objected.text, "tdg/n": ""}
-    store.designs.append(draft := following(draft, "review", P2, marks=marks))
-    store.designs.append(following(draft, "object", P2, note=told.text))
+    store.designs.append(draft := next_revision(draft, "review", P2, marks=marks))
+    store.designs.append(next_revision(draft, "object", P2, note=told.text))
     app: Any = LabApp(store, Settings(bell=False, overlay=False, person="P1"), Opening("author", WHOLE, task=task))
     async with app.run_test(size=sizes[0]) as pilot:
         await until(pilot, lambda: isinstance(app.screen, AuthorScreen) and app.screen.footage.view is not None)
@@ -104,11 +104,11 @@ async def test_what_a_fork_does_otherwise(store: Store, until: Until, language: 
     told = words(language, 5000 if language == "zh" else 9000, 0)  # longer than the widest terminal is large
     task = Task("long", "general", "Do it", "Do it")
     store.runs.add(
-        Imported(numbered([Started(trace=WHOLE, task=task, agent=AGENT), Ended(status="completed")]), {}, [])
+        Imported(number_events([Started(trace=WHOLE, task=task, agent=AGENT), Ended(status="completed")]), {}, [])
     )
     forked = Forked(0, 0, (("reply", told.text),), P1)
     child = Started(trace=BARE, task=task, agent=AGENT, parent=WHOLE, forked=forked)
-    store.runs.add(Imported(numbered([child, Ended(status="completed")]), {}, []))
+    store.runs.add(Imported(number_events([child, Ended(status="completed")]), {}, []))
     app: Any = LabApp(store, Settings(bell=False), Opening("runs"))
     async with app.run_test(size=sizes[0]) as pilot:
         await app.push_screen(FamilyScreen(store, BARE))
@@ -126,7 +126,7 @@ CHOICES = (Option("yes", key="1"), Option("no", key="2"))
 async def test_long_answers_one_of_which_is_right(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
     options = (Option("yes", texts[0].text, key="1"), Option("no", texts[1].text, key="2"))
-    one = Unit("u1", given=(Given("A text", "short"),), targets=(Target("n1", "An item"),))
+    one = Unit("u1", given=(UnitText("A text", "short"),), targets=(Target("n1", "An item"),))
     asked = Protocol("one", "One thing", "run", (Field("state", "Which?", "nominal", options),), targets="tdg nodes")
     plan = frozen(store, [one], asked, raters=("R1", "R2"), id="s")
     for code, said in (("R1", "yes"), ("R2", "no")):
@@ -160,7 +160,9 @@ async def test_long_answers_of_a_sheet_and_what_is_noted(
     asked = Field("which", texts[2].text, "nominal", options)
     app: Any = rating(
         store,
-        studied(store, Protocol("one", "One thing", "run", (asked,)), [Unit("u1", given=(Given("A text", "short"),))]),
+        studied(
+            store, Protocol("one", "One thing", "run", (asked,)), [Unit("u1", given=(UnitText("A text", "short"),))]
+        ),
     )
     async with app.run_test(size=sizes[0]) as pilot:
         await until(pilot, lambda: ready(app))
@@ -208,7 +210,7 @@ async def test_the_answers_of_a_quiz_and_the_person_read_once_more(
         await pilot.press("1")
         await until(pilot, lambda: app.readable and app.stage == "card")
         await pilot.press("enter")
-        item, page = app.part.quizzed(who).waiting[0], app.room.query_one("#play-page")
+        item, page = app.part.quiz_state(who).waiting[0], app.room.query_one("#play-page")
         await until(pilot, lambda: app.readable and app.asks(item))
         async for size in at_sizes(pilot, sizes):
             app.answers.scroll_to(y=0, animate=False)

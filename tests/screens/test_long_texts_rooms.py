@@ -7,14 +7,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lab.core.demonstration import to_demonstrate
+from lab.core.demonstration import demonstration_task
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
-from lab.core.study import Given, Target, Unit
+from lab.core.study import Target, Unit, UnitText
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Started, Step
 from lab.core.ui_tree import Bounds, Node, UiTree
@@ -89,7 +89,7 @@ def run_of(texts: list[Words], trace: str = WHOLE) -> Imported:
         Step(index=1, before=seen, proposed=Proposed(Action("input_text", text=texts[ASKED].text), texts[SAID].text)),
         Ended(status="completed"),
     ]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def short(text: Words) -> Words:
@@ -156,7 +156,7 @@ async def test_a_demonstration_that_is_proofread(store: Store, until: Until, lan
 async def test_an_act_that_is_held(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
     intent = short(texts[GOAL])
-    spec = Spec(to_demonstrate(None, intent.text, "residence"), agent=RECORDER)
+    spec = Spec(demonstration_task(None, intent.text, "residence"), agent=RECORDER)
     app = Recording(Session(store, spec, device=Board()), LeapingClock())
     async with app.run_test(size=sizes[0]) as pilot:
         await until(pilot, lambda: app.is_running and app.desk.ready)
@@ -186,7 +186,7 @@ STATE = Field("state", "Which?", "nominal", (Option("completed", key="1"), Optio
 async def test_an_item_that_is_settled(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
     target = Target("n1", texts[GOAL].text, texts[THOUGHT].text)
-    one = Unit("u1", given=(Given("A text", "short"),), targets=(target,))
+    one = Unit("u1", given=(UnitText("A text", "short"),), targets=(target,))
     asked = Protocol("one", "One thing", "run", (STATE,), targets="tdg nodes")
     plan = frozen(store, [one], asked, raters=("R1", "R2"), id="s")
     for code, said, note in (("R1", "completed", texts[ASKED]), ("R2", "not_completed", texts[SAID])):
@@ -217,7 +217,7 @@ async def test_an_item_that_is_settled(store: Store, until: Until, language: str
 @passes("en", SMALL_TO_TALL)
 async def test_texts_that_are_compared_and_the_guide(store: Store, until: Until, language: str, sizes: Sizes) -> None:
     texts = four(language, sizes)
-    given = (Given("One", texts[0].text, side="A"), Given("Two", texts[1].text, side="B"))
+    given = (UnitText("One", texts[0].text, side="A"), UnitText("Two", texts[1].text, side="B"))
     asked = Field("which", "Which?", "nominal", (Option("yes", key="1", means=texts[3].text), Option("no", key="2")))
     protocol = Protocol("one", "One thing", "run", (asked,), guide={"en": texts[2].text})
     app: Any = rating(store, studied(store, protocol, [Unit("u1", given=given)]))

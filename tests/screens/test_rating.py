@@ -59,9 +59,9 @@ def test_who_proofreads_by_name_has_that_room_besides(full: Store) -> None:
 def test_other_seats_and_locked_studies_close_nothing(full: Store) -> None:
     plan = frozen(full, [unit("u1")])
     assert "runs" in rooms(LabApp(full, Settings(person="R1")))
-    assert full.studies.rates("R1")
+    assert full.studies.is_active_rater("R1")
     full.labels.record_act(Act(uuid7(), plan.id, 1, R1, "locked", now()))
-    assert not full.studies.rates("R1")
+    assert not full.studies.is_active_rater("R1")
     assert "replay" in rooms(LabApp(full, RATER))
 
 

@@ -16,7 +16,7 @@ from textual.geometry import Size
 from textual.widgets import Input, Static
 
 import screens
-from screens.annotate.annotate import SHOWN_BY_VIEW
+from screens.annotate.annotate import WIDGETS_STYLED_BY_VIEW
 from screens.annotate.room_lines import View
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.room_screen import RoomScreen
@@ -59,7 +59,7 @@ def test_a_view_of_annotate_is_told_by_those_that_it_styles_anew() -> None:
         )
     }
     assert len(shown) > 3
-    assert shown <= set(SHOWN_BY_VIEW.split(", "))
+    assert shown <= set(WIDGETS_STYLED_BY_VIEW.split(", "))
 
 
 class Panes(RoomScreen[None]):

@@ -13,14 +13,14 @@ from textual.app import SystemCommand
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from lab.core.demonstration import to_demonstrate
+from lab.core.demonstration import demonstration_task
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol, Reason, Show
 from lab.core.settings import Settings
 from lab.core.step import Action
-from lab.core.study import Given, Target, Unit
+from lab.core.study import Target, Unit, UnitText
 from lab.core.task import Actor
 from lab.core.ui_tree import Bounds
 from lab.runs.conversation_intake import Intake
@@ -140,7 +140,7 @@ PROTOCOL = Protocol(
     "one", "title", "run", (STATE, WHY), "tdg nodes", SHOWS, {"en": "guide"}, reasons=(Reason("r", "says"),)
 )
 TARGETS = (Target("n1", "says", "detail"), Target("n2", "says", "detail"))
-UNIT = Unit("u1", runs=(WHOLE,), targets=TARGETS, given=(Given("title", "text", ("item",)),))
+UNIT = Unit("u1", runs=(WHOLE,), targets=TARGETS, given=(UnitText("title", "text", ("item",)),))
 TITLE = marked("Study.title")
 
 
@@ -280,7 +280,7 @@ async def test_a_run_is_live(store: Store, until: Until, seat: Literal["develope
 async def test_a_demonstration_is_recorded(store: Store, until: Until) -> None:
     board = Board()
     board._tree, board.info = hostile(board._tree), hostile(board.info)
-    spec = Spec(to_demonstrate(None, marked("intent"), "residence"), hostile(PERSONA), agent=RECORDER)
+    spec = Spec(demonstration_task(None, marked("intent"), "residence"), hostile(PERSONA), agent=RECORDER)
     app = Recording(Session(store, spec, device=board), LeapingClock())
     async with app.run_test(size=SIZE) as pilot:
         looked = Looked(app, pilot, until)

@@ -89,9 +89,9 @@ async def test_what_is_typed_behind_a_key_waits_for_what_it_opens(
         await until(pilot, lambda: app.began == [opens] and (opens == "x" or isinstance(app.screen, Line)))
         await _much_later(monkeypatch)
         assert app.began == [opens]
-        assert not app.typed_out
+        assert not app.idle
         app.let.set()
-        await until(pilot, lambda: app.typed_out)
+        await until(pilot, lambda: app.idle)
         assert app.screen.query_one(Input).value == "abc"
         assert app.began == [opens]
 
@@ -100,7 +100,7 @@ async def test_a_pane_that_a_key_takes_away_holds_nothing_back(until: Any) -> No
     app = Typed()
     async with app.run_test() as pilot:
         app.type("rabc")
-        await until(pilot, lambda: app.typed_out)
+        await until(pilot, lambda: app.idle)
         assert app.query_one("#below", Input).value == "abc"
         assert app.began == ["r"]
 
@@ -110,5 +110,5 @@ async def test_a_full_width_space_and_the_parts_of_an_emoji_are_typed(until: Any
     async with app.run_test() as pilot:
         app.query_one("#below", Input).focus()
         app.type(text)
-        await until(pilot, lambda: app.typed_out)
+        await until(pilot, lambda: app.idle)
         assert app.query_one("#below", Input).value == text

@@ -148,7 +148,7 @@ def test_who_does_not_see_the_phone_gets_no_picture_of_it_here(
     monkeypatch.setattr(Mirror, "post_frame", lambda self, frame: None)  # it would need an app
     monkeypatch.setattr(Mirror, "mark", lambda self, marks: None)
     phone = LivePhone(seen=seen)
-    phone.follow(lambda: window)
+    phone.mirror_to_page(lambda: window)
     phone.show(Frame(b"\xc8\n\n" * (30 * 60), (30, 60), None, 0.0, 0))
     phone.mark(Action("click", (10, 20)))
     now = json.loads(get(window, "now")[1])
@@ -165,7 +165,7 @@ def test_it_tells_that_there_is_something_to_look_at_and_that_there_is_nothing_a
         window.show(None, (1080, 2400), "step 3")
         window.show(png("red"), (1080, 2400), "step 4")
         assert told == [True], "a step without a picture takes nothing away"
-        LivePhone(seen=False).follow(lambda: window)  # a run begins whose phone its person does not see
+        LivePhone(seen=False).mirror_to_page(lambda: window)  # a run begins whose phone its person does not see
         assert told == [True, False]
         assert json.loads(get(window, "now?after=-1")[1])["picture"] is False
         assert get(window, "picture")[0] == 404

@@ -24,7 +24,7 @@ from textual.pilot import Pilot
 from lab.core.settings import Settings
 from lab.core.study import Study
 from screens.app import LabApp
-from screens.launcher import demonstration as recorded
+from screens.launcher import new_recording as recorded
 from screens.launcher import task_spec
 from screens.navigation import Opening
 from store.store import Store
@@ -251,7 +251,7 @@ class Walk(RuleBasedStateMachine):
             if app.is_running and app._exception is None:
                 await self.pilot._wait_for_screen(timeout=120)
         for _ in range(_PATIENCE):
-            if app.typed_out or not app.is_running or app._exception is not None:
+            if app.idle or not app.is_running or app._exception is not None:
                 return
             await asyncio.sleep(0.01)
         raise AssertionError(f"a key was never taken: {self._story()}")

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from lab.agents.playbook import PlaybookAgent
 from lab.core import episode, task_checks
-from lab.core.playbook import chosen
+from lab.core.playbook import moves_of
 from lab.core.run_control import RunControl
-from lab.core.seams import Agent, Brief, Gate, Screen
+from lab.core.seams import Agent, Gate, Screen, TaskBrief
 from lab.core.step import Observation, Proposed
 from lab.core.task import Persona, Task
 from lab.core.trace import Ended, Step
@@ -59,16 +59,16 @@ class Spy:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.actor = agent.actor
-        self.given: list[tuple[Brief, UiTree]] = []
+        self.given: list[tuple[TaskBrief, UiTree]] = []
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         self.given.append((brief, screen.tree))
         return self.agent.propose(brief, screen, history)
 
 
 def playing(task: Task, name: str = "") -> PlaybookAgent:
     """The agent that plays a task's playbook of that name."""
-    return PlaybookAgent(chosen(task.playbook, task.playbooks, name), name)
+    return PlaybookAgent(moves_of(task.playbook, task.playbooks, name), name)
 
 
 class Played(NamedTuple):
@@ -107,7 +107,7 @@ def play(
     def judge(state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.EpisodeScore:
         return episode.EpisodeScore(*task_checks.score(task, first, state or {}, steps))
 
-    seats = episode.Seats(agent or playing(task), Scripted(script), gate or PassGate(), phone)
+    seats = episode.Parties(agent or playing(task), Scripted(script), gate or PassGate(), phone)
     events = list(episode.run(brief_of(task, persona), seats, RunControl(), Keep(), judge))
     ended = events[-1]
     assert isinstance(ended, Ended)

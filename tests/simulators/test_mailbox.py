@@ -22,7 +22,7 @@ class Asking:
 
     def _ask(self, box: Mailbox[str, int], item: str, stop: threading.Event) -> None:
         try:
-            self.given = box.ask(item, stop)
+            self.given = box.put_and_wait(item, stop)
         except WaitCancelled:
             self.withdrawn = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.playbook import chosen
+from lab.core.playbook import moves_of
 from lab.core.seams import Screen
 from lab.runs.spec import brief_of
 from simulators import library, task_variation
@@ -70,4 +70,4 @@ def test_a_world_renames_playbooks_as_it_renames_the_task() -> None:
     assert "Sesame dan noodles" in str(task.playbook)
     assert "Sesame dan noodles" not in str(other.playbook)
     assert [one.name for one in other.playbooks] == [one.name for one in task.playbooks]
-    assert chosen(other.playbook, other.playbooks, "wrong-dish") != chosen(other.playbook, other.playbooks, "")
+    assert moves_of(other.playbook, other.playbooks, "wrong-dish") != moves_of(other.playbook, other.playbooks, "")

@@ -17,7 +17,7 @@ from lab.core.step import Action, Decision, Proposed
 from lab.core.task import Task, check_task
 from lab.core.trace import Step
 from lab.studies.design_checks import check_sound
-from lab.studies.design_drafts import shipped
+from lab.studies.design_drafts import task_design
 from simulators import library, task_variation
 from simulators.phone.installed import APPS
 from tests.crossed import crossed, each_once, spread
@@ -81,7 +81,7 @@ def test_a_task_is_whole(name: str) -> None:
     assert task.apps
     assert set(task.apps) <= {app.label for app in APPS.values()}
     assert library.script(name).persona == task.persona
-    check_sound(shipped(task), name, task.apps)
+    check_sound(task_design(task), name, task.apps)
 
 
 def test_the_shapes_of_the_field_are_there() -> None:
@@ -176,7 +176,7 @@ def test_another_reply_leads_to_another_end() -> None:
     mild, hot = fitting("usual_lunch"), fitting("usual_lunch", "usual_lunch.hot")
     assert [p.orders[0]["items"][0]["options"]["Spice"] for p in (mild, hot)] == ["Mild", "Hot"]
     early, late = fitting("night_mode"), fitting("night_mode", "night_mode.late")
-    assert [checks.walk(p.last, "apps.clock.alarms[-1].time") for p in (early, late)] == ["06:30", "07:15"]
+    assert [checks.value_at(p.last, "apps.clock.alarms[-1].time") for p in (early, late)] == ["06:30", "07:15"]
 
 
 # -- what stays hidden ----------------------------------------------------------------------------------------

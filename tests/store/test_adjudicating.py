@@ -18,7 +18,7 @@ from lab.core.task import Actor
 from store import adjudication as adjudicating
 from store.adjudication import Ruling
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.store import Store
 from tests.studies import NODES, R1, R2, STATE, frozen, label, unit
 
@@ -71,7 +71,7 @@ def test_what_is_settled_stands_and_originals_stay(store: Store, plan: Study, u1
     before = list(store.labels.read(plan))
     store.adjudications.settle(plan, u1, what(value="not_completed"), D1)
     store.adjudications.settle(plan, u1, what(), Actor("human", "D2"))
-    standing = store.adjudications.settled(plan)
+    standing = store.adjudications.settlements(plan)
     assert list(standing) == [("u1", OPEN)]
     assert (standing["u1", OPEN].what.value, standing["u1", OPEN].by.id) == ("completed", "D2")
     assert list(store.labels.read(plan)) == before
@@ -84,9 +84,9 @@ def test_what_was_settled_may_be_left_unsettled_again(store: Store, plan: Study,
     assert "nothing to withdraw" in refused(store, plan, u1, what(value=None, withdrawn=True))
     store.adjudications.settle(plan, u1, what(), D1)
     store.adjudications.settle(plan, u1, what(value=None, withdrawn=True, reason="It was another run."), D1)
-    assert store.adjudications.settled(plan) == {}
+    assert store.adjudications.settlements(plan) == {}
     store.adjudications.settle(plan, u1, what(), D1)
-    assert set(store.adjudications.settled(plan)) == {("u1", OPEN)}
+    assert set(store.adjudications.settlements(plan)) == {("u1", OPEN)}
 
 
 def test_who_rated_the_unit_settles_nothing_in_it(store: Store, plan: Study, u1: Unit) -> None:
@@ -113,7 +113,7 @@ def test_a_locked_study_waits_for_nobody(store: Store, u1: Unit) -> None:
     said(store, plan, u1, R1, "completed")
     store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
     store.adjudications.settle(plan, u1, what(), D1)
-    assert set(store.adjudications.settled(plan)) == {("u1", OPEN)}
+    assert set(store.adjudications.settlements(plan)) == {("u1", OPEN)}
     store.adjudications.settle(plan, u1, what(), R2)  # who never rated it
 
 
@@ -146,9 +146,9 @@ def test_majority_discussion_and_no_answer_at_all(store: Store, plan: Study, u1:
     store.adjudications.settle(plan, u1, what(by_means="majority"), D1)
     moves = (Move("R3", "not_completed", "completed", "oversight", "missed step 3"),)
     store.adjudications.settle(plan, u1, what(by_means="discussion", minutes=4.5, moves=moves), D1)
-    assert store.adjudications.settled(plan)["u1", OPEN].what.moves == moves
+    assert store.adjudications.settlements(plan)["u1", OPEN].what.moves == moves
     store.adjudications.settle(plan, u1, what(value=None, reason_missing="cannot_judge"), D1)
-    assert store.adjudications.settled(plan)["u1", OPEN].what.reason_missing == "cannot_judge"
+    assert store.adjudications.settlements(plan)["u1", OPEN].what.reason_missing == "cannot_judge"
 
 
 def test_half_is_no_majority_and_judges_have_no_vote(store: Store, u1: Unit) -> None:
@@ -195,10 +195,10 @@ def test_several_are_kept_all_or_none(store: Store, plan: Study, u1: Unit) -> No
     two = [Ruling(u1, what()), Ruling(u1, what(target="pay", value="perhaps"))]
     with pytest.raises(LabError, match="perhaps"):
         store.adjudications.settle_each(plan, two, D1)
-    assert store.adjudications.settled(plan) == {}
+    assert store.adjudications.settlements(plan) == {}
     kept = store.adjudications.settle_each(plan, [two[0], Ruling(u1, what(target="pay"))], D1)
     assert [one.what.target for one in kept] == ["open", "pay"]
-    assert len(store.adjudications.settled(plan)) == 2
+    assert len(store.adjudications.settlements(plan)) == 2
 
 
 def test_a_clock_that_was_set_back_changes_nothing(
@@ -208,7 +208,7 @@ def test_a_clock_that_was_set_back_changes_nothing(
     monkeypatch.setattr(adjudicating, "now", lambda: "2020-01-01T00:00:00.000000+00:00")
     kept = store.adjudications.settle(plan, u1, what(), D1)
     assert kept.at > "2026"
-    assert store.adjudications.settled(plan)["u1", OPEN].what.value == "completed"
+    assert store.adjudications.settlements(plan)["u1", OPEN].what.value == "completed"
 
 
 def test_the_clock_of_another_study_changes_nothing(
@@ -229,7 +229,7 @@ def test_who_withdrew_settles_nothing(store: Store, plan: Study, u1: Unit) -> No
 
     store.adjudications.settle(plan, u1, what(), D1)
     withdraw(store, "D1", R1)
-    assert store.adjudications.settled(plan) == {}
+    assert store.adjudications.settlements(plan) == {}
     assert "D1 has withdrawn" in refused(store, plan, u1, what())
 
 
@@ -244,7 +244,7 @@ def test_no_kit_carries_it_and_none_brings_it(store: Store, plan: Study, u1: Uni
             kit.adjudications.settle(kit.studies.study(plan.id), kit.studies.unit(plan, "u2"), what(), D1)
         kit.labels.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
     with pytest.raises(LabError, match="holds an act that is no rater's: adjudicated"):
-        take_kit(store, tmp_path / "R1.db")
+        import_kit(store, tmp_path / "R1.db")
 
 
 def test_it_is_there_after_the_file_was_closed(tmp_path: Path, u1: Unit) -> None:
@@ -253,7 +253,7 @@ def test_it_is_there_after_the_file_was_closed(tmp_path: Path, u1: Unit) -> None
         store.labels.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
         store.adjudications.settle(plan, u1, what(), D1)
     with Store.open(tmp_path / "one.db", readonly=True) as again:
-        assert again.adjudications.settled(plan)["u1", OPEN].what.reason == "Step 2 shows it."
+        assert again.adjudications.settlements(plan)["u1", OPEN].what.reason == "Step 2 shows it."
 
 
 def test_a_reason_that_utf8_cannot_hold_does_not_change_the_name_of_what_is_settled(store: Store) -> None:
@@ -268,7 +268,7 @@ def test_a_reason_that_utf8_cannot_hold_does_not_change_the_name_of_what_is_sett
     one = what(target=of.targets[0].id, reason="since\udcff", by_means="discussion", moves=(moved,))
     store.adjudications.settle(plan, of, one, D1)
     store.adjudications.settle(plan, of, one, D1)
-    [(place, settled)] = store.adjudications.settled(plan).items()
+    [(place, settled)] = store.adjudications.settlements(plan).items()
     assert place == (of.id, FieldReference(of.targets[0].id, "state"))
     assert settled.what.reason.startswith("since")
 
@@ -278,5 +278,5 @@ def test_what_another_settled_meanwhile_is_not_settled_again_by_majority(store: 
     seen = [Ruling(u1, most)]  # as the queue had it, before somebody settled it otherwise
     other = store.adjudications.settle(plan, u1, what(value="not_completed"), Actor("human", "D2"))
     assert store.adjudications.settle_each(plan, seen, D1, open_only=True) == []
-    assert store.adjudications.settled(plan) == {("u1", OPEN): other}
+    assert store.adjudications.settlements(plan) == {("u1", OPEN): other}
     assert store.adjudications.settle_each(plan, seen, D1) != []

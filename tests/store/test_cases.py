@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Imported, Verdict, numbered
+from lab.core.run_records import Imported, Verdict, number_events
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, LogEntry, Persona, Task
 from lab.core.trace import (
@@ -46,7 +46,7 @@ def at(event: Event, ms: float | None) -> AnyEvent:
 
 
 def kept(store: Store, id: str, *events: AnyEvent, verdicts: list[Verdict] | None = None) -> None:
-    store.runs.add(Imported(numbered(events), {}, verdicts or []))
+    store.runs.add(Imported(number_events(events), {}, verdicts or []))
 
 
 def asked(index: int) -> tuple[Asked, Answered, Step]:

@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core import ids_and_clock
-from lab.core.ids_and_clock import later, now, uuid7
+from lab.core.ids_and_clock import not_before, now, uuid7
 from lab.core.label import Act
 from lab.core.rating_sheet import FieldReference, answer_to, undo_of
 from lab.core.study import Study
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.merge import merge_into
 from store.store import Store
 from tests.demonstrations import DEMO, demonstration, row
@@ -46,7 +46,7 @@ def test_what_was_taken_back_is_open_again_in_every_copy(store: Store, plan: Stu
     answered(store, plan)
     store.labels.hand_in(plan, U1, act(plan, "commit", now()))
     store.pack(tmp_path / "before.db")
-    store.labels.take_back(plan, U1, act(plan, "reopen", an_hour_ago()))
+    store.labels.reopen(plan, U1, act(plan, "reopen", an_hour_ago()))
     assert not store.labels.sheet(plan, U1, "R1").committed
     assert store.studies.progress(plan, "R1").done == 0
     assert store.check() == []
@@ -69,12 +69,12 @@ def test_a_kit_that_was_worked_on_after_the_clock_went_back_is_taken(store: Stor
     store.labels.hand_in(plan, U1, act(plan, "commit", now()))
     make_kit(store, plan, "R1", tmp_path / "R1.db")
     with Store.open(tmp_path / "R1.db") as kit:
-        kit.labels.take_back(kit.studies.study("trial"), U1, act(plan, "reopen", an_hour_ago()))
+        kit.labels.reopen(kit.studies.study("trial"), U1, act(plan, "reopen", an_hour_ago()))
         once_more = replace(label(plan, U1, "open", "state", "not_completed"), at=an_hour_ago())
         kit.labels.record_each(
             kit.studies.study("trial"), kit.studies.unit(plan, "u1"), R1, 1, [lambda sheet: answer_to(sheet, once_more)]
         )
-    take_kit(store, tmp_path / "R1.db")
+    import_kit(store, tmp_path / "R1.db")
     assert not store.labels.sheet(plan, U1, "R1").committed
     assert store.labels.sheet(plan, U1, "R1").value(FieldReference("open", "state")) == "not_completed"
 
@@ -114,7 +114,7 @@ def test_the_newest_draft_is_gone_on_with_in_every_copy(tmp_path: Path, monkeypa
 
 def test_a_reviewers_last_word_stands(store: Store) -> None:
     store.runs.add(demonstration())
-    demo = store.reviews.proof(DEMO)
+    demo = store.reviews.proof_of(DEMO)
     first = row("P1", "edit", None, "intent", None, "first")
     second = replace(
         row("P1", "edit", None, "intent", None, "second", supersedes=first.id), at=first.at[:5] + "01" + first.at[7:]
@@ -128,8 +128,8 @@ def test_a_reviewers_last_word_stands(store: Store) -> None:
 
 
 def test_later_is_after_all_that_came_before() -> None:
-    assert later("2026-01-01T00:00:00.000000+00:00", None, "") == "2026-01-01T00:00:00.000000+00:00"
-    assert later("2026-01-01T00:00:00.000000+00:00", "2026-01-01T00:00:00.999999+00:00") == (
+    assert not_before("2026-01-01T00:00:00.000000+00:00", None, "") == "2026-01-01T00:00:00.000000+00:00"
+    assert not_before("2026-01-01T00:00:00.000000+00:00", "2026-01-01T00:00:00.999999+00:00") == (
         "2026-01-01T00:00:01.000000+00:00"
     )
-    assert ids_and_clock.later("x", "y") == "x"
+    assert ids_and_clock.not_before("x", "y") == "x"

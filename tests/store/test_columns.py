@@ -15,10 +15,10 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label
 from lab.core.label_columns import Columns
-from lab.core.rating_sheet import current, handed_in
+from lab.core.rating_sheet import current_labels, submitted_sheets
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
-from store.agreement_labels import Newest
+from store.agreement_labels import FilePosition
 from store.labels import insert_act, insert_label
 from store.store import Store
 from store.times import milliseconds
@@ -89,9 +89,9 @@ def told(columns: Columns) -> list[tuple[Any, ...]]:
 
 def one_by_one(store: Store, plan: Study) -> list[tuple[Any, ...]]:
     """The same by the rules for labels."""
-    handed = handed_in(store.labels.acts(plan))
+    handed = submitted_sheets(store.labels.acts(plan))
     rows = []
-    for one in current(store.labels.read(plan)):
+    for one in current_labels(store.labels.read(plan)):
         if one.rater.kind == "human" and (one.rater.id, one.unit, one.run) not in handed:
             continue
         number = (one.evidence or "").rpartition("@")[2]
@@ -112,7 +112,7 @@ def test_columns_say_what_labels_say_one_by_one(store: Store, seed: int) -> None
     columns = store.agreement.columns(plan)
     expected = one_by_one(store, plan)
     assert sorted(told(columns), key=repr) == sorted(expected, key=repr)
-    standing = current(store.labels.read(plan))
+    standing = current_labels(store.labels.read(plan))
     assert columns.open == len(standing) - len(expected)
     superseded = {id for one in rows for id in one.replaces}
     heads: dict[tuple[Any, ...], int] = {}
@@ -215,7 +215,7 @@ def test_the_same_counts_until_something_of_the_study_comes_in(store: Store) -> 
     units = [unit("u1"), unit("u2")]
     plan = frozen(store, units)
     other = frozen(store, [unit("x")], id="other")
-    then = store.agreement.newest()
+    then = store.agreement.position()
     assert store.agreement.same_since(plan, then)
     written(store, [label(other, unit("x"), "open", "state", "completed")], [])
     written(store, [], [Act(uuid7(), plan.id, 1, R1, "opened", now(), "u1")])
@@ -226,7 +226,7 @@ def test_the_same_counts_until_something_of_the_study_comes_in(store: Store) -> 
         lambda: written(store, [], [Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1")]),
         lambda: store.studies.deal(plan, [Assignment(plan.id, 1, "R9", 0, "u1")]),
     ):
-        then = store.agreement.newest()
+        then = store.agreement.position()
         assert store.agreement.same_since(plan, then)
         change()
         assert not store.agreement.same_since(plan, then)
@@ -239,10 +239,10 @@ def test_another_file_is_never_the_same(store: Store, tmp_path: Path) -> None:
     with Store.open(tmp_path / "other.db") as other:
         frozen(other, units)
         written(other, [label(plan, units[0], "open", "state", "completed")], [])
-        assert not other.agreement.same_since(plan, store.agreement.newest())
-    assert not store.agreement.same_since(plan, replace(store.agreement.newest(), withdrawals=1))
-    assert store.agreement.same_since(plan, store.agreement.newest())
-    assert Newest() != store.agreement.newest()
+        assert not other.agreement.same_since(plan, store.agreement.position())
+    assert not store.agreement.same_since(plan, replace(store.agreement.position(), withdrawals=1))
+    assert store.agreement.same_since(plan, store.agreement.position())
+    assert FilePosition() != store.agreement.position()
 
 
 @pytest.mark.parametrize(

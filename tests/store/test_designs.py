@@ -15,7 +15,7 @@ from lab.core.design import (
     Subject,
     clash_words,
     first_draft,
-    following,
+    next_revision,
     subject_of,
     undo,
 )
@@ -38,20 +38,20 @@ def drafted(store: Store, design: Design = OPEN, by: Actor = ANA) -> Revision:
 
 
 def submitted(store: Store) -> Revision:
-    row = following(drafted(store), "submit", ANA)
+    row = next_revision(drafted(store), "submit", ANA)
     store.designs.append(row)
     return row
 
 
 def verified(store: Store) -> Revision:
-    row = following(submitted(store), "verify", BO)
+    row = next_revision(submitted(store), "verify", BO)
     store.designs.append(row)
     return row
 
 
 def test_each_save_is_a_row_and_the_last_is_what_stands(store: Store) -> None:
     first = drafted(store)
-    second = following(first, "draft", ANA, design=ASKS, note="add Does it fit?")
+    second = next_revision(first, "draft", ANA, design=ASKS, note="add Does it fit?")
     assert store.designs.append(second) == [second]
     assert store.designs.heads(LUNCH) == [second]
     assert store.designs.revision(first.id) == first
@@ -60,81 +60,81 @@ def test_each_save_is_a_row_and_the_last_is_what_stands(store: Store) -> None:
     ]  # fmt: skip
     assert store.designs.subjects() == [LUNCH]
     assert store.designs.heads(Subject("lunch", "another")) == []
-    assert store.designs.frozen(LUNCH) is None
+    assert store.designs.newest_verified(LUNCH) is None
 
 
 def test_another_person_verifies_and_then_nothing_changes(store: Store) -> None:
     row = submitted(store)
     with pytest.raises(LabError, match="was drafted by P01; another person verifies it"):
-        store.designs.append(following(row, "verify", ANA))
+        store.designs.append(next_revision(row, "verify", ANA))
     with pytest.raises(LabError, match="by a person"):
-        store.designs.append(following(row, "verify", Actor("model", "gpt")))
+        store.designs.append(next_revision(row, "verify", Actor("model", "gpt")))
     with pytest.raises(LabError, match="is submitted and waits"):
-        store.designs.append(following(row, "draft", ANA, design=ASKS))
-    done = following(row, "verify", BO)
+        store.designs.append(next_revision(row, "draft", ANA, design=ASKS))
+    done = next_revision(row, "verify", BO)
     assert store.designs.append(done) == [done]
-    assert store.designs.frozen(LUNCH) == done
+    assert store.designs.newest_verified(LUNCH) == done
     acts: tuple[Act, ...] = ("draft", "submit", "object", "verify", "review")
     for act in acts:
         with pytest.raises(LabError, match=r"verified meanwhile: version 1 never changes|is verified"):
-            store.designs.append(following(done, act, BO, note="no"))
+            store.designs.append(next_revision(done, act, BO, note="no"))
     # What somebody still drafts in another window, on the row before it was submitted, is refused too.
     with pytest.raises(LabError, match="never changes"):
-        store.designs.append(following(store.designs.revision(row.supersedes[0]), "draft", ANA, design=ASKS))
+        store.designs.append(next_revision(store.designs.revision(row.supersedes[0]), "draft", ANA, design=ASKS))
     assert store.designs.heads(LUNCH) == [done]
 
 
 def test_reopening_makes_a_new_version_and_the_frozen_one_still_counts(store: Store) -> None:
     done = verified(store)
-    again = following(done, "reopen", BO)
+    again = next_revision(done, "reopen", BO)
     store.designs.append(again)
     assert (again.version, again.state, again.design) == (2, "draft", done.design)
-    changed = following(again, "draft", ANA, design=ASKS)
+    changed = next_revision(again, "draft", ANA, design=ASKS)
     store.designs.append(changed)
-    assert store.designs.frozen(LUNCH) == done
+    assert store.designs.newest_verified(LUNCH) == done
     assert store.designs.authors(LUNCH, 2) == ["P01"]  # who reopens is no author, and may verify
-    store.designs.append(sent := following(changed, "submit", ANA))
-    store.designs.append(final := following(sent, "verify", BO))
-    assert store.designs.frozen(LUNCH) == final
+    store.designs.append(sent := next_revision(changed, "submit", ANA))
+    store.designs.append(final := next_revision(sent, "verify", BO))
+    assert store.designs.newest_verified(LUNCH) == final
     assert store.designs.authors(LUNCH, 1) == ["P01"]
 
 
 def test_objections_come_back_with_the_draft_and_go_with_the_next_submission(store: Store) -> None:
     row = submitted(store)
     with pytest.raises(LabError, match="needs words to object"):
-        store.designs.append(following(row, "object", BO))
-    looked = following(row, "review", BO, marks={"tdg/open": "which app?"})
+        store.designs.append(next_revision(row, "object", BO))
+    looked = next_revision(row, "review", BO, marks={"tdg/open": "which app?"})
     store.designs.append(looked)
     with pytest.raises(LabError, match="has objections"):
-        store.designs.append(following(looked, "verify", BO))
-    sent_back = following(looked, "object", BO, note="see the node")
+        store.designs.append(next_revision(looked, "verify", BO))
+    sent_back = next_revision(looked, "object", BO, note="see the node")
     store.designs.append(sent_back)
     assert (sent_back.state, sent_back.marks) == ("objected", {"tdg/open": "which app?"})
-    other = following(sent_back, "draft", ANA, design=ASKS)
+    other = next_revision(sent_back, "draft", ANA, design=ASKS)
     assert other.marks == {"tdg/open": "which app?"}
     named = Design(Tdg((TdgNode("open", "Open Noshwell"),)))
-    mended = following(other, "draft", ANA, design=named)
+    mended = next_revision(other, "draft", ANA, design=named)
     assert mended.marks == {}
     store.designs.append(other)
     store.designs.append(mended)
-    store.designs.append(again := following(mended, "submit", ANA))
+    store.designs.append(again := next_revision(mended, "submit", ANA))
     assert again.state == "submitted"
 
 
 def test_two_people_drafting_at_once_lose_nothing_and_are_told(store: Store) -> None:
     first = drafted(store)
-    mine = following(first, "draft", ANA, design=ASKS)
-    theirs = following(first, "draft", BO, design=Design())
+    mine = next_revision(first, "draft", ANA, design=ASKS)
+    theirs = next_revision(first, "draft", BO, design=Design())
     assert store.designs.append(mine) == [mine]
     assert store.designs.append(theirs) == [mine, theirs]
     assert "P01, P02" in clash_words(store.designs.heads(LUNCH))
-    more = following(mine, "draft", ANA, design=OPEN)
+    more = next_revision(mine, "draft", ANA, design=OPEN)
     assert store.designs.append(more) == [theirs, more]
     with pytest.raises(LabError, match="beside each other"):
-        store.designs.append(following(more, "submit", ANA))
+        store.designs.append(next_revision(more, "submit", ANA))
     with pytest.raises(LabError, match="nothing to settle"):
-        store.designs.append(following(more, "settle", ANA))
-    settled = following(more, "settle", ANA, also=[theirs])
+        store.designs.append(next_revision(more, "settle", ANA))
+    settled = next_revision(more, "settle", ANA, also=[theirs])
     assert store.designs.append(settled) == [settled]
     assert (settled.version, settled.design) == (1, OPEN)
     assert len(store.designs.history(LUNCH)) == 5
@@ -147,9 +147,9 @@ def test_two_first_drafts_stand_beside_each_other(store: Store) -> None:
 
 def test_what_was_changed_meanwhile_is_neither_submitted_nor_verified(store: Store) -> None:
     first = drafted(store)
-    store.designs.append(following(first, "draft", BO, design=ASKS))
+    store.designs.append(next_revision(first, "draft", BO, design=ASKS))
     with pytest.raises(LabError, match=r"beside each other|changed meanwhile"):
-        store.designs.append(following(first, "submit", ANA))
+        store.designs.append(next_revision(first, "submit", ANA))
 
 
 def test_undo_is_a_row_and_goes_back_as_far_as_the_drafting_does(store: Store) -> None:
@@ -158,7 +158,7 @@ def test_undo_is_a_row_and_goes_back_as_far_as_the_drafting_does(store: Store) -
     for name in "abc":
         design = Design(Tdg((*designs[-1].tdg.nodes, TdgNode(name, name))))
         designs.append(design)
-        row = following(row, "draft", ANA, design=design, note=f"add {name}")
+        row = next_revision(row, "draft", ANA, design=design, note=f"add {name}")
         store.designs.append(row)
     for left, note in ((2, "c"), (1, "b"), (0, "a")):
         back = undo(row, ANA, store.designs.revision)
@@ -167,7 +167,7 @@ def test_undo_is_a_row_and_goes_back_as_far_as_the_drafting_does(store: Store) -
         store.designs.append(back)
         row = back
         if left == 1:  # something new between two undos does not hide what was before
-            row = following(row, "draft", ANA, design=OPEN, note="other")
+            row = next_revision(row, "draft", ANA, design=OPEN, note="other")
             store.designs.append(row)
             row = undo(row, ANA, store.designs.revision) or row
             store.designs.append(row)
@@ -180,7 +180,7 @@ def test_undo_is_a_row_and_goes_back_as_far_as_the_drafting_does(store: Store) -
 
 
 def submitted_from(store: Store, row: Revision) -> Revision:
-    sent = following(row, "submit", ANA)
+    sent = next_revision(row, "submit", ANA)
     store.designs.append(sent)
     return sent
 
@@ -221,7 +221,7 @@ def test_a_file_of_the_first_schema_is_renewed_and_keeps_its_rows(tmp_path: Path
         assert store.runs.trace("t1").status == "completed"
         assert store.runs.draft("t1", "q1") == "half a wo"
         assert store.runs.verdicts("t1")[0].value is True
-        assert verified(store) == store.designs.frozen(LUNCH)
+        assert verified(store) == store.designs.newest_verified(LUNCH)
         for sql in ("UPDATE design SET note = 'x'", "DELETE FROM design", "DELETE FROM trace"):
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 store.database.connection().execute(sql)
@@ -239,7 +239,7 @@ def test_a_file_of_the_first_schema_is_read_without_being_changed(tmp_path: Path
         assert not store.designs.subjects()
         assert not store.designs.heads(LUNCH)
         assert not store.designs.history(LUNCH)
-        assert store.designs.frozen(LUNCH) is None
+        assert store.designs.newest_verified(LUNCH) is None
         store.pack(tmp_path / "bare.db", images=False)
         store.pack(tmp_path / "whole.db")
     assert path.read_bytes() == before
@@ -265,5 +265,5 @@ def test_designs_are_packed(store: Store, tmp_path: Path) -> None:
         out = tmp_path / f"{images}.db"
         store.pack(out, images=images)
         with Store.open(out, readonly=True) as packed:
-            assert packed.designs.frozen(LUNCH) == done
+            assert packed.designs.newest_verified(LUNCH) == done
             assert packed.designs.history(LUNCH) == store.designs.history(LUNCH)

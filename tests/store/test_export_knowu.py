@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
@@ -186,7 +186,7 @@ def lived(id: str, agent: str, task: str, *events: AnyEvent, parent: str | None 
         source=Source("androidworld"),
     )  # fmt: skip
     blob = Blob(PNG, "image/png")
-    return Imported(numbered([first, *events]), {blob.sha256: blob}, [])
+    return Imported(number_events([first, *events]), {blob.sha256: blob}, [])
 
 
 def step(index: int, action: Action, **more: Any) -> Step:

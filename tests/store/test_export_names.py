@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import AnyEvent, Ended, Started, Step
@@ -41,7 +41,7 @@ def run(number: int, task: str, who: str = "A", at: str = "") -> Imported:
         Step(index=1, before=seen, proposed=Proposed(Action("status", status="complete"))),
         Ended(status="completed", score=1.0),
     ]  # fmt: skip
-    return Imported(numbered(events), {shot.sha256: shot}, [])
+    return Imported(number_events(events), {shot.sha256: shot}, [])
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def test_runs_whose_ids_differ_in_case_only_have_folders_of_their_own(store: Sto
         one = run(number, "T")
         first = one.events[0]
         assert isinstance(first, Started)
-        store.runs.add(one._replace(events=numbered([Started(trace=id, task=first.task, agent=first.agent)])))
+        store.runs.add(one._replace(events=number_events([Started(trace=id, task=first.task, agent=first.agent)])))
     export_runs(store, ids, tmp_path / "out")
     assert len({path.name.lower() for path in (tmp_path / "out").iterdir()}) == 3
     with Store.open(tmp_path / "back.db") as back:

@@ -95,8 +95,8 @@ def test_an_archive_that_grows_without_end_is_left_at_the_limit(tmp_path: Path) 
     bomb.write_bytes(gzip.compress(b" " * 20_000_000))
     assert bomb.stat().st_size < 50_000
     with pytest.raises(LabError, match=r"bomb\.json\.gz.*more than the 5,000,000"):
-        files.unpacked(tmp_path, bomb, most=5_000_000)
-    assert len(files.unpacked(tmp_path, bomb, most=20_000_000)) == 20_000_000
+        files.read_unpacked(tmp_path, bomb, most=5_000_000)
+    assert len(files.read_unpacked(tmp_path, bomb, most=20_000_000)) == 20_000_000
 
 
 def test_links_are_not_followed_out_of_the_folder(store: Store, tmp_path: Path) -> None:
@@ -180,11 +180,11 @@ def test_what_the_file_cannot_keep_fails_its_run_and_no_other(store: Store) -> N
         task, agent = Task("t", "general"), Actor("script", "x")
         return Imported([Started(seq=0, trace=id, task=task, agent=agent, attempt=attempt)], {}, [])
 
-    first, odd, last = store.runs.add_each([run("a", 1), run("b", 2**63), run("c", 1)])
+    first, odd, last = store.runs.add_independently([run("a", 1), run("b", 2**63), run("c", 1)])
     assert (first, last) == (True, True)
     assert isinstance(odd, LabError)
     assert "cannot keep" in odd.message
-    assert store.runs.add_each([run("a", 1), Imported([], {}, [])._replace(events=[])])[0] is False
+    assert store.runs.add_independently([run("a", 1), Imported([], {}, [])._replace(events=[])])[0] is False
 
 
 def test_ctrl_c_keeps_what_is_in_and_says_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +256,7 @@ def test_killed_at_any_moment_whole_runs_are_in_and_the_rest_comes_later(
         assert ids >= set(told)
         for id in ids:
             assert [type(event).__name__ for event in store.runs.events(id)] == ["Started", "Step", "Ended"]
-            assert all(store.runs.blob(sha256) for sha256 in store.runs.used(id))
+            assert all(store.runs.blob(sha256) for sha256 in store.runs.blob_ids(id))
         report = import_paths(store, [root / "m"])
         assert (report.imported, report.skipped) == (8 - len(ids), len(ids))
         assert store.database.read("SELECT count(*) FROM blob") == [(8,)]
@@ -365,7 +365,7 @@ def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside
     assert all(step.before.image for step in store.runs.trace(whole).steps)
     (shots / "T-0-3.png").unlink()
     with Store.open(tmp_path / "other.db") as other:  # where the whole run is here, one that lacks pictures is it
-        other.runs.add_each([Imported(list(store.runs.events(whole)), {}, [])])
+        other.runs.add_independently([Imported(list(store.runs.events(whole)), {}, [])])
         report = import_paths(other, [folder])
         assert (report.skipped, report.incomplete, len(other.runs.summaries())) == (1, [], 1)
 
@@ -381,6 +381,6 @@ def test_of_a_run_that_was_erased_neither_the_whole_nor_the_incomplete_one_comes
     partial = store.runs.summaries()[0].id
     with store.erasure.erasing() as eraser:
         eraser.erase_runs([partial])
-        eraser.bury(Tombstone(partial, "withdrawn", Actor("human", "D1"), now()))
+        eraser.insert_tombstone(Tombstone(partial, "withdrawn", Actor("human", "D1"), now()))
     (folder / "screenshots" / "T-0-2.png").write_bytes(png(salt="2"))
     assert "was withdrawn on" in errors(store, folder)[0]

@@ -54,7 +54,7 @@ def fill(store: Store) -> list[str]:
         row("P1", "commit", None, "whole"),
     ]
     store.runs.add(one._replace(reviews=said, tombstones=[stone]))
-    store.reviews.clear(DEMO, Actor("human", "P1"))
+    store.reviews.record_clearance(DEMO, Actor("human", "P1"))
     return [run.id for run in store.runs.summaries()][::-1]
 
 
@@ -220,7 +220,7 @@ def test_one_harmed_run_leaves_the_others(store: Store, tmp_path: Path) -> None:
 
 def test_reviewed_runs_are_runs_of_their_own_with_the_original_beside(store: Store, tmp_path: Path) -> None:
     store.runs.add(demonstration())
-    demo = store.reviews.proof(DEMO)
+    demo = store.reviews.proof_of(DEMO)
     for by in ("P1", "P2"):
         edit = row(by, "edit", 2, "instruction", "Tap Send", "Tap the arrow")
         rest = [row(by, "accept", step, "step", "accept", "accept") for step in (0, 1, 3)]

@@ -16,7 +16,7 @@ from lab.core.label import Act
 from lab.core.protocol import Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.run_records import Blob
-from lab.core.study import Assignment, Given, Gold, Study, Target
+from lab.core.study import Assignment, Gold, Study, Target, UnitText
 from lab.core.task import Actor, AgentName
 from lab.runs.run_acts import rename_agent
 from store.kit_export import make_kit
@@ -53,11 +53,11 @@ def planted(home: Store, protocol: Protocol = NODES, **changes: Any) -> tuple[St
     task = mine.run.events[0].task  # type: ignore[union-attr]
     units = [
         unit("u1", runs=(THEIRS,), targets=(*TWO, Target("more", MINE["target"])), task=task, pilot=True,
-             given=(Given("A text", MINE["u1.given"], side="A"),), hidden={"A": NEVER["u1.hidden"]},
+             given=(UnitText("A text", MINE["u1.given"], side="A"),), hidden={"A": NEVER["u1.hidden"]},
              gold=(Gold("open", "state", "completed", MINE["u1.gold"]),), cluster=NEVER["u1.cluster"],
              mechanical=(Gold("pay", "why", NEVER["u1.mechanical"], NEVER["u1.mechanical.reason"]),)),
         unit("u2", runs=(THEIRS,), gold=(Gold("open", "state", "completed", NEVER["u2.gold"]),)),
-        unit("u3", runs=(OTHERS,), given=(Given("A text", NEVER["u3.given"]),)),
+        unit("u3", runs=(OTHERS,), given=(UnitText("A text", NEVER["u3.given"]),)),
     ]  # fmt: skip
     plan = study(
         units, protocol, note=NEVER["note"], by=Actor("human", NEVER["by"]), raters=("R1", "Wsecond"), **changes

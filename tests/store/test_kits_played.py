@@ -22,7 +22,7 @@ from lab.core.task import Actor, Branch, Criterion, GoldenStep, InformationUnit,
 from lab.core.trace import Ended, Started, Step
 from lab.studies.rating_session import RatingSession
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.store import Store
 from tests.studies import R1, R2, study, unit
 
@@ -78,13 +78,13 @@ def finish(path: Path, plan: Study, run: str, of: str = "p1") -> str:
 
 def test_a_run_that_was_played_in_a_kit_comes_back_whole(store: Store, plan: Study, kit: Path) -> None:
     run = play(kit, plan)
-    taken = take_kit(store, kit)
+    taken = import_kit(store, kit)
     assert (taken.runs, taken.labels, taken.acts) == (1, 1, 4)
     with Store.open(kit, readonly=True) as other:
         assert list(store.runs.events(run)) == list(other.runs.events(run))
     assert store.runs.blob(SCREEN.sha256) == SCREEN
     assert store.studies.progress(plan, "R1").done == 1
-    again = take_kit(store, kit)
+    again = import_kit(store, kit)
     assert (again.runs, again.labels, again.acts) == (0, 0, 0)
     assert store.check() == []
 
@@ -100,15 +100,15 @@ def test_what_a_task_is_rated_by_is_in_no_kit_and_in_the_run_that_comes_back(sto
     make_kit(store, plan, "R1", tmp_path / "R1.db")
     assert b"zq" not in (tmp_path / "R1.db").read_bytes()
     run = play(tmp_path / "R1.db", store.studies.study("trial"))
-    assert [take_kit(store, tmp_path / "R1.db").runs for _ in "12"] == [1, 0]
+    assert [import_kit(store, tmp_path / "R1.db").runs for _ in "12"] == [1, 0]
     assert store.runs.trace(run).task == task
 
 
 def test_a_run_that_goes_on_comes_when_it_is_over(store: Store, plan: Study, kit: Path) -> None:
     run = play(kit, plan, over=False)
-    assert (take_kit(store, kit).runs, store.runs.holds(run), store.labels.acts(plan, "R1")) == (0, False, [])
+    assert (import_kit(store, kit).runs, store.runs.has_run(run), store.labels.acts(plan, "R1")) == (0, False, [])
     finish(kit, plan, run)
-    assert (take_kit(store, kit).runs, store.runs.holds(run)) == (1, True)
+    assert (import_kit(store, kit).runs, store.runs.has_run(run)) == (1, True)
     assert [act.act for act in store.labels.acts(plan, "R1")].count("played") == 2
 
 
@@ -118,18 +118,18 @@ def test_a_play_that_was_dealt_again_is_dealt_here_too(store: Store, plan: Study
         other.studies.deal(plan, [Assignment("trial", 1, "R1", 2, "p1", run=2)])
         other.labels.record_act(did(plan, "commit", "p1", {"interrupted": "gone"}))
     store.studies.deal(plan, [Assignment("trial", 1, "R1", 2, "p2", run=2)])  # meanwhile its place was taken here
-    assert take_kit(store, kit).dealt == 1
+    assert import_kit(store, kit).repeated_plays == 1
     assert [(one.position, one.unit, one.run) for one in store.studies.assignments(plan, "R1")] == [
         (0, "p1", 1), (1, "p2", 1), (2, "p2", 2), (3, "p1", 2),
     ]  # fmt: skip
-    assert take_kit(store, kit).dealt == 0
+    assert import_kit(store, kit).repeated_plays == 0
     assert store.check() == []
 
 
 def test_a_run_with_another_user_is_refused(store: Store, plan: Study, kit: Path) -> None:
     play(kit, plan, user=R2)
     with pytest.raises(LabError, match="was not made with R1"):
-        take_kit(store, kit)
+        import_kit(store, kit)
     assert store.labels.acts(plan, "R1") == []
 
 
@@ -137,14 +137,14 @@ def test_a_run_that_nobody_played_stays_in_the_kit(store: Store, plan: Study, ki
     with Store.open(kit) as other:
         other.runs.append_event("t", Started(trace="t", task=TASK, agent=Actor("script", "rule"), user=R1, seq=0))
         other.runs.append_event("t", Ended(status="stopped", seq=1))
-    assert (take_kit(store, kit).runs, store.runs.holds("t")) == (0, False)
+    assert (import_kit(store, kit).runs, store.runs.has_run("t")) == (0, False)
 
 
 def test_a_run_that_went_otherwise_here_is_refused(store: Store, plan: Study, kit: Path) -> None:
     run = play(kit, plan)
     store.runs.append_event(run, Started(trace=run, task=TASK, agent=Actor("script", "other"), user=R1, seq=0))
     with pytest.raises(LabError, match="went otherwise"):
-        take_kit(store, kit)
+        import_kit(store, kit)
     assert store.labels.acts(plan, "R1") == []
 
 

@@ -18,7 +18,7 @@ from lab.core.study import Gold, Study
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
 from store.kit_export import make_kit
-from store.kit_import import KitContent, take_kit
+from store.kit_import import KitImportResult, import_kit
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
 
@@ -58,7 +58,7 @@ def rate(path: Path, *, hand_in: bool = True) -> None:
             desk.commit()
 
 
-def counts(taken: KitContent) -> tuple[int, int, int]:
+def counts(taken: KitImportResult) -> tuple[int, int, int]:
     return taken.labels, taken.acts, len(taken.clashes)
 
 
@@ -69,7 +69,7 @@ def bodies(store: Store, table: str) -> list[Any]:
 def test_what_was_rated_in_a_kit_comes_back_once(home: Store, plan: Study, kit: Path) -> None:
     rate(kit)
     rate(kit)
-    taken = take_kit(home, kit)
+    taken = import_kit(home, kit)
     assert counts(taken) == (10, 4, 0)
     with Store.open(kit) as other:
         assert bodies(home, "label") == bodies(other, "label")
@@ -79,34 +79,34 @@ def test_what_was_rated_in_a_kit_comes_back_once(home: Store, plan: Study, kit: 
     sheet = home.labels.sheet(plan, unit("u1"), "R1")
     assert sheet.committed
     assert (sheet.value(STATE), sheet.value(FieldReference("", "rating"))) == ("not_completed", 40)
-    again = take_kit(home, kit)
-    assert (*counts(again), again.there) == (0, 0, 0, 15)
+    again = import_kit(home, kit)
+    assert (*counts(again), again.already_present) == (0, 0, 0, 15)
     assert home.check() == []
 
 
 def test_a_kit_may_come_back_in_parts(home: Store, plan: Study, kit: Path) -> None:
     rate(kit, hand_in=False)
-    assert counts(take_kit(home, kit)) == (5, 1, 0)
+    assert counts(import_kit(home, kit)) == (5, 1, 0)
     rate(kit)
-    assert counts(take_kit(home, kit)) == (5, 2, 0)
+    assert counts(import_kit(home, kit)) == (5, 2, 0)
     assert home.studies.progress(plan, "R1").done == 1
 
 
 def test_work_on_both_copies_is_kept_and_told_as_clashes(home: Store, plan: Study, kit: Path) -> None:
     rate(kit)
     rate(home.path, hand_in=False)
-    taken = take_kit(home, kit)
+    taken = import_kit(home, kit)
     assert set(taken.clashes) == {("u1", *STATE), ("u1", "pay", "state"), ("u1", "", "rating")}
     assert len(home.labels.sheet(plan, unit("u1"), "R1").clashes) == 3
     assert len(list(home.labels.read(plan))) == 1 + 5 + 5
-    assert len(take_kit(home, kit).clashes) == 3
+    assert len(import_kit(home, kit).clashes) == 3
 
 
 def refused(home: Store, kit: Path, match: str) -> None:
     """The kit is refused with a sentence that names it, and nothing of it is taken."""
     before = bodies(home, "label"), bodies(home, "act"), bodies(home, "assignment")
     with pytest.raises(LabError, match=match) as error:
-        take_kit(home, kit)
+        import_kit(home, kit)
     assert str(kit) in error.value.sentence
     assert (bodies(home, "label"), bodies(home, "act"), bodies(home, "assignment")) == before
 
@@ -118,7 +118,7 @@ def test_a_file_that_is_no_kit_is_refused(home: Store, plan: Study, kit: Path, t
     refused(home, tmp_path / "text.db", "not a SQLite file")
     refused(home, tmp_path / "nowhere.db", "is not there")
     with Store.open(kit) as other, pytest.raises(LabError, match="is a kit itself"):
-        take_kit(other, kit)
+        import_kit(other, kit)
 
 
 def test_a_kit_of_another_version_or_another_study_of_that_name_is_refused(
@@ -143,9 +143,9 @@ def test_a_locked_study_takes_nothing_new_but_says_nothing_of_what_is_there(
     home: Store, plan: Study, kit: Path
 ) -> None:
     rate(kit)
-    take_kit(home, kit)
+    import_kit(home, kit)
     home.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "D1"), "locked", now()))
-    assert counts(take_kit(home, kit)) == (0, 0, 0)
+    assert counts(import_kit(home, kit)) == (0, 0, 0)
     rate(kit)
     refused(home, kit, "locked")
 
@@ -207,7 +207,7 @@ def test_what_the_rules_refuse_is_refused_with_all_of_the_kit(
 def test_the_same_label_unchanged_is_taken(home: Store, plan: Study, kit: Path) -> None:
     """The control of the test above."""
     forge(kit, "label", of_label(label(plan, unit("u2"), "open", "state", "completed")))
-    assert counts(take_kit(home, kit)) == (1, 0, 0)
+    assert counts(import_kit(home, kit)) == (1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_kit_whose_triggers_were_lifted_is_refused(home: Store, plan: Study, k
 
 def test_an_answer_that_was_changed_after_it_came_in_is_refused(home: Store, plan: Study, kit: Path) -> None:
     rate(kit)
-    take_kit(home, kit)
+    import_kit(home, kit)
     forge(kit, "", sql="UPDATE label SET body = replace(body, 'by hand', 'by foot') WHERE body LIKE '%by hand%'")
     refused(home, kit, "says something else")
 
@@ -279,7 +279,7 @@ def test_who_left_gets_no_kit_and_only_what_they_did_before_is_taken(home: Store
     with pytest.raises(LabError, match="R1 has left"):
         make_kit(home, plan, "R1", tmp_path / "R1.db")
     refused(home, tmp_path / "late.db", r"R1 left on .* are later")
-    assert counts(take_kit(home, tmp_path / "early.db"))[0] == 5
+    assert counts(import_kit(home, tmp_path / "early.db"))[0] == 5
 
 
 @pytest.mark.parametrize("calibration", [False, True])
@@ -292,7 +292,7 @@ def test_what_was_handed_in_for_good_is_not_taken_back_in_a_kit(home: Store, tmp
     with Store.open(path) as other:
         other.labels.record_act(Act(uuid7(), plan.id, plan.version, R1, "reopen", now(), "u1"))
     with pytest.raises(LabError, match="no going back"):
-        take_kit(home, path)
+        import_kit(home, path)
     assert not list(home.labels.read(plan))
 
 
@@ -301,6 +301,6 @@ def test_a_damaged_kit_says_whom_to_ask(home: Store, kit: Path) -> None:
     whole = kit.read_bytes()
     kit.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(LabError) as refused:
-        take_kit(home, kit)
+        import_kit(home, kit)
     assert refused.value.title == f"kit {kit}"
     assert refused.value.hint == "Ask whoever rated in it to close hitlab and send the file again."

@@ -181,12 +181,12 @@ def test_a_unit_is_handed_in_once_all_is_answered_and_taken_back(store: Store, p
     with pytest.raises(LabError, match="has 3 unanswered"):
         store.labels.hand_in(plan, ONE, handed(plan))
     with pytest.raises(LabError, match="is not handed in"):
-        store.labels.take_back(plan, ONE, handed(plan, "reopen"))
+        store.labels.reopen(plan, ONE, handed(plan, "reopen"))
     fill(store, plan)
     store.labels.hand_in(plan, ONE, handed(plan))
     with pytest.raises(LabError, match="is handed in already"):
         store.labels.hand_in(plan, ONE, handed(plan))
-    store.labels.take_back(plan, ONE, handed(plan, "reopen"))
+    store.labels.reopen(plan, ONE, handed(plan, "reopen"))
     assert not store.labels.sheet(plan, ONE, "R1").committed
     store.labels.hand_in(plan, ONE, handed(plan))
     assert [act.act for act in store.labels.acts(plan, "R1", "u1")] == ["commit", "reopen", "commit"]
@@ -201,7 +201,7 @@ def test_no_going_back_where_the_protocol_has_none_or_gold_was_shown(store: Stor
         fill(store, plan, one)
         store.labels.hand_in(plan, one, handed(plan))
         with pytest.raises(LabError, match=match):
-            store.labels.take_back(plan, one, handed(plan, "reopen"))
+            store.labels.reopen(plan, one, handed(plan, "reopen"))
         assert store.labels.sheet(plan, one, "R1").committed
 
 
@@ -210,7 +210,7 @@ def test_handing_in_is_not_for_who_may_not_rate(store: Store, plan: Study, kind:
     fill(store, plan)
     if kind == "reopen":
         store.labels.hand_in(plan, ONE, handed(plan))
-    verb = store.labels.hand_in if kind == "commit" else store.labels.take_back
+    verb = store.labels.hand_in if kind == "commit" else store.labels.reopen
     store.labels.record_act(handed(plan, "locked", ""))
     with pytest.raises(LabError, match="locked"):
         verb(plan, ONE, handed(plan, kind))

@@ -11,7 +11,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.label import Label
-from lab.core.rating_sheet import FieldReference, current
+from lab.core.rating_sheet import FieldReference, current_labels
 from lab.core.study import Study
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
@@ -73,7 +73,7 @@ def test_ten_processes_of_a_hundred_labels_each_lose_and_double_nothing(tmp_path
         rows = list(store.labels.read(plan))
         assert sorted(row.id for row in rows) == sorted(printed)
         assert Counter(row.rater.id for row in rows) == dict.fromkeys(codes, LABELS)
-        assert len(current(rows)) == PEOPLE * UNITS * 3
+        assert len(current_labels(rows)) == PEOPLE * UNITS * 3
         line = store.studies.lines()[0]
         assert (line.done, line.dealt) == (PEOPLE * UNITS, PEOPLE * UNITS)
         assert {store.studies.progress(plan, code).done for code in codes} == {UNITS}

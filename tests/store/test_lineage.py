@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.task import Actor
 from lab.core.trace import AnyEvent, Forked, Resumed, Source, Started
 from store.store import Store
@@ -30,7 +30,7 @@ def resumed(id: str, of: str) -> Imported:
     """A run of the playbook agent with which a recorded one went on."""
     run = replied(id, by=Actor("human", "P08"), said="yes")
     went_on: AnyEvent = Resumed(by=Actor("script", f"recorded:{of}"))
-    return run._replace(events=numbered([*run.events[:4], went_on, *run.events[4:]]))
+    return run._replace(events=number_events([*run.events[:4], went_on, *run.events[4:]]))
 
 
 COPIES = {

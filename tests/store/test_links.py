@@ -71,9 +71,9 @@ def test_a_linked_picture_is_read_from_its_file_and_kept_nowhere_else(store: Sto
     report = import_paths(store, [run], link=True)
     assert (report.imported, report.failed) == (1, [])
     assert held(store) == []
-    assert store.links.outside() == 2
+    assert store.links.count_outside() == 2
     (id,) = (summary.id for summary in store.runs.summaries())
-    assert store.runs.used(id) == sorted([sha(1), sha(2)])
+    assert store.runs.blob_ids(id) == sorted([sha(1), sha(2)])
     for number in (1, 2):
         blob = store.runs.blob(sha(number))
         assert blob is not None
@@ -125,7 +125,7 @@ def test_taken_in_later_a_picture_is_a_blob_and_needs_its_file_no_more(store: St
     other = run_folder(tmp_path / "m" / "U", 2, 3)
     assert import_paths(store, [other]).imported == 1
     assert held(store) == sorted([sha(2), sha(3)])
-    assert store.links.outside() == 1
+    assert store.links.count_outside() == 1
     shot(run, 2).unlink()
     assert store.runs.blob(sha(2)) is not None
     assert store.check() == []
@@ -135,7 +135,7 @@ def test_the_same_run_again_without_link_brings_its_pictures_in(store: Store, ru
     import_paths(store, [run], link=True)
     assert import_paths(store, [run]).skipped == 1
     assert held(store) == sorted([sha(1), sha(2)])
-    assert store.links.outside() == 0
+    assert store.links.count_outside() == 0
     shot(run, 1).unlink()
     assert import_paths(store, [run]).skipped == 1
     assert store.runs.blob(sha(1)) is not None
@@ -174,7 +174,7 @@ def test_a_pack_links_what_is_linked_or_takes_it_in_or_leaves_it_out(
     import_paths(store, [run], link=True)
     store.pack(tmp_path / "out.db", **options)
     with Store.open(tmp_path / "out.db") as copy:
-        assert copy.links.outside() == {"": 2, "embed": 0, "images": 0}["".join(options)]
+        assert copy.links.count_outside() == {"": 2, "embed": 0, "images": 0}["".join(options)]
         assert held(copy) == (sorted([sha(1), sha(2)]) if options.get("embed") else [])
         assert (copy.runs.blob(sha(1)) is None) == ("images" in options)
         assert copy.check() == []
@@ -189,7 +189,7 @@ def test_erased_with_the_last_run_that_shows_it_and_the_file_is_named(store: Sto
     import_paths(store, [run, other], link=True)
     with store.erasure.erasing() as eraser:
         eraser.erase_runs([store.runs.find("T")])
-    assert eraser.outside == [str(shot(run, 1).resolve())]
+    assert eraser.linked_files == [str(shot(run, 1).resolve())]
     assert store.runs.links(sha(1)) == []
     assert store.runs.blob(sha(2)) is not None
     assert shot(run, 1).exists()
@@ -199,7 +199,7 @@ def test_a_redaction_paints_a_linked_picture_and_names_the_file_that_still_shows
     import_paths(store, [run], link=True)
     old = store.runs.find("T")
     done = redact(store, old, Actor("human", "D01"), boxes={1: [Bounds(0, 0, 30, 30)]}, words=())
-    assert done.outside == (str(shot(run, 2).resolve()),)
+    assert done.linked_files == (str(shot(run, 2).resolve()),)
     assert store.runs.blob(sha(2)) is None
     new = store.runs.trace(done.replaced[old])
     blob = store.runs.blob(new.steps[1].before.image or "")
@@ -214,7 +214,7 @@ def test_a_linked_picture_that_cannot_be_looked_at_is_not_passed_over(store: Sto
     shot(run, 2).unlink()
     with pytest.raises(LabError, match="nobody can see what is to be covered"):
         redact(store, store.runs.find("T"), Actor("human", "D01"), boxes={1: [Bounds(0, 0, 9, 9)]}, words=())
-    assert store.runs.holds(store.runs.find("T"))
+    assert store.runs.has_run(store.runs.find("T"))
 
 
 def third_schema(path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_file_of_the_third_schema_opens_and_is_renewed(tmp_path: Path, run: Pa
     third_schema(path)
     with Store.open(path, readonly=True) as old:
         assert old.runs.blob(sha(1)) is None
-        assert (old.links.outside(), old.runs.links(sha(1))) == (0, [])
+        assert (old.links.count_outside(), old.runs.links(sha(1))) == (0, [])
         assert old.check() == []
         for embed in (False, True):
             old.pack(tmp_path / f"packed{embed}.db", embed=embed)

@@ -17,7 +17,7 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.rating_sheet import FieldReference
-from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.run_records import Blob, Imported, Verdict, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor, Task
@@ -67,7 +67,7 @@ def test_what_each_rated_is_in_the_whole_once(tmp_path: Path, parted: tuple[Path
     on(a, rates("R1", 1))
     on(b, rates("R2", 1))
     whole, done = merged(tmp_path, a, b)
-    assert done.came == {"studies": 1, "units": 3, "dealt": 6, "labels": 3}
+    assert done.added == {"studies": 1, "units": 3, "dealt": 6, "labels": 3}
     assert done.clashes == ()
     with Store.open(whole) as store:
         plan = store.studies.study("trial")
@@ -77,7 +77,7 @@ def test_what_each_rated_is_in_the_whole_once(tmp_path: Path, parted: tuple[Path
         assert store.studies.progress(plan, "R2").begun == 1
         assert store.check() == []
     again = merge_into(whole, [b, a])
-    assert (again.came, again.gone) == ({}, {})
+    assert (again.added, again.removed) == ({}, {})
     assert content(whole) == content(merged(tmp_path, b, a)[0])
 
 
@@ -170,7 +170,7 @@ def ran(id: str, steps: int, *, ended: bool = False, said: str = "x", shot: Blob
         Step(index=i, before=seen, proposed=Proposed(Action("wait"), thought=f"{said} {i}")) for i in range(steps)
     ]
     end = [Ended(status="completed")] if ended else []
-    return Imported(numbered([first, *events, *end]), {shot.sha256: shot} if shot else {}, [])
+    return Imported(number_events([first, *events, *end]), {shot.sha256: shot} if shot else {}, [])
 
 
 def test_a_run_that_went_on_in_one_copy_goes_on_in_the_whole(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_run_that_went_on_in_one_copy_goes_on_in_the_whole(tmp_path: Path) -> 
             store.runs.save_draft("r", "q", f"typed in {path.name}")
     assert content(merged(tmp_path, a, b)[0]) == content(merged(tmp_path, b, a)[0])
     done = merge_into(a, [b])
-    assert done.came == {"events": 4}
+    assert done.added == {"events": 4}
     with Store.open(a) as store:
         assert list(store.runs.events("r")) == ran("r", 5, ended=True).events
         assert store.runs.summary("r").status == "completed"
@@ -222,7 +222,7 @@ def test_pictures_come_with_their_runs_and_later_where_they_were_left_out(tmp_pa
     whole, _ = merged(tmp_path, tmp_path / "bare.db")
     with Store.open(whole) as store:
         assert store.runs.blob(shot.sha256) is None
-    assert merge_into(whole, [tmp_path / "A.db"]).came == {"pictures": 1}
+    assert merge_into(whole, [tmp_path / "A.db"]).added == {"pictures": 1}
     with Store.open(whole) as store:
         assert store.runs.blob(shot.sha256) == shot
 
@@ -243,7 +243,7 @@ def test_where_both_dealt_on_their_own_ones_places_stay_and_the_others_come_behi
         ]
         assert store.studies.progress(plan, "R3").dealt == 3
         assert store.check() == []
-    assert merge_into(whole, [a, b]).came == {}
+    assert merge_into(whole, [a, b]).added == {}
     assert content(whole) == content(merged(tmp_path, b, a)[0])
 
 
@@ -278,7 +278,7 @@ def test_what_is_settled_after_the_lock_still_comes(tmp_path: Path, parted: tupl
             Act(uuid7(), plan.id, 1, D1, "adjudicated", now(), "u1", detail=told)
         ),
     )
-    assert merge_into(a, [b]).came == {"acts": 1}
+    assert merge_into(a, [b]).added == {"acts": 1}
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def test_a_kit_among_them_is_taken_by_its_rules(tmp_path: Path, parted: tuple[Pa
     on(tmp_path / "kit.db", rates("R1", 2))
     done = merged(tmp_path, tmp_path / "kit.db", a, b)[1]
     assert done.kits == (str(tmp_path / "kit.db"),)
-    assert done.came["labels"] == 2
+    assert done.added["labels"] == 2
     with pytest.raises(LabError, match="no version of it"):
         merged(tmp_path, tmp_path / "kit.db")
     with Store.open(tmp_path / "kit.db") as kit, pytest.raises(LabError, match="is a kit"):
@@ -324,8 +324,8 @@ def test_a_kit_among_them_is_taken_by_its_rules(tmp_path: Path, parted: tuple[Pa
 def test_a_file_merged_with_itself_or_named_twice_adds_nothing(tmp_path: Path, parted: tuple[Path, Path]) -> None:
     a, b = parted
     before = content(a)
-    assert merge_into(a, [a]).came == {}
-    assert merge_into(a, [b, b]).there < 20
+    assert merge_into(a, [a]).added == {}
+    assert merge_into(a, [b, b]).already_present < 20
     assert content(a) == before
 
 
@@ -406,7 +406,7 @@ def test_any_split_is_brought_together_in_any_order(tmp_path: Path, ops: list[Op
     assert first.clashes == second.clashes
     parts = [content(names[1]), content(names[2])]
     assert content(ab) == {table: sorted({*parts[0][table], *parts[1][table]}) for table in APPEND_ONLY}
-    assert merge_into(ab, names).came == {}
+    assert merge_into(ab, names).added == {}
     with Store.open(ab) as store:
         assert store.check() == []
 

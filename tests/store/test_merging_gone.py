@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.errors import LabError
-from lab.core.study import Given
+from lab.core.study import UnitText
 from lab.core.task import Actor, InformationUnit, Task
 from lab.core.trace import Started
 from store.merge import Merged, merge_into
@@ -48,8 +48,8 @@ def assert_without(path: Path, filled: Filled) -> None:
     assert [word for word in filled.kept if word.encode() not in bytes_] == []
     assert all(picture not in bytes_ for picture in filled.pictures)
     with Store.open(path) as store:
-        assert store.labels.withdrew(CODE)
-        assert not any(store.runs.holds(run) for run in filled.runs)
+        assert store.labels.has_withdrawn(CODE)
+        assert not any(store.runs.has_run(run) for run in filled.runs)
         assert store.check() == []
 
 
@@ -63,32 +63,32 @@ def test_who_withdrew_from_one_is_in_none_of_the_whole(
     merge_into(whole, [files[at] for at in order])
     assert_without(whole, filled)
     assert content(whole) == content(files[1])
-    assert merge_into(whole, files).came == {}
+    assert merge_into(whole, files).added == {}
     assert_without(whole, filled)
 
 
 def test_who_withdrew_elsewhere_goes_from_here(copies: tuple[Path, Path, Filled]) -> None:
     a, b, filled = copies
     done = merge_into(a, [b])
-    assert (done.withdrew, done.came) == ((CODE,), {})
-    assert done.gone["labels"] == 10
-    assert done.outside == (str(filled.outside),)
+    assert (done.withdrew, done.added) == ((CODE,), {})
+    assert done.removed["labels"] == 10
+    assert done.linked_files == (str(filled.outside),)
     assert_without(a, filled)
     assert content(a) == content(b)
-    assert merge_into(a, [b]).gone == {}
+    assert merge_into(a, [b]).removed == {}
 
 
 def test_who_withdrew_here_does_not_come_back_from_elsewhere(copies: tuple[Path, Path, Filled]) -> None:
     a, b, filled = copies
     done = merge_into(b, [a])
-    assert (done.withdrew, done.came, done.gone) == ((), {}, {})
+    assert (done.withdrew, done.added, done.removed) == ((), {}, {})
     assert_without(b, filled)
 
 
 def test_items_that_went_from_one_go_from_another_that_cannot_know_whom_they_quote(tmp_path: Path) -> None:
     """B.db holds the study that quotes them, and not the words of theirs that it quotes."""
     said = "a long sentence of theirs"
-    units = [unit("theirs"), unit("quoting", given=(Given("One", said),)), unit("other")]
+    units = [unit("theirs"), unit("quoting", given=(UnitText("One", said),)), unit("other")]
     with Store.open(tmp_path / "A.db") as store:
         plan = frozen(store, units, raters=(CODE, "R2"))
         store.pack(tmp_path / "B.db")
@@ -100,7 +100,7 @@ def test_items_that_went_from_one_go_from_another_that_cannot_know_whom_they_quo
             store.labels.record(plan, one, replace(label(plan, one, "open", "state", "completed"), rater=R2))
     shutil.copy(tmp_path / "B.db", tmp_path / "C.db")
     done = merge_into(tmp_path / "C.db", [tmp_path / "A.db"])
-    assert (done.gone["units"], said.encode() in held(tmp_path / "C.db")) == (1, False)
+    assert (done.removed["units"], said.encode() in held(tmp_path / "C.db")) == (1, False)
     for name, files in (("X.db", ["A.db", "B.db"]), ("Y.db", ["B.db", "A.db"])):
         merge_into(tmp_path / name, [tmp_path / file for file in files])
         with Store.open(tmp_path / name) as store:
@@ -142,10 +142,10 @@ def redacted(tmp_path: Path) -> tuple[Path, Path]:
     """A.db with a demonstration and a design that quotes it, and B.db, a copy in which both are covered."""
     with Store.open(tmp_path / "A.db") as store:
         store.runs.add(demonstration())
-        store.reviews.append(store.reviews.proof(DEMO), [row("P1", "reject", 0, "step", note=MAIL, new="reject")])
+        store.reviews.append(store.reviews.proof_of(DEMO), [row("P1", "reject", 0, "step", note=MAIL, new="reject")])
         draft = Design(units=(InformationUnit("to", "To whom", MAIL),))
         first = first_draft(subject_of(Task("demo-1", "general", "", "Write")), BY, draft)
-        for one in (first, following(first, "submit", BY)):
+        for one in (first, next_revision(first, "submit", BY)):
             store.designs.append(one)
         store.pack(tmp_path / "B.db")
     with Store.open(tmp_path / "B.db") as store:
@@ -162,9 +162,9 @@ def test_a_run_that_was_redacted_in_one_is_covered_in_the_whole(
     assert MAIL.encode() not in held(whole)
     assert content(whole) == content(redacted[1])
     with Store.open(whole) as store:
-        assert not store.runs.holds(DEMO)
+        assert not store.runs.has_run(DEMO)
         assert store.check() == []
-    assert merge_into(whole, redacted).came == {}
+    assert merge_into(whole, redacted).added == {}
 
 
 def test_a_design_drawn_up_in_the_copy_that_was_redacted_is_not_lost(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_design_drawn_up_in_the_copy_that_was_redacted_is_not_lost(tmp_path: P
         draft = Design(units=(InformationUnit("to", "To whom", MAIL),))
         store.designs.append(first_draft(subject_of(Task("demo-1", "general", "", "Write")), BY, draft))
         redact(store, DEMO, BY, boxes={}, words=[MAIL])
-    assert merge_into(a, [b]).came["designs"] == 1
+    assert merge_into(a, [b]).added["designs"] == 1
     assert MAIL.encode() not in held(a)
     assert content(a) == content(b)
 
@@ -184,10 +184,10 @@ def test_a_design_drawn_up_in_the_copy_that_was_redacted_is_not_lost(tmp_path: P
 @pytest.mark.parametrize("here", [0, 1])
 def test_it_is_covered_here_and_does_not_come_back(redacted: tuple[Path, Path], here: int) -> None:
     done: Merged = merge_into(redacted[here], [redacted[1 - here]])
-    assert bool(done.gone) == (here == 0)
+    assert bool(done.removed) == (here == 0)
     assert MAIL.encode() not in held(redacted[here])
     assert content(redacted[0]) == content(redacted[1]) or here == 1
-    assert merge_into(redacted[here], [redacted[1 - here]]).came == {}
+    assert merge_into(redacted[here], [redacted[1 - here]]).added == {}
 
 
 def test_a_run_redacted_twice_leads_to_what_stands_there_now(tmp_path: Path, redacted: tuple[Path, Path]) -> None:

@@ -154,7 +154,7 @@ def test_an_older_file_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
         runs = [line.id for line in store.runs.summaries()]
     before = hashlib.sha256(old.read_bytes()).digest()
     done = merge_into(tmp_path / "whole.db", [old])
-    assert done.came["runs"] == len(runs) > 0
+    assert done.added["runs"] == len(runs) > 0
     assert hashlib.sha256(old.read_bytes()).digest() == before
     with Store.open(tmp_path / "whole.db") as store:
         assert sorted(line.id for line in store.runs.summaries()) == sorted(runs)

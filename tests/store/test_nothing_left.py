@@ -18,13 +18,13 @@ import pytest
 from msgspec.structs import replace
 
 from lab.core.adjudication import Move, Settlement
-from lab.core.design import Design, Revision, first_draft, following, subject_of
+from lab.core.design import Design, Revision, first_draft, next_revision, subject_of
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label, Withdrawal
 from lab.core.proofreading import Review
 from lab.core.run_records import Blob, Imported, Tombstone, Verdict
 from lab.core.shadow_answer import ShadowAnswer
-from lab.core.study import Given, Gold, Study, Target, Unit
+from lab.core.study import Gold, Study, Target, Unit, UnitText
 from lab.core.task import Actor, InformationUnit, Task
 from lab.core.trace import Ended, Forked, Source, Started
 from store.store import Store
@@ -77,7 +77,7 @@ FIELDS: dict[type, tuple[set[str], set[str]]] = {
     Move: ({"was", "now", "code", "why"}, {"rater"}),
     Review: ({"old", "new", "note"}, {"id", "trace", "field", "act", "at", "supersedes"}),
     Revision: ({"note", "marks"}, {"id", "task", "asked", "act", "at", "supersedes", "undoes"}),
-    Given: ({"title", "text", "items"}, {"side"}),
+    UnitText: ({"title", "text", "items"}, {"side"}),
     Target: ({"says", "detail"}, {"id", "kind", "options", "requires"}),
     Gold: ({"value", "reason"}, {"target", "field"}),
     Verdict: ({"name", "value", "reason", "extra"}, set()),
@@ -226,12 +226,12 @@ def said(store: Store) -> None:
         first, trace="run-again", agent=Actor("script", f"recorded:{RUN}"), user=P07, source=None, state=None
     )
     store.runs.add(Imported([copy, *run.events[1:]], run.images, []))
-    demo = store.reviews.proof(RUN)
+    demo = store.reviews.proof_of(RUN)
     store.reviews.append(demo, [row("P1", "edit", None, "intent", f"old {WORD}", f"new {WORD}", note=WORD, trace=RUN)])
     design = Design(units=(InformationUnit("n", "The number", WORD),))
     draft = first_draft(subject_of(Task("t", "general", "", "Do")), D01, design, f"note {WORD}")
-    handed = following(draft, "submit", D01)
-    for one in (draft, handed, following(handed, "object", P07, marks={"units/n": f"mark {WORD}"}, note=WORD)):
+    handed = next_revision(draft, "submit", D01)
+    for one in (draft, handed, next_revision(handed, "object", P07, marks={"units/n": f"mark {WORD}"}, note=WORD)):
         store.designs.append(one)
     _studied(store)
 
@@ -240,7 +240,7 @@ def _studied(store: Store) -> None:
     unit = Unit(
         f"{RUN}@1", runs=(RUN,), hidden={"source": WORD}, task=Task("t", "general", "", f"Ask {WORD}"),
         targets=(Target("open", f"says {WORD}", f"detail {WORD}"), Target("pay", "Pay")),
-        given=(Given(f"title {WORD}", f"text {WORD}", (f"item {WORD}",)),),
+        given=(UnitText(f"title {WORD}", f"text {WORD}", (f"item {WORD}",)),),
         gold=(Gold("open", "why", f"gold {WORD}", f"because {WORD}"),),
     )  # fmt: skip
     plan = frozen(store, [unit, Unit("u2", runs=("run-other",), targets=unit.targets[1:])])

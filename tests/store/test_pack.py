@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.run_records import Blob, Imported, Verdict, number_events
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
 from store.connection import connect
@@ -22,7 +22,7 @@ STATE = Blob(b"{}", "application/json")
 def fill(store: Store) -> None:
     started = Started(trace="t1", task=Task("x", "general"), agent=Actor("script", "rule"))
     blobs = {blob.sha256: blob for blob in (PICTURE, STATE)}
-    store.runs.add(Imported(numbered([started, Ended(status="completed")]), blobs, [Verdict("result", 1.0)]))
+    store.runs.add(Imported(number_events([started, Ended(status="completed")]), blobs, [Verdict("result", 1.0)]))
     store.runs.save_draft("t1", "q", "words")
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from lab.core.design import Design, Subject, first_draft, subject_of
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.run_records import Blob, Imported, Verdict, number_events
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
 from lab.core.task import Actor, InformationUnit
 from lab.core.text_redaction import MASK
@@ -57,7 +57,9 @@ def covered(
 def test_words_are_nowhere_in_the_file_and_the_pictures_that_show_them_are_painted(store: Store) -> None:
     store.runs.add(demonstration())
     store.runs.save_draft(DEMO, "q", f"to {MAIL}")
-    store.reviews.append(store.reviews.proof(DEMO), [row("P1", "edit", None, "intent", None, f"Tell {NAME} I am late")])
+    store.reviews.append(
+        store.reviews.proof_of(DEMO), [row("P1", "edit", None, "intent", None, f"Tell {NAME} I am late")]
+    )
     done = covered(store, NAME, MAIL)
     assert_gone(store, NAME, MAIL, pictures=(drawn(SCREENS[0]), drawn(SCREENS[2])))
     assert PHONE.encode() in bytes_of(store)
@@ -110,7 +112,7 @@ def test_what_a_box_covers_on_the_last_screen_is_covered_in_how_the_run_ended(st
     shot = drawn([PHONE, "Called", PHONE])
     final = Observation(shot.sha256, SIZE, tree_of([PHONE, "Called", PHONE]), "com.mail/.Main")
     ended = Ended(status="completed", reason=f"called {PHONE}", final=final)
-    events = numbered([*run.events[:-1], ended])
+    events = number_events([*run.events[:-1], ended])
     store.runs.add(Imported(events, {**run.images, shot.sha256: shot}, []))
     done = covered(store, boxes={4: [Bounds(10, 40, 351, 101)]})
     again = store.runs.trace(done.replaced[DEMO]).ended
@@ -126,7 +128,7 @@ def test_the_old_run_never_comes_back_and_a_tombstone_remembers_no_word(store: S
     export_runs(store, [DEMO], tmp_path / "before")
     done = covered(store, NAME)
     new = done.replaced[DEMO]
-    assert not store.runs.holds(DEMO)
+    assert not store.runs.has_run(DEMO)
     stone = store.erasure.tombstone(DEMO)
     assert stone is not None
     assert (stone.replaced_by, stone.by, stone.counts["texts"]) == (new, BY, done.texts)
@@ -253,7 +255,7 @@ def test_what_cannot_be_covered_is_a_sentence(
     store.runs.add(demonstration())
     with pytest.raises(LabError, match=why):
         covered(store, *words, boxes=boxes)
-    assert store.runs.holds(DEMO)
+    assert store.runs.has_run(DEMO)
 
 
 def test_an_open_run_is_not_redacted(store: Store) -> None:
@@ -328,7 +330,7 @@ def test_acts_slips_questions_and_replies_are_covered_too(store: Store) -> None:
     question, reply = Question("q", "ask", f"Is it {MAIL}?"), Reply("q", MAIL.upper(), BY, draft=f"not {MAIL}")
     asked = Asked(index=0, question=question, proposed=Proposed(Action("ask_user", text=question.text)))
     act = Acting(index=1, action=Action("input_text", text=MAIL))
-    events = numbered([first, asked, Answered(index=0, reply=reply), steps[0], act, *steps[1:], end])
+    events = number_events([first, asked, Answered(index=0, reply=reply), steps[0], act, *steps[1:], end])
     store.runs.add(Imported(events, one.images, [Verdict("said", MAIL, f"{MAIL}!", {MAIL: [MAIL]})]))
     done = covered(store, MAIL)
     assert_gone(store, MAIL)
@@ -359,7 +361,7 @@ def test_a_file_that_another_program_reads_is_wiped_later(store: Store, monkeypa
     store.database.connection().execute("PRAGMA busy_timeout = 0")
     with pytest.raises(LabError, match="in no table, but not yet wiped"):
         covered(store, NAME)
-    assert not store.runs.holds(DEMO)
+    assert not store.runs.has_run(DEMO)
     reader.close()
     store.erasure.wipe()
     assert_gone(store, NAME)

@@ -59,7 +59,7 @@ def test_it_is_done_or_not_done(tmp_path: Path, ticks: int, kill: int) -> None:
         if stone is None:
             assert store.runs.trace(DEMO) == before
             return
-        assert not store.runs.holds(DEMO)
+        assert not store.runs.has_run(DEMO)
         assert store.runs.trace(stone.replaced_by or "").steps
     held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert NAME.encode() not in held  # also where nobody got as far as to wipe the file

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Started, Step
@@ -28,7 +28,7 @@ def big_run(id: str) -> Imported:
     blobs = [Blob(os.urandom(1_000_000), "image/png") for _ in range(4)]
     events: list[AnyEvent] = [Started(trace=id, task=Task("x", "general"), agent=Actor("script", "rule"))]
     events += [Step(index=i, proposed=Proposed(Action("wait"))) for i in range(20)]
-    return Imported(numbered(events), {blob.sha256: blob for blob in blobs}, [])
+    return Imported(number_events(events), {blob.sha256: blob for blob in blobs}, [])
 
 
 def refused(path: Path, words: str, **how: bool) -> None:

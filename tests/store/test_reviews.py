@@ -17,7 +17,7 @@ from tests.screens.runs import whole_run
 
 def test_what_is_proofread_is_the_same_read_with_and_without_its_screens(store: Store) -> None:
     store.runs.add(demonstration())
-    assert store.reviews.proof(DEMO) == proof_of(store.runs.trace(DEMO))
+    assert store.reviews.proof_of(DEMO) == proof_of(store.runs.trace(DEMO))
 
 
 def test_only_what_a_person_did_to_its_end_is_a_demonstration(store: Store) -> None:
@@ -27,16 +27,16 @@ def test_only_what_a_person_did_to_its_end_is_a_demonstration(store: Store) -> N
     store.runs.add(whole_run())
     assert store.reviews.demonstrations() == [DEMO]
     with pytest.raises(LabError, match="is still open"):
-        store.reviews.proof("open-1")
+        store.reviews.proof_of("open-1")
     with pytest.raises(LabError, match="no person worked the phone"):
-        store.reviews.proof("script-1")
+        store.reviews.proof_of("script-1")
     with pytest.raises(LabError, match="is not in"):
-        store.reviews.proof("nothing")
+        store.reviews.proof_of("nothing")
 
 
 def test_words_are_kept_all_or_none_and_stand_for_every_reader(store: Store) -> None:
     store.runs.add(demonstration())
-    proof = store.reviews.proof(DEMO)
+    proof = store.reviews.proof_of(DEMO)
     one, other = row("P1", "accept", 0, "step"), row("P1", "accept", 9, "step")
     with pytest.raises(LabError, match="there is no step 10"):
         store.reviews.append(proof, [one, other])
@@ -51,11 +51,11 @@ def test_words_are_kept_all_or_none_and_stand_for_every_reader(store: Store) -> 
 def test_a_cleared_demonstration_waits_no_more(store: Store) -> None:
     store.runs.add(demonstration())
     assert store.reviews.uncleared() == [DEMO]
-    word = store.reviews.clear(DEMO, Actor("human", "D01"))
+    word = store.reviews.record_clearance(DEMO, Actor("human", "D01"))
     assert store.reviews.clearances(DEMO) == [word]
     assert store.reviews.uncleared() == []
     with pytest.raises(LabError, match="is not in"):
-        store.reviews.clear("nothing", Actor("human", "D01"))
+        store.reviews.record_clearance("nothing", Actor("human", "D01"))
 
 
 def test_an_older_file_that_is_only_read_has_none_of_this(tmp_path: Path) -> None:

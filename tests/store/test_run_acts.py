@@ -9,10 +9,10 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
-from lab.core.run_records import Imported, RunAct, check_tag, numbered
+from lab.core.run_records import Imported, RunAct, check_tag, number_events
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
-from lab.runs.run_acts import TagChange, archive_runs, tag_change, tag_runs, take_back
+from lab.runs.run_acts import TagChange, archive_runs, tag_change, tag_runs, undo_acts
 from store.merge import merge
 from store.pack import pack
 from store.run_acts import RunState
@@ -26,7 +26,9 @@ D1 = Actor("human", "D1")
 
 def run(id: str, words: str = "Buy milk") -> Imported:
     task = Task("shop", "general", "", words)
-    return Imported(numbered([Started(trace=id, task=task, agent=Actor("model", "m")), Ended(status="failed")]), {}, [])
+    return Imported(
+        number_events([Started(trace=id, task=task, agent=Actor("model", "m")), Ended(status="failed")]), {}, []
+    )
 
 
 @pytest.fixture
@@ -49,7 +51,7 @@ def test_an_archived_run_is_in_no_list_until_it_is_restored_and_every_act_stays(
     assert filled.runs.trace("b").status == "failed"
     assert filled.runs.find("b") == "b"
     assert archive_runs(filled, ["b"], "D1") == []
-    take_back(filled, [act], "D2")
+    undo_acts(filled, [act], "D2")
     assert listed(filled) == ["c", "b", "a"]
     assert [(one.act, one.by.id) for one in filled.runs.acts.of_run("b")] == [("archived", "D1"), ("restored", "D2")]
     assert archive_runs(filled, ["a"], "D1", archived=False) == [], "what is in the lists is not restored"
@@ -125,10 +127,10 @@ def test_copies_are_merged_and_the_last_act_of_either_counts(filled: Store, tmp_
         archive_runs(copy, ["a"], "D2", archived=False)
         tag_runs(copy, ["c"], TagChange(("x",)), "D2")
     merged = merge(filled, [tmp_path / "copy.db"])
-    assert merged.came == {"run_acts": 2}
+    assert merged.added == {"run_acts": 2}
     assert listed(filled) == ["c", "a"]
     assert filled.runs.acts.tags() == {"x": 1}
-    assert merge(filled, [tmp_path / "copy.db"]).came == {}
+    assert merge(filled, [tmp_path / "copy.db"]).added == {}
 
 
 def test_merging_in_the_other_order_says_the_same(filled: Store, tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_merging_in_the_other_order_says_the_same(filled: Store, tmp_path: Path)
     archive_runs(filled, ["a"], "D1")
     with Store.open(tmp_path / "copy.db") as copy:
         acts = archive_runs(copy, ["a"], "D2")
-        take_back(copy, acts, "D2")
+        undo_acts(copy, acts, "D2")
         merge(copy, [filled.path])
         theirs = listed(copy)
     merge(filled, [tmp_path / "copy.db"])
@@ -157,7 +159,7 @@ def test_who_withdrew_tags_nothing_and_what_they_did_is_signed_anew(filled: Stor
 def _withdraw(store: Store) -> None:
     """P07 withdraws, of whom the file holds a run besides, so that there is something to erase."""
     started = Started(trace="p", task=Task("t", "general"), agent=Actor("human", "P07"))
-    store.runs.add(Imported(numbered([started, Ended(status="completed")]), {}, []))
+    store.runs.add(Imported(number_events([started, Ended(status="completed")]), {}, []))
     withdraw(store, "P07", D1)
     store.erasure.wipe()
 

@@ -12,7 +12,7 @@ import pytest
 from lab.core.errors import LabError
 from store import connection, progress_tables, schema
 from store.connection import connect
-from store.run_acts import listed_runs
+from store.run_acts import list_condition
 from store.runs import _RUNS, _SUMMARY
 from store.store import Store
 
@@ -94,7 +94,7 @@ def test_reading_one_run_touches_no_other(store: Store, sql: str, values: tuple[
 def test_a_page_of_summaries_reads_only_its_runs_and_no_body(
     store: Store, which: str, values: tuple[object, ...]
 ) -> None:
-    listed, _ = listed_runs(store.database)
+    listed, _ = list_condition(store.database)
     runs = _RUNS[which].format(listed=listed)
     plan = [row[3] for row in store.database.read("EXPLAIN QUERY PLAN " + _SUMMARY.format(runs=runs), *values)]
     events = [line for line in plan if " e " in line]
@@ -160,6 +160,6 @@ def test_guarding_again_after_a_table_was_rebuilt(store: Store) -> None:
     for name in (*schema.triggers(), *progress_tables.TRIGGERS):
         db.execute(f"DROP TRIGGER {name}")
     assert len(store.check()) == len(schema.triggers()) + len(progress_tables.TRIGGERS)
-    schema.guard(db)
-    schema.guard(db)
+    schema.create_triggers(db)
+    schema.create_triggers(db)
     assert store.check() == []

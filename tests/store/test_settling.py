@@ -14,7 +14,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import FieldReference, answer_to, undo_of
 from lab.core.study import Gold, Study, Unit
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.labels import insert_label
 from store.store import Store
 from tests.studies import NODES, R1, frozen, label, unit
@@ -59,11 +59,11 @@ def plan(store: Store) -> Study:
 def test_one_of_the_two_words_settles_it_and_what_belonged_to_it_goes_along(store: Store, forward: bool) -> None:
     plan = frozen(store, [unit("u1")], replace(NODES, forward=forward))
     words = clashing(store, plan, unit("u1"), STATE, "completed", "not_completed")
-    assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u1"]
+    assert [one.unit for one in store.labels.clashing_assignments(plan, "R1")] == ["u1"]
     head = settle(store, plan, unit("u1"), STATE, "completed")
     assert (head.value, head.note, set(head.replaces)) == ("completed", "note 0", {one.id for one in words})
     sheet = store.labels.sheet(plan, unit("u1"), "R1")
-    assert (sheet.committed, dict(sheet.clashes), store.labels.to_settle(plan, "R1")) == (True, {}, [])
+    assert (sheet.committed, dict(sheet.clashes), store.labels.clashing_assignments(plan, "R1")) == (True, {}, [])
     with pytest.raises(LabError, match="handed it in; nothing in it changes any more"):
         settle(store, plan, unit("u1"), STATE, "not_completed")
 
@@ -101,7 +101,7 @@ def test_never_where_the_study_is_locked_or_what_is_right_was_shown(store: Store
     plan = frozen(store, [unit("u1"), gold])
     for of in (unit("u1"), gold):
         clashing(store, plan, of, STATE, "completed", "not_completed")
-    assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u1"]
+    assert [one.unit for one in store.labels.clashing_assignments(plan, "R1")] == ["u1"]
     with pytest.raises(LabError, match="has shown what is right"):
         settle(store, plan, gold, STATE, "completed")
     store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "locked", now()))
@@ -123,14 +123,14 @@ def test_an_optional_place_that_is_no_longer_asked_is_settled_too_and_by_nothing
 ) -> None:
     of = unit("u1")
     clashing(store, plan, of, WHY, "it was slow", "it was late")  # its condition, not completed, does not hold
-    assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u1"]
+    assert [one.unit for one in store.labels.clashing_assignments(plan, "R1")] == ["u1"]
     assert settle(store, plan, of, WHY, "it was late").value == "it was late"
-    assert store.labels.to_settle(plan, "R1") == []
+    assert store.labels.clashing_assignments(plan, "R1") == []
     clashing(store, plan, unit("u2"), WHY, "it was slow", None)
     with pytest.raises(LabError, match="of the 2 answers"):
         settle(store, plan, unit("u2"), WHY, None, reason_missing="skipped")
     assert settle(store, plan, unit("u2"), WHY, None).cleared
-    assert store.labels.to_settle(plan, "R1") == []
+    assert store.labels.clashing_assignments(plan, "R1") == []
 
 
 def test_what_is_not_handed_in_takes_any_answer_and_an_optional_clash_is_in_the_way_of_handing_in(
@@ -138,7 +138,7 @@ def test_what_is_not_handed_in_takes_any_answer_and_an_optional_clash_is_in_the_
 ) -> None:
     of = unit("u1")
     clashing(store, plan, of, WHY, "it was slow", "it was late", hand_in=False)
-    assert store.labels.to_settle(plan, "R1") == []
+    assert store.labels.clashing_assignments(plan, "R1") == []
     with pytest.raises(LabError, match="has 1 unanswered"):
         store.labels.hand_in(plan, of, Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
     assert settle(store, plan, of, WHY, "neither").note == ""
@@ -160,7 +160,7 @@ def test_two_fields_in_a_precedence_that_both_clash_are_settled_one_after_the_ot
     with pytest.raises(LabError, match="goes before"):
         settle(store, plan, of, FieldReference("", "second"), "b")
     settle(store, plan, of, FieldReference("", "second"), "d")
-    assert store.labels.to_settle(plan, "R1") == []
+    assert store.labels.clashing_assignments(plan, "R1") == []
 
 
 def test_a_kit_settles_it_and_brings_that_back(store: Store, plan: Study) -> None:
@@ -169,9 +169,9 @@ def test_a_kit_settles_it_and_brings_that_back(store: Store, plan: Study) -> Non
     make_kit(store, plan, "R1", path)
     with Store.open(path) as kit:
         told = kit.studies.study(plan.id)
-        assert [one.unit for one in kit.labels.to_settle(told, "R1")] == ["u1"]
+        assert [one.unit for one in kit.labels.clashing_assignments(told, "R1")] == ["u1"]
         settle(kit, told, kit.studies.unit(told, "u1"), STATE, "not_completed")
-    assert take_kit(store, path).clashes == ()
+    assert import_kit(store, path).clashes == ()
     assert store.labels.sheet(plan, unit("u1"), "R1").value(STATE) == "not_completed"
 
 
@@ -179,7 +179,7 @@ def test_what_was_corrected_and_settled_before_is_no_clash(store: Store, plan: S
     clashing(store, plan, unit("u1"), STATE, "completed", "not_completed")
     clashing(store, plan, unit("u2"), STATE, "completed")
     settle(store, plan, unit("u1"), STATE, "completed")
-    assert store.labels.to_settle(plan, "R1") == store.labels.to_settle(plan, "R2") == []
+    assert store.labels.clashing_assignments(plan, "R1") == store.labels.clashing_assignments(plan, "R2") == []
 
 
 def test_several_answers_at_once_do_not_go_on_where_the_first_settled_one(store: Store, plan: Study) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Verdict, numbered
+from lab.core.run_records import Blob, Imported, Verdict, number_events
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step, fold
@@ -40,7 +40,7 @@ def run(id: str, *, task: str = "alarm", ended: bool = True) -> list[AnyEvent]:
         Step(index=0, proposed=proposed, before=before, question=ASK, reply=reply, extra={"their own": [1, None]}),
         Step(index=1, proposed=Proposed(Action("click", at=(0, 0)))),
     ]
-    return numbered([*events, Ended(status="completed", score=0.5)] if ended else events)
+    return number_events([*events, Ended(status="completed", score=0.5)] if ended else events)
 
 
 def blobs() -> dict[str, Blob]:
@@ -83,7 +83,7 @@ def test_only_the_next_event_of_a_run_is_taken(store: Store) -> None:
     for event in events[1:]:
         store.runs.append_event("t1", event)
     with pytest.raises(LabError, match="has ended"):
-        store.runs.append_event("t1", numbered([*events, events[1]])[-1])
+        store.runs.append_event("t1", number_events([*events, events[1]])[-1])
     assert list(store.runs.events("t1")) == events
 
 
@@ -118,13 +118,13 @@ def test_a_run_is_imported_once_and_whole(store: Store) -> None:
     assert not store.runs.add(imported("t1"))
     assert list(store.runs.events("t1")) == run("t1")
     assert store.runs.verdicts("t1") == [Verdict("result", 0.5, "half")]
-    assert store.runs.holds("t1")
-    assert not store.runs.holds("t2")
+    assert store.runs.has_run("t1")
+    assert not store.runs.has_run("t2")
 
 
 def test_a_run_with_a_gap_or_no_beginning_is_not_imported(store: Store) -> None:
     events = run("t1")
-    for wrong in ([], events[1:], [events[0], *events[2:]], numbered([events[0], events[-1], *events[1:]])):
+    for wrong in ([], events[1:], [events[0], *events[2:]], number_events([events[0], events[-1], *events[1:]])):
         with pytest.raises(LabError):
             store.runs.add(Imported(wrong, blobs(), []))
     assert store.runs.summaries() == []
@@ -220,7 +220,7 @@ def test_a_row_of_a_newer_hitlab_is_refused_with_a_sentence(store: Store) -> Non
 
 def test_a_long_run_is_read_in_pieces_and_whole(store: Store) -> None:
     steps: list[AnyEvent] = [Step(index=i, proposed=Proposed(Action("wait"))) for i in range(200)]
-    events = numbered([run("t1")[0], *steps])
+    events = number_events([run("t1")[0], *steps])
     store.runs.add(Imported(events, {}, []))
     assert list(store.runs.events("t1")) == events
     assert [e.seq for e in store.runs.events("t1", after=64)] == list(range(65, 201))

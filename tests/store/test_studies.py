@@ -250,7 +250,7 @@ def test_an_older_file_that_is_only_read_has_no_studies(tmp_path: Path) -> None:
         assert (list(store.studies.units(plan)), store.studies.assignments(plan)) == ([], [])
         assert (list(store.labels.read(plan)), store.labels.acts(plan)) == ([], [])
         assert (position(store, plan), store.studies.locked(plan)) == (None, False)
-        assert (store.studies.is_held(plan, "R1"), store.labels.withdrew("R1")) == (False, False)
+        assert (store.studies.is_held(plan, "R1"), store.labels.has_withdrawn("R1")) == (False, False)
         assert store.studies.progress(plan, "R1").dealt == 0
         assert not store.labels.sheet(plan, UNITS[0], "R1").rows
         with pytest.raises(LabError, match="is not in"):
@@ -299,7 +299,7 @@ VERBS: dict[str, Callable[[Store, Study, Unit], Any]] = {
     "standing": lambda store, plan, one: store.labels.sheet_state(plan, one, R1),
     "labels of a unit": lambda store, plan, one: list(store.labels.read(plan, one.id)),
     "acts of a sheet": lambda store, plan, one: store.labels.acts(plan, "R1", one.id, 1),
-    "withdrew": lambda store, plan, one: store.labels.withdrew("R1"),
+    "withdrew": lambda store, plan, one: store.labels.has_withdrawn("R1"),
     "record_label": lambda store, plan, one: store.labels.record(
         plan, one, label(plan, one, "open", "state", "completed")
     ),

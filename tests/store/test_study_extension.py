@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.assignment import deal_more
-from annotators.plan import extended
+from annotators.plan import extend as extend_study
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
@@ -18,14 +18,14 @@ from lab.core.rating_sheet import FieldReference
 from lab.core.study import Predecessor, Study
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
-from lab.studies.study_data import agreed
+from lab.studies.study_data import study_agreements
 from lab.studies.study_people import people_there
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.merge import merge
 from store.pack import pack
 from store.store import Store
-from store.study_extension import carry
+from store.study_extension import copy_rows
 from store.withdrawal import withdraw
 from tests.studies import NODES, R1, R2, frozen, unit
 
@@ -53,7 +53,7 @@ def rate(store: Store, study: Study, who: Actor, *units: str, value: str = "comp
 def extend(store: Store, study: Study, *ids: str) -> Study:
     """The study's next version with these units more, dealt as `study extend` does."""
     here = list(store.studies.units(study))
-    later = extended(study, here, [unit(id) for id in ids], D1, now())
+    later = extend_study(study, here, [unit(id) for id in ids], D1, now())
     behind = {code: len(store.studies.assignments(study, code)) - 1 for code in people_there(store, study)}
     more = deal_more(later, [unit(id) for id in ids], people_there(store, study), behind)
     store.extensions.extend(later, [*here, *(unit(id) for id in ids)], more)
@@ -108,7 +108,7 @@ def test_agreement_over_the_next_version_sees_both(store: Store, plan: Study) ->
     later = extend(store, plan, "u3")
 
     def numbers(study: Study) -> dict[tuple[str, str], tuple[float | None, int]]:
-        return {(one.field, one.statistic): (one.value, one.places) for one in agreed(store, study)}
+        return {(one.field, one.statistic): (one.value, one.places) for one in study_agreements(store, study)}
 
     assert numbers(later) == numbers(plan)
     assert numbers(plan)["state", "percent"] == (0.0, 4)
@@ -132,9 +132,9 @@ def test_in_the_version_before_nothing_more_is_said(store: Store, plan: Study, t
         make_kit(store, plan, "R1", tmp_path / "R1.db")
     assert store.studies.newest_of(plan) == later
     assert store.studies.extended_by(later) is None
-    assert store.studies.rates("R1")
+    assert store.studies.is_active_rater("R1")
     store.labels.record_act(Act(uuid7(), later.id, 2, D1, "locked", now()))
-    assert not store.studies.rates("R1"), "who has the old version alone rates in nothing"
+    assert not store.studies.is_active_rater("R1"), "who has the old version alone rates in nothing"
 
 
 def test_undo_goes_back_into_what_was_answered_before(store: Store, plan: Study) -> None:
@@ -161,14 +161,14 @@ def test_a_kit_of_the_version_before_is_taken_back_and_counts_in_the_next(
     later = extend(store, plan, "u3")
     with Store.open(kit) as away:
         rate(away, plan, R1, "u1")
-    taken = take_kit(store, kit)
+    taken = import_kit(store, kit)
     assert (taken.labels, taken.carried) == (3, 3)
     assert done(store, later)["R1"] == (1, 3)
     assert answers(store, later) == answers(store, plan)
-    assert take_kit(store, kit).carried == 0
+    assert import_kit(store, kit).carried == 0
     with Store.open(kit) as away:
         rate(away, plan, R1, "u2")
-    assert take_kit(store, kit).carried == 3
+    assert import_kit(store, kit).carried == 3
     assert done(store, later)["R1"] == (2, 3)
     assert store.check() == []
 
@@ -182,9 +182,9 @@ def test_two_answers_from_a_late_kit_and_from_here_are_a_clash_to_settle(
     rate(store, later, R1, "u1")
     with Store.open(kit) as away:
         rate(away, plan, R1, "u1", value="not_completed")
-    taken = take_kit(store, kit)
+    taken = import_kit(store, kit)
     assert ("u1", "open", "state") in taken.clashes
-    assert [one.unit for one in store.labels.to_settle(later, "R1")] == ["u1"]
+    assert [one.unit for one in store.labels.clashing_assignments(later, "R1")] == ["u1"]
 
 
 def test_a_kit_of_the_next_version_holds_what_was_answered_before(store: Store, plan: Study, tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_kit_of_the_next_version_holds_what_was_answered_before(store: Store, 
     with Store.open(tmp_path / "R1.db") as away:
         rate(away, later, R1, "u2", "u3")
         assert {one.rater.id for one in away.labels.read(later)} == {"R1"}
-    assert take_kit(store, tmp_path / "R1.db").labels == 6
+    assert import_kit(store, tmp_path / "R1.db").labels == 6
     assert done(store, later)["R1"] == (3, 3)
 
 
@@ -210,7 +210,7 @@ def test_a_late_kit_is_refused_whole_where_the_next_version_is_locked(
     with Store.open(kit) as away:
         rate(away, plan, R1, "u1")
     with pytest.raises(LabError, match="v2: is locked"):
-        take_kit(store, kit)
+        import_kit(store, kit)
     assert answers(store, plan) == []
 
 
@@ -231,10 +231,10 @@ def test_who_withdraws_goes_from_both_versions_and_nothing_comes_back(
     with Store.open(mine) as away:
         rate(away, plan, R1, "u2")
     with pytest.raises(LabError, match="R1 has withdrawn"):
-        take_kit(store, mine)
+        import_kit(store, mine)
     with Store.open(theirs) as away:
         rate(away, plan, R2, "u2")
-    assert take_kit(store, theirs).carried == 3
+    assert import_kit(store, theirs).carried == 3
     assert {one.rater.id for one in store.labels.read(later)} == {"R2"}
     assert store.check() == []
 
@@ -279,7 +279,7 @@ def test_copies_that_parted_before_an_extension_are_merged_and_all_of_it_counts(
         assert done(copy, later) == {"R1": (2, 3), "R2": (2, 3)}
         assert sorted(answers(copy, later)) == sorted(answers(store, later))
     merged = merge(store, [tmp_path / "again.db"])
-    assert merged.came == {}
+    assert merged.added == {}
     assert merged.clashes == ()
     assert store.check() == []
 
@@ -316,7 +316,7 @@ def test_extended_twice_a_late_kit_goes_all_the_way(store: Store, plan: Study, t
     third = extend(store, extend(store, plan, "u3"), "u4")
     with Store.open(kit) as away:
         rate(away, plan, R1, "u1")
-    take_kit(store, kit)
+    import_kit(store, kit)
     assert done(store, third)["R1"] == (1, 4)
     assert third.extends is not None
     assert third.extends.version == 2
@@ -324,7 +324,7 @@ def test_extended_twice_a_late_kit_goes_all_the_way(store: Store, plan: Study, t
 
 def test_nothing_is_carried_from_another_version_than_the_one_that_was_extended(store: Store, plan: Study) -> None:
     here = [unit("u1"), unit("u2")]
-    later = extended(plan, here, [unit("u3")], D1, now())
+    later = extend_study(plan, here, [unit("u3")], D1, now())
     forged = replace(later, extends=Predecessor(1, "0" * 64))
     with pytest.raises(LabError, match="its plan differs"):
         store.extensions.extend(forged, [*here, unit("u3")], [])
@@ -338,7 +338,7 @@ def test_nothing_is_carried_from_another_version_than_the_one_that_was_extended(
 def test_a_unit_that_is_not_the_same_word_for_word_is_not_carried(store: Store, plan: Study) -> None:
     rate(store, plan, R1, "u1", "u2")
     other = [unit("u1", question="reworded"), unit("u2"), unit("u3")]
-    later = extended(plan, other[:2], other[2:], D1, now())
+    later = extend_study(plan, other[:2], other[2:], D1, now())
     carried = store.extensions.extend(later, other, [])
     assert carried.labels == 3
     assert {one.unit for one in store.labels.read(later)} == {"u2"}
@@ -346,16 +346,16 @@ def test_a_unit_that_is_not_the_same_word_for_word_is_not_carried(store: Store, 
 
 def test_where_there_is_no_going_back_nothing_is_put_among_what_was_asked(store: Store) -> None:
     plan = frozen(store, [unit("u1", cluster="ines")], replace(NODES, forward=True))
-    extended(plan, [unit("u1", cluster="ines")], [unit("u2", cluster="bo")], D1, now())
+    extend_study(plan, [unit("u1", cluster="ines")], [unit("u2", cluster="bo")], D1, now())
     with pytest.raises(LabError, match="has no going back"):
-        extended(plan, [unit("u1", cluster="ines")], [unit("u2", cluster="ines")], D1, now())
+        extend_study(plan, [unit("u1", cluster="ines")], [unit("u2", cluster="ines")], D1, now())
 
 
 def test_carrying_again_carries_nothing(store: Store, plan: Study) -> None:
     rate(store, plan, R1, "u1")
     later = extend(store, plan, "u3")
     with store.database.writing() as db:
-        assert not carry(db, later)
+        assert not copy_rows(db, later)
 
 
 def test_a_link_of_the_version_before_leads_on(store: Store, plan: Study) -> None:

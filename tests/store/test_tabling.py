@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed, Question, Reply
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
@@ -20,7 +20,7 @@ def run(trace: str, steps: int = 2, *, end: bool = True, task: str = "lunch") ->
     ]  # fmt: skip
     if end:
         events.append(Ended(status="failed", score=0.25))
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def test_a_row_says_what_a_list_does_and_what_was_asked(store: Store) -> None:
@@ -44,7 +44,7 @@ def test_counts_and_status_are_those_of_the_list_of_runs(store: Store) -> None:
     assert store.runs.rows(1)[0][11:14] == (3, 1, 1)
     store.runs.append_event("one", step)
     row, summary = store.runs.rows(1)[0], store.runs.summaries()[0]
-    assert (row.steps, row.asks, row.replies, row.status, row.score) == (
+    assert (row.steps, row.questions, row.replies, row.status, row.score) == (
         summary.steps, summary.questions, summary.replies, summary.status, summary.score,
     ) == (4, 1, 1, "open", None)  # fmt: skip
 
@@ -63,7 +63,7 @@ def test_pages_come_newest_first_and_leave_out_none(store: Store) -> None:
 
 def test_a_run_without_persona_title_source_or_time_has_empty_words(store: Store) -> None:
     started = Started(trace="bare", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
-    store.runs.add(Imported(numbered([started]), {}, []))
+    store.runs.add(Imported(number_events([started]), {}, []))
     (row,) = store.runs.rows(1)
     assert row[3:-1] == ("", "x", "general", "a", "", "", "", 1, 0, 0, 0, "open", None, "", (), False)
 

@@ -35,7 +35,7 @@ def test_nothing_is_there_before_the_end_and_all_of_it_then(store: Store, plan: 
 
 def test_a_part_that_is_refused_leaves_nothing_and_the_others_stand(store: Store, plan: Study) -> None:
     def half() -> None:
-        with store.labels.part():
+        with store.labels.savepoint():
             store.labels.record(plan, ONE, label(plan, ONE, "open", "state", "completed"))
             store.labels.hand_in(plan, ONE, Act(uuid7(), plan.id, plan.version, R1, "commit", now(), "u1"))
 
@@ -60,7 +60,7 @@ def test_what_raises_takes_all_of_it_back_and_the_next_write_stands(store: Store
 
 
 def test_a_models_configurations_and_acts_are_told_without_reading_each(store: Store, plan: Study) -> None:
-    assert (store.labels.configs(plan, "m"), store.labels.count_acts(plan, "R1", "opened")) == (set(), 0)
+    assert (store.labels.config_hashes(plan, "m"), store.labels.count_acts(plan, "R1", "opened")) == (set(), 0)
     for _ in range(3):
         store.labels.record_act(Act(uuid7(), plan.id, plan.version, R1, "opened", now(), "u1"))
     assert store.labels.count_acts(plan, "R1", "opened") == 3

@@ -25,7 +25,7 @@ from store.run_import import import_paths
 from store.run_redaction import redact
 from store.schema import APPEND_ONLY
 from store.store import Store
-from store.withdrawal import GONE, Erased, _Withdrawing, withdraw, would_erase
+from store.withdrawal import WITHDRAWN_ACTOR, Erased, _Withdrawing, preview_withdrawal, withdraw
 from tests.demonstrations import NAME, demonstration, row
 from tests.studies import R2, frozen, label, unit
 from tests.withdrawals import CODE, D01, P07, Filled, fill, small
@@ -84,7 +84,7 @@ def test_their_code_stays_in_frozen_plans_and_in_the_row_that_keeps_them_out(sto
     }
     assert found == {"study", "withdrawal"}
     after = store.studies.study("trial")
-    assert (after.sha, after.raters, after.by) == (plan.sha, (CODE, "R2", "R3"), GONE)
+    assert (after.sha, after.raters, after.by) == (plan.sha, (CODE, "R2", "R3"), WITHDRAWN_ACTOR)
 
 
 def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays(store: Store, filled: Filled) -> None:
@@ -95,9 +95,10 @@ def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays
     assert list(store.labels.read(plan)) == before
     assert [(one.rater, one.unit) for one in store.studies.assignments(plan)] == [("R2", "other"), ("R3", "other")]
     assert store.studies.locked(plan)
-    assert {act.rater.id for act in store.labels.acts(plan)} == {"D01", "R2", "R3", GONE.id}
+    assert {act.rater.id for act in store.labels.acts(plan)} == {"D01", "R2", "R3", WITHDRAWN_ACTOR.id}
     assert [act.detail for act in store.labels.acts(plan, "R3")] == [
-        {"by": GONE.id}, {"left": {GONE.id: 2, "R3": 1}, "also": [["kenamed", GONE.id]]},
+        {"by": WITHDRAWN_ACTOR.id},
+        {"left": {WITHDRAWN_ACTOR.id: 2, "R3": 1}, "also": [["kenamed", WITHDRAWN_ACTOR.id]]},
     ]  # fmt: skip
     counts = erased.row.counts
     assert (counts["labels"], counts["labels_of_others"], counts["units"]) == (10, 4, 4)
@@ -105,9 +106,11 @@ def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays
 
 
 def test_what_others_settled_stands_without_their_part_in_it(store: Store, filled: Filled) -> None:
-    assert len(store.adjudications.settled(store.studies.study("trial"))) == 3
+    assert len(store.adjudications.settlements(store.studies.study("trial"))) == 3
     withdraw(store, CODE, D01)
-    standing = {spot: one.what for (_, spot), one in store.adjudications.settled(store.studies.study("trial")).items()}
+    standing = {
+        spot: one.what for (_, spot), one in store.adjudications.settlements(store.studies.study("trial")).items()
+    }
     assert {spot: what.value for spot, what in standing.items()} == {
         FieldReference("open", "state"): "not_completed",
         FieldReference("pay", "state"): "not_completed",
@@ -121,7 +124,7 @@ def test_what_others_settled_stands_without_their_part_in_it(store: Store, fille
 def test_designs_stay_without_their_code_their_words_and_steps_of_erased_runs(store: Store, filled: Filled) -> None:
     assert withdraw(store, CODE, D01).row.counts["designs"] == 2
     revisions = [store.designs.revision(id) for (id,) in store.database.read("SELECT id FROM design ORDER BY n")]
-    assert [one.by.id for one in revisions] == [GONE.id, "D01", "D01", "D01", GONE.id, "D01"]
+    assert [one.by.id for one in revisions] == [WITHDRAWN_ACTOR.id, "D01", "D01", "D01", WITHDRAWN_ACTOR.id, "D01"]
     assert [one.note for one in revisions] == ["", "took back", "", "", "", ""]
     assert [dict(one.marks) for one in revisions[-2:]] == [{"units/n": WITHDRAWN}, {"units/n": WITHDRAWN}]
     assert all(one.design.units[0].value == "kedraft" and not one.design.evidence for one in revisions)
@@ -133,7 +136,7 @@ def test_proofreading_stays_with_the_others(store: Store, filled: Filled) -> Non
     assert [one.by.id for one in store.reviews.clearances("run-demo")] == ["R2"]
     stone = store.erasure.tombstone("run-before")
     assert stone is not None
-    assert (stone.by, stone.why) == (GONE, "redacted")
+    assert (stone.by, stone.why) == (WITHDRAWN_ACTOR, "redacted")
 
 
 def test_a_linked_picture_outside_is_named_and_left_where_it_is(store: Store, filled: Filled) -> None:
@@ -143,7 +146,7 @@ def test_a_linked_picture_outside_is_named_and_left_where_it_is(store: Store, fi
 
 def test_looking_first_tells_the_same_and_changes_nothing(store: Store, filled: Filled) -> None:
     before = everything(store)
-    looked = would_erase(store, CODE, D01)
+    looked = preview_withdrawal(store, CODE, D01)
     assert everything(store) == before
     assert store.check() == []
     done = withdraw(store, CODE, D01)
@@ -174,8 +177,8 @@ def test_runs_of_theirs_never_come_back_whoever_brings_them(store: Store, filled
     new = small("run-new", P07, [], said="x")
     with pytest.raises(LabError, match="P07 is in it, who has withdrawn; it is not taken in"):
         store.runs.add(new)
-    assert not store.runs.holds("run-new")
-    (outcome,) = store.runs.add_each([new])
+    assert not store.runs.has_run("run-new")
+    (outcome,) = store.runs.add_independently([new])
     assert isinstance(outcome, LabError)
     reviewed = demonstration("run-more")
     brought = Imported(reviewed.events, reviewed.images, [], [row(CODE, "accept", 0, "step", trace="run-more")])
@@ -196,7 +199,7 @@ def test_nothing_more_is_written_in_their_name(store: Store, filled: Filled) -> 
     store.runs.append_event("live", first)
     store.runs.append_event("live", Asked(seq=1, index=0, question=question, proposed=Proposed(Action("ask_user"))))
     demo, design = (
-        store.reviews.proof("run-demo"),
+        store.reviews.proof_of("run-demo"),
         store.designs.revision(store.database.read("SELECT id FROM design")[0][0]),
     )
     plan = frozen(store, [unit("later")], id="later")
@@ -204,7 +207,7 @@ def test_nothing_more_is_written_in_their_name(store: Store, filled: Filled) -> 
         lambda: store.runs.append_event("mine", replace(first, trace="mine", user=P07)),
         lambda: store.runs.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", P07))),
         lambda: store.reviews.append(demo, [row(CODE, "accept", 0, "step", trace="run-demo")]),
-        lambda: store.reviews.clear("run-demo", P07),
+        lambda: store.reviews.record_clearance("run-demo", P07),
         lambda: store.designs.append(replace(design, id="new", by=P07, supersedes=())),
         lambda: redact(store, "run-demo", P07, boxes={}, words=[NAME]),
         lambda: store.labels.record(
@@ -231,11 +234,11 @@ def test_a_second_withdrawal_says_when_the_first_was(store: Store, filled: Fille
 def test_a_code_of_nobody_is_a_sentence_and_one_that_is_only_planned_is_kept_out(store: Store) -> None:
     with pytest.raises(LabError, match="nothing in this file is theirs; nothing was done"):
         withdraw(store, CODE, D01)
-    assert not store.labels.withdrew(CODE)
+    assert not store.labels.has_withdrawn(CODE)
     plan = frozen(store, [unit("u1")], raters=("R1", "R2"))
     store.studies.freeze(replace(plan, id="later", raters=(CODE, "R1")), [unit("u1")])
     assert withdraw(store, CODE, D01).row.counts == {}
-    assert store.labels.withdrew(CODE)
+    assert store.labels.has_withdrawn(CODE)
 
 
 @pytest.mark.parametrize("nobody", ["", " "])
@@ -243,7 +246,7 @@ def test_an_empty_code_takes_out_nothing(store: Store, nobody: str) -> None:
     """As a script gives it whose variable is not set; it fitted every item that tells no owner."""
     plan = frozen(store, [unit("u1")])
     store.labels.record(plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed"))
-    for done in (would_erase, withdraw):
+    for done in (preview_withdrawal, withdraw):
         with pytest.raises(LabError, match="withdraw: names nobody: the study code is empty; nothing was done"):
             done(store, nobody, D01)
     assert [one.id for one in store.studies.units(plan)] == ["u1"]
@@ -254,7 +257,7 @@ def test_they_may_withdraw_others_before_and_themselves(store: Store, filled: Fi
     withdraw(store, "R2", P07)
     withdraw(store, CODE, P07)
     signed = [body for (body,) in store.database.read("SELECT body FROM withdrawal")]
-    assert [f'"id":"{GONE.id}"' in body for body in signed] == [True, True]
+    assert [f'"id":"{WITHDRAWN_ACTOR.id}"' in body for body in signed] == [True, True]
     assert store.check() == []
 
 

@@ -124,7 +124,8 @@ def settled(db: Path) -> dict[str, str]:
     """The reason of what is settled, by item."""
     with Store.open(db) as store:
         return {
-            unit: one.what.reason for (unit, _), one in store.adjudications.settled(store.studies.study("s")).items()
+            unit: one.what.reason
+            for (unit, _), one in store.adjudications.settlements(store.studies.study("s")).items()
         }
 
 

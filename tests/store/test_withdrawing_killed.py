@@ -59,7 +59,7 @@ def test_it_is_done_or_not_done(tmp_path: Path, whole: tuple[Path, Filled, int],
         raw.execute("DELETE FROM label")
     raw.close()
     with Store.open(db) as store:
-        gone = store.labels.withdrew(CODE)
+        gone = store.labels.has_withdrawn(CODE)
         assert store.check() == []
     if not gone:
         assert rows_of(db) == before

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from lab.core.errors import LabError
 from lab.core.task import Actor
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.store import Store
 from store.withdrawal import withdraw
 from tests.studies import R2, frozen, label, unit
@@ -33,7 +33,7 @@ def test_a_kit_comes_back_without_what_was_erased_meanwhile(store: Store, tmp_pa
         withdraw(kit, CODE, D01)
     withdraw(store, CODE, D01)
     with pytest.raises(LabError, match=f"{CODE} has withdrawn; nothing of theirs is taken in"):
-        take_kit(store, kits[CODE])
-    assert take_kit(store, kits["R2"]).labels == 1
+        import_kit(store, kits[CODE])
+    assert import_kit(store, kits["R2"]).labels == 1
     assert [(one.unit, one.rater) for one in store.labels.read(plan)] == [("other", R2)]
     assert store.check() == []

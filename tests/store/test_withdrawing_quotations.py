@@ -17,10 +17,10 @@ from lab.core.codec import encode
 from lab.core.design import Design, first_draft, subject_of
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.step import Action, Proposed, Question, Reply, ToolCall
-from lab.core.study import Given
+from lab.core.study import UnitText
 from lab.core.task import Actor, InformationUnit, Persona, Task
 from lab.core.text_redaction import WITHDRAWN
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Forked, Started, Step
@@ -76,7 +76,7 @@ def theirs(store: Store) -> None:
         Step(index=0, proposed=asks, question=question, reply=reply), Step(index=1, proposed=typed),
         Ended(status="completed"),
     ]  # fmt: skip
-    store.runs.add(Imported(numbered(events), {}, []))
+    store.runs.add(Imported(number_events(events), {}, []))
     store.runs.save_draft("run-theirs", "q0", SAVED)
     plan = frozen(store, [unit("rated")], id="theirs", raters=("P07", "R2"))
     store.labels.record(
@@ -114,7 +114,8 @@ def quoted_by_others(store: Store) -> list[str]:
     kept = [word for word in words if word.encode() in held] + ["keptstate"]
     judge = Actor("model", "judge:m")
     plan = frozen(
-        store, [unit("other", runs=("run-else",), given=(Given("Say", f"keptgiven {QUOTE}", (f"keptitem {QUOTE}",)),))]
+        store,
+        [unit("other", runs=("run-else",), given=(UnitText("Say", f"keptgiven {QUOTE}", (f"keptitem {QUOTE}",)),))],
     )
     said = {"note": f"keptnote {QUOTE}"}
     store.labels.record(plan, unit("other"), label(plan, unit("other"), "open", "state", "completed", rater=R2, **said))
@@ -203,7 +204,7 @@ def said(store: Store, run: str, by: str, *replies: str, question: str = ASKED) 
         ask = Proposed(Action("ask_user", text=question))
         one = Question(f"q{index}", "ask", question, ("Noodles with tofu and extra sesame", "Rice"))
         events.append(Step(index=index, proposed=ask, question=one, reply=Reply(f"q{index}", text, who)))
-    store.runs.add(Imported(numbered([*events, Ended(status="completed")]), {}, []))
+    store.runs.add(Imported(number_events([*events, Ended(status="completed")]), {}, []))
 
 
 def replies_of(db: Path, run: str) -> list[str]:
@@ -220,7 +221,9 @@ def test_what_anybody_may_say_stays_and_is_told_and_is_covered_when_a_person_say
         said(store, "run-p08", "P08", "Yes, go ahead.", "I take it. Mild please, as the one before me", "no")
         shown = Proposed(Action("ask_user", text="Call 9123-4567 or 91234567?"), thought="said: Yes, go ahead. Fine.")
         first = Started(trace="run-m", task=Task("t", "general", "", "Noodles with tofu and extra sesame"), agent=MODEL)
-        store.runs.add(Imported(numbered([first, Step(index=0, proposed=shown), Ended(status="completed")]), {}, []))
+        store.runs.add(
+            Imported(number_events([first, Step(index=0, proposed=shown), Ended(status="completed")]), {}, [])
+        )
     looked = json.loads(call("withdraw", "P07", "--show", "--json")[1])
     unsure = {one["text"]: (one["count"], one["covered"]) for one in looked["quoted"]}
     assert unsure == {
@@ -277,7 +280,7 @@ def test_a_dialogue_that_goes_on_with_another_person_is_covered_there(tmp_path: 
         first = Intake(store, [P07], judge_rules())
         asked = [first.receive(request("Which size is it?"))]
         give_reply(store, asked[0].turn, replace(reply_to(asked[0].turn, "Small"), by=P07))
-        first.look()
+        first.deliver_answers()
         asked.append(first.receive(request("Which size is it?", "Small", "And what with it?")))
         give_reply(store, asked[1].turn, replace(reply_to(asked[1].turn, REPLY), by=P07))
         other = Actor("human", "P08")

@@ -41,20 +41,22 @@ Shown = Sequence[ComparableAction]
 """One step of a demonstration: its right actions, the demonstrated one first."""
 
 
-def shown(gold: MeasuredRun, fallback: Point | None = None) -> list[Shown]:
+def demonstrated_steps(gold: MeasuredRun, fallback: Point | None = None) -> list[Shown]:
     """Return a demonstration's steps without its slips. `fallback` is the screen size if it has none of its own."""
     size = screen(gold) or fallback
     return [
-        [act(action, step.size or size) for action in (step.action or step.proposed, *step.accepted)]
+        [comparable_action(action, step.size or size) for action in (step.action or step.proposed, *step.accepted)]
         for step in gold.steps
         if not step.slip
     ]
 
 
-def done(run: MeasuredRun, fallback: Point | None = None) -> list[ComparableAction]:
+def proposed_actions(run: MeasuredRun, fallback: Point | None = None) -> list[ComparableAction]:
     """Return the agent's proposed action at each step. An action by a person in its place matches nothing."""
     size = screen(run) or fallback
-    return [_NO_ACTION if _by_person(step) else act(step.proposed, step.size or size) for step in run.steps]
+    return [
+        _NO_ACTION if _by_person(step) else comparable_action(step.proposed, step.size or size) for step in run.steps
+    ]
 
 
 def screen(case: MeasuredRun) -> Point | None:
@@ -62,7 +64,7 @@ def screen(case: MeasuredRun) -> Point | None:
     return case.device.size or next((step.size for step in case.steps if step.size), None)
 
 
-def act(action: Action, size: Point | None) -> ComparableAction:
+def comparable_action(action: Action, size: Point | None) -> ComparableAction:
     """Return an action for comparison. Without a screen size positions stay pixels, and only equal pixels match."""
     kind = _TYPES.get(action.kind, action.kind)
     match kind:
@@ -95,7 +97,7 @@ def _screen_share(point: Point, size: Point | None) -> Place:
     return point[0] / width, point[1] / height
 
 
-def same(gold: ComparableAction, other: ComparableAction) -> bool:
+def matches_exactly(gold: ComparableAction, other: ComparableAction) -> bool:
     """Return True if an action has the type of a demonstrated one and all parameters that it specifies."""
     if gold.type != other.type or (gold.value is not None and gold.value != other.value):
         return False
@@ -104,7 +106,7 @@ def same(gold: ComparableAction, other: ComparableAction) -> bool:
     return _is_near(gold.at, other.at) and _is_near(gold.to, other.to)
 
 
-def typed(gold: Shown, other: ComparableAction) -> bool:
+def matches_type(gold: Shown, other: ComparableAction) -> bool:
     """Return True if any of a step's right actions has the same type."""
     return gold[0].type == other.type or any(one.type == other.type for one in gold[1:])
 
@@ -140,7 +142,7 @@ class _Sorted:
             located = self._places.get(gold.type, ())
             return [i for i, x, y in located if any(a <= x <= c and b <= y <= d for a, b, c, d in gold.boxes)]
         if gold.to is not None:
-            return [i for i in self._types.get(gold.type, ()) if same(gold, self._run[i])]
+            return [i for i in self._types.get(gold.type, ()) if matches_exactly(gold, self._run[i])]
         if gold.at is not None:
             (x, y), near = gold.at, REACH * REACH
             top, low = y - REACH, y + REACH

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
 from annotators.agreement.fields import ratings_of
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, bars, coefficient, few, share
+from annotators.papers.cells import UnitValue, coefficient, column_bars, few_runs_warning, share
 from annotators.papers.dac.decisions import plain
-from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
-from annotators.papers.metrics import of_task
+from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts
+from annotators.papers.metrics import demonstrations_of_task
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
 from lab.core.measured_run import MeasuredRun
@@ -42,7 +42,7 @@ def sections(study_data: StudyData) -> list[Section]:
     choices, left_out = decisions(study_data, truth_by_place, cases)
     says = tuple(f"{n} left out: {why}." for why, n in sorted(left_out.items()))
     accuracy = (_accuracy(study_data, choices),) if choices else ()
-    pictures = bars(accuracy[0], "All") if accuracy else ()
+    pictures = column_bars(accuracy[0], "All") if accuracy else ()
     return [Section(title, says, (*accuracy, _agreement(study_data)), pictures)]
 
 
@@ -95,7 +95,7 @@ def _right_ways(
     if own:
         return {plain(own)}
     beside = golds.get(case.task.id, ())
-    same = {one.id for one in of_task(case, [gold for gold, _ in beside])}
+    same = {one.id for one in demonstrations_of_task(case, [gold for gold, _ in beside])}
     return {plain(ways[branch]) for gold, ways in beside if gold.id in same and branch in ways}
 
 
@@ -118,7 +118,7 @@ def _accuracy(study_data: StudyData, choices: Sequence[Decision]) -> Table:
         "positions that a run never reached are not in it.",
         "Right is what the task says, else any way that its demonstrations in this study took.",
         "The paper's branch accuracy averages 38 %; its Table 3 computes exact match at the step instead.",
-        *few(n),
+        *few_runs_warning(n),
     )
     head = ("Agent", *(name for name, _ in parts))
     return Table("dac-decisions", "Decision accuracy by depth", head, tuple(rows), _SOURCE, notes)
@@ -148,7 +148,7 @@ def _share(
     ]
     part = agent if depth is None else f"{agent}, depth {depth}"
     why = "no decision of that depth was reached"
-    left_out = unsettled(
+    left_out = unsettled_counts(
         study_data, TAKEN, places={place for place, at in depth_by_place.items() if depth in (None, at)}
     )
     return cells.percent(share(study_data, items, TAKEN, "decision accuracy", part=part, why=why, left_out=left_out))
@@ -165,7 +165,7 @@ def _agreement(study_data: StudyData) -> Table:
     notes = (
         "Each decision has ways of its own; chance is worked out over all ways together, so alpha and AC1 are upper "
         "bounds. Percent agreement is not touched by that.",
-        *few(len(of.traces)),
+        *few_runs_warning(len(of.traces)),
     )
     head = ("", "Pairs agree", "Alpha", "AC1")
     return Table("dac-decisions-agreement", "Agreement of raters", head, (row,), "DAC-Bench 2.6", notes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from annotators.papers.dac.runs import UNSHOWN, DemonstrationMatch, MatchedRun
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean, of_task
+from annotators.papers.dac.runs import NOT_DEMONSTRATED, DemonstrationMatch, MatchedRun
+from annotators.papers.metrics import LeftOutTally, MetricContext, Number, demonstrations_of_task, mean
 from lab.core.measured_run import MeasuredRun
 from lab.core.task import Branch
 
@@ -37,13 +37,13 @@ def _by_option(cases: Sequence[MeasuredRun], context: MetricContext) -> tuple[li
         if case.gold:
             continue
         for branch in case.task.branches:
-            right = _right_options(branch, of_task(case, context.gold.get(case.task.id, ())))
+            right = _right_options(branch, demonstrations_of_task(case, context.gold.get(case.task.id, ())))
             if not right:
-                tally.out("without a right option told")
+                tally.add("without a right option told")
             elif case.branches is None:
-                tally.out("not rated")
+                tally.add("not rated")
             elif branch.id not in case.branches:
-                tally.out("not reached")
+                tally.add("not reached")
             else:
                 reached_decisions.append(_Decision(branch.depth, plain(case.branches[branch.id]) in right))
     return reached_decisions, tally
@@ -70,7 +70,7 @@ def _by_step(runs: Sequence[tuple[MeasuredRun, MatchedRun | None]]) -> tuple[lis
             if match and place is not None:
                 reached_decisions.append(_Decision(branch.depth, bool(match.em.exact[place])))
             else:
-                tally.out("placed at no step by a demonstration" if match else UNSHOWN)
+                tally.add("placed at no step by a demonstration" if match else NOT_DEMONSTRATED)
     return reached_decisions, tally
 
 
@@ -90,5 +90,5 @@ def _numbers(metric: str, decision_list: Sequence[_Decision], tally: LeftOutTall
         parts.append(("deeper", [one for one in decision_list if one.depth > 1]))
     for part, some in parts:
         value = mean([float(one.right) for one in some])
-        out, why = (() if part else tally.told), "" if some else none
+        out, why = (() if part else tally.counts), "" if some else none
         yield Number("dac", metric, value, "share", len(some), "decisions", part, "", out, why)

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
 from annotators.agreement.fields import ratings_of
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, average, coefficient, count, few, of_all
-from annotators.papers.dac.actions import act
+from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, share_of_independent
+from annotators.papers.dac.actions import comparable_action
 from annotators.papers.dac.double_demonstrations import doubles, gave_up
-from annotators.papers.dac.proofreading_table import looks, rates
+from annotators.papers.dac.proofreading_table import rates, sheet_reviews
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, truths
 from annotators.study_data import StudyData
 from lab.core.measured_run import MeasuredRun, MeasuredStep
@@ -42,7 +42,9 @@ def sections(study_data: StudyData) -> list[Section]:
     else:
         parts.append(Section("The dataset", ("None of these runs is in this file, so nothing is counted.",)))
     if answers_in(study_data, VERDICT):
-        parts.append(Section("Proofreading", tables=(*rates(study_data, looks(study_data)), _verdicts(study_data))))
+        parts.append(
+            Section("Proofreading", tables=(*rates(study_data, sheet_reviews(study_data)), _verdicts(study_data)))
+        )
     else:
         parts.append(Section("Proofreading", ("Nobody has handed in a proofreading yet.",)))
     return [*parts, doubles(study_data, cases)]
@@ -70,7 +72,7 @@ def _count_table(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     notes = (
         *((f"{slips} steps that their recorder called slips are left out.",) if slips else ()),
         "The paper has 830 episodes, 11,345 steps, 13.3 on average, 35 apps; its Table 6 counts up to 12,029 steps.",
-        *few(len(cases), "episodes"),
+        *few_runs_warning(len(cases), "episodes"),
     )
     return Table("dac-counts", "Counts", ("", "n"), rows, _SOURCE, notes)
 
@@ -93,7 +95,7 @@ def kept(case: MeasuredRun) -> list[MeasuredStep]:
 
 def type_of(step: MeasuredStep) -> str:
     """Return the type of a step's action, in the paper's words if it has one, else in ours."""
-    kind = act(step.action or step.proposed, step.size).type
+    kind = comparable_action(step.action or step.proposed, step.size).type
     return TYPES.get(kind, kind)
 
 
@@ -104,7 +106,7 @@ def _structure(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
 
     def row(says: str, many: int, of: int, why: str) -> tuple[Cell, ...]:
         left_out = {_NOT_TOLD: len(cases) - of} if len(cases) > of else {}
-        share = of_all(study_data, many, of, "structure", part=says, why=why, left_out=left_out)
+        share = share_of_independent(study_data, many, of, "structure", part=says, why=why, left_out=left_out)
         return says, count(many, "structure", part=says), cells.percent(share)
 
     rows = [row(name, structures[name], n, "no task tells its structure") for name in names]
@@ -114,7 +116,7 @@ def _structure(study_data: StudyData, cases: Sequence[MeasuredRun]) -> Table:
     notes = (
         *((f"{structures['']} episodes do not tell their structure.",) if structures[""] else ()),
         "The paper has 33.4 / 24.3 / 24.0 / 18.3 %, and 12.5 % across apps.",
-        *few(n, "episodes"),
+        *few_runs_warning(n, "episodes"),
     )
     return Table("dac-structure", "Structure of tasks", ("Structure", "Episodes", "Share"), tuple(rows), _SOURCE, notes)
 
@@ -147,7 +149,7 @@ def _verdicts(study_data: StudyData) -> Table:
     notes = (
         "Where few tasks are impossible, alpha is low however well people agree: AC1 is the one to read there.",
         "The paper gives no agreement statistic.",
-        *few(len(asked_units(study_data)), "episodes"),
+        *few_runs_warning(len(asked_units(study_data)), "episodes"),
     )
     head = ("", "Pairs agree", "AC1", "Alpha")
     return Table("dac-verdicts", "Agreement of proofreaders", head, tuple(rows), _SOURCE, notes)

@@ -11,8 +11,8 @@ from annotators.agreement.numbers import icc
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
-from annotators.papers.cells import UnitValue, coefficient, few, share
-from annotators.papers.dac.actions import act
+from annotators.papers.cells import UnitValue, coefficient, few_runs_warning, share
+from annotators.papers.dac.actions import comparable_action
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.design import subject_of
@@ -82,7 +82,7 @@ def _table(study_data: StudyData, pair_list: Sequence[Pair]) -> Table:
         "Boxes are compared where both recordings have one and act alike. IMPOSSIBLE is rare: AC1 is the one to read.",
         "What one recording has beyond the other's end is missing. Whether two instructions say the same is a question "
         "of its own, for people.",
-        *few(len(pair_list), "tasks"),
+        *few_runs_warning(len(pair_list), "tasks"),
     )
     return Table("dac-doubles", "Two recordings of one task", ("", "Value"), rows, _SOURCE, notes)
 
@@ -126,7 +126,7 @@ def _steps_without_slips(case: MeasuredRun) -> list[MeasuredStep]:
 
 
 def _type(step: MeasuredStep) -> str:
-    return act(step.action or step.proposed, step.size).type
+    return comparable_action(step.action or step.proposed, step.size).type
 
 
 def _boxes(pair: Pair) -> list[tuple[Box, Box]]:
@@ -134,7 +134,7 @@ def _boxes(pair: Pair) -> list[tuple[Box, Box]]:
     boxes = []
     for steps in zip(*map(_steps_without_slips, pair), strict=False):
         acts = [
-            act(step.action or step.proposed, step.size or case.device.size)
+            comparable_action(step.action or step.proposed, step.size or case.device.size)
             for step, case in zip(steps, pair, strict=True)
         ]
         if acts[0].type == acts[1].type and all(one.boxes for one in acts):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.papers import cells
-from annotators.papers.cells import bars, count, few, of_all
+from annotators.papers.cells import column_bars, count, few_runs_warning, share_of_independent
 from annotators.papers.failure_modes import (
     PRIMARY,
     SettledModes,
@@ -14,7 +14,7 @@ from annotators.papers.failure_modes import (
     open_words,
     secondary,
 )
-from annotators.papers.field_answers import cases_of, unsettled
+from annotators.papers.field_answers import cases_of, unsettled_counts
 from annotators.study_data import StudyData
 from lab.core.report import Cell, Section, Table
 
@@ -34,16 +34,16 @@ def sections(study_data: StudyData) -> list[Section]:
     tables += judges(study_data, modes.names, modes.values, "dac-judges", _SOURCE)
     more = secondary(study_data, modes, "dac-secondary", _SOURCE)
     tables += [coders(study_data, "dac-coders", _SOURCE), *((more,) if more else ())]
-    return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
+    return [Section(title, open_words(modes), tuple(tables), column_bars(shares, "Of failures"))]
 
 
 def _shares(study_data: StudyData, modes: SettledModes) -> Table:
-    counts, left_out = modes.counts(), unsettled(study_data, PRIMARY)
+    counts, left_out = modes.counts(), unsettled_counts(study_data, PRIMARY)
     failures = sum(counts.values())
 
     def row(says: str, of: tuple[str, ...], part: str) -> tuple[Cell, ...]:
         n = sum(counts[mode] for mode in of)
-        cell = of_all(
+        cell = share_of_independent(
             study_data, n, failures, PRIMARY, "share of failures", part=part, units=modes.of, left_out=left_out
         )
         return says, count(n, PRIMARY, part=part), cells.percent(cell)
@@ -54,6 +54,6 @@ def _shares(study_data: StudyData, modes: SettledModes) -> Table:
     notes = (
         f"Failures: {failures}. Wilson intervals over runs.",
         "The paper shows cases of each mode and gives no shares.",
-        *few(failures, "failures"),
+        *few_runs_warning(failures, "failures"),
     )
     return Table("dac-modes", "Failure modes", ("Failure mode", "n", "Of failures"), tuple(rows), _SOURCE, notes)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from annotators.papers.dac.decisions import decisions
 from annotators.papers.dac.metric_words import DEFINITIONS
-from annotators.papers.dac.runs import Demonstrations, MatchedRun, demonstrations, why_not
-from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean, of_task
+from annotators.papers.dac.runs import Demonstrations, MatchedRun, demonstrations, why_not_comparable
+from annotators.papers.metrics import LeftOutTally, MetricContext, Number, demonstrations_of_task, mean
 from lab.core.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
@@ -57,8 +57,8 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 
 def _judge_run(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> _JudgedRun:
     golds = context.gold.get(case.task.id, ())
-    why = why_not(case, golds)
-    return _JudgedRun(case, None if why else ready.judge(case, demonstrations(case, golds)), why)
+    why = why_not_comparable(case, golds)
+    return _JudgedRun(case, None if why else ready.best_matches(case, demonstrations(case, golds)), why)
 
 
 def _main_numbers(runs: Sequence[_JudgedRun], part: str) -> Iterator[Number]:
@@ -136,7 +136,10 @@ def _split_by_trait(runs: Sequence[_JudgedRun], context: MetricContext, trait: s
     parts: dict[str, list[_JudgedRun]] = {}
     for run in runs:
         # A demonstration of the task may have a trait that the run's own task lacks.
-        tasks = [run.case.task, *(gold.task for gold in of_task(run.case, context.gold.get(run.case.task.id, ())))]
+        tasks = [
+            run.case.task,
+            *(gold.task for gold in demonstrations_of_task(run.case, context.gold.get(run.case.task.id, ()))),
+        ]
         value = next((task.traits[trait] for task in tasks if task.traits.get(trait)), "")
         if value:
             parts.setdefault(value, []).append(run)
@@ -145,8 +148,8 @@ def _split_by_trait(runs: Sequence[_JudgedRun], context: MetricContext, trait: s
 
 def _matched_runs(runs: Sequence[_JudgedRun]) -> tuple[list[MatchedRun], tuple[tuple[str, int], ...]]:
     tally = LeftOutTally()
-    usable_runs = tally.kept(runs, lambda run: run.why)
-    return [run.judged for run in usable_runs if run.judged], tally.told
+    usable_runs = tally.filter(runs, lambda run: run.why)
+    return [run.judged for run in usable_runs if run.judged], tally.counts
 
 
 def _share(part: float, whole: int) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, count, few, lacking, share
+from annotators.papers.cells import UnitValue, count, few_runs_warning, share, undefined_number
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, run_of
 from annotators.study_data import StudyData
 from lab.core.proofreading import ProofreadingSheet
@@ -23,7 +23,7 @@ class StepReview(NamedTuple):
     verdict: str
 
 
-def looks(study_data: StudyData) -> list[StepReview]:
+def sheet_reviews(study_data: StudyData) -> list[StepReview]:
     """Return every verdict on a step in this study."""
     cases = cases_of(study_data)
     reviews = []
@@ -35,7 +35,7 @@ def looks(study_data: StudyData) -> list[StepReview]:
     return reviews
 
 
-def reviewed(study_data: StudyData) -> list[StepReview]:
+def demonstration_reviews(study_data: StudyData) -> list[StepReview]:
     """Return every verdict on a step in the demonstrations' reviews, by proofreaders who handed theirs in."""
     reviewed_runs = []
     for unit in asked_units(study_data):
@@ -52,7 +52,7 @@ def reviewed(study_data: StudyData) -> list[StepReview]:
 
 def rates(study_data: StudyData, sheet_reviews: list[StepReview]) -> tuple[Table, ...]:
     """Return the rates by annotator and by proofreader, from the study's sheets, and from reviews if there are any."""
-    reviews = reviewed(study_data)
+    reviews = demonstration_reviews(study_data)
     tables = [*_tables(study_data, sheet_reviews, "dac-edits", "on this study's sheets")]
     if reviews:
         tables += _tables(study_data, reviews, "dac-reviews", "in the reviews of the demonstrations")
@@ -80,14 +80,14 @@ def _rates(
         rate = (
             share(study_data, items, "verdict", "edit rate", part=code, raters=raters)
             if own
-            else lacking("verdict", "edit rate", "nobody has looked at a step", part=code)
+            else undefined_number("verdict", "edit rate", "nobody has looked at a step", part=code)
         )
         verdict_counts = [sum(one.verdict == verdict for one in own) for verdict in ("edit", "reject")]
         parts = (len({one.demonstration for one in own}), len(own), *verdict_counts)
         rows.append((code, *(count(n, "verdict", part=code) for n in parts), cells.percent(rate)))
     notes = (
         "A step counts once for each proofreader; the rate is edited and rejected over looks, clustered by episode.",
-        *few(len({one.demonstration for one in reviews}), "episodes"),
+        *few_runs_warning(len({one.demonstration for one in reviews}), "episodes"),
     )
     head = (who, "Episodes", "Looks", "Edited", "Rejected", "Rate")
     return Table(id, title, head, tuple(rows), _SOURCE, notes)

@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotators.papers.dac.actions import ComparableAction, Shown, done, matches, screen, shown, typed, types
+from annotators.papers.dac.actions import (
+    ComparableAction,
+    Shown,
+    demonstrated_steps,
+    matches,
+    matches_type,
+    proposed_actions,
+    screen,
+    types,
+)
 from annotators.papers.dac.sequences import longest_stretch, prefix, subsequence, w_lcs
-from annotators.papers.metrics import MetricContext, of_task
+from annotators.papers.metrics import MetricContext, demonstrations_of_task
 from lab.core.measured_run import MeasuredRun
 
-SHOWN = "demonstrated by a person"
-UNSHOWN = "whose task nobody has demonstrated"
+IS_DEMONSTRATION = "demonstrated by a person"
+NOT_DEMONSTRATED = "whose task nobody has demonstrated"
 """Reason why a run is in no number that needs a demonstration, worded to follow a count."""
 _MOST_READY = 256
 """Number of cached demonstrations: a data set has one for each of its thousands of tasks."""
@@ -97,9 +106,9 @@ class Demonstrations:
         """Return the cache of a context, which all papers and groups share."""
         return cls() if context.ready is None else context.ready.setdefault("demonstrations", cls())
 
-    def judge(self, case: MeasuredRun, golds: Sequence[MeasuredRun]) -> MatchedRun:
+    def best_matches(self, case: MeasuredRun, golds: Sequence[MeasuredRun]) -> MatchedRun:
         """Return the run against all of these demonstrations. Each must have a step that is not a slip."""
-        all_of = [self.against(case, gold) for gold in golds]
+        all_of = [self.match(case, gold) for gold in golds]
         if len(all_of) == 1:
             return MatchedRun(case, *all_of * 4)
         return MatchedRun(
@@ -110,7 +119,7 @@ class Demonstrations:
             w_lcs=max(all_of, key=lambda one: one.w_lcs),
         )
 
-    def against(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
+    def match(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         """Return the run against one demonstration, cached. It must have a step that is not a slip."""
         before, match = self._laid.get((case.id, gold.id), (None, None))
         # Ids may repeat with other contents (a changed mark), so identity decides.
@@ -127,12 +136,12 @@ class Demonstrations:
         # Popped and inserted again, so that the first key is the one that was not used for the longest time.
         ready = self._ready.pop(key, None)
         if ready is None:
-            steps = shown(gold, fallback)
+            steps = demonstrated_steps(gold, fallback)
             ready = _Ready(steps, types(steps), [index for index, step in enumerate(gold.steps) if not step.slip])
         self._ready[key] = ready
         if len(self._ready) > _MOST_READY:
             del self._ready[next(iter(self._ready))]
-        return ready, done(case, size)
+        return ready, proposed_actions(case, size)
 
     def _match(self, case: MeasuredRun, gold: MeasuredRun) -> DemonstrationMatch:
         ready, acts = self._prepared_pair(case, gold)
@@ -145,7 +154,7 @@ class Demonstrations:
             ready.types,
             bytes(exact),
             # A short run has no action for the last steps, which count as not matched.
-            bytes([*map(typed, right, acts), *[False] * (len(right) - len(acts))]),
+            bytes([*map(matches_type, right, acts), *[False] * (len(right) - len(acts))]),
             common,
             places,
             ready.kept,
@@ -156,11 +165,15 @@ class Demonstrations:
 
 def demonstrations(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> list[MeasuredRun]:
     """Return the demonstrations to compare a run with: not itself, and only those with a step that is not a slip."""
-    return [gold for gold in of_task(case, golds) if gold.id != case.id and any(not step.slip for step in gold.steps)]
+    return [
+        gold
+        for gold in demonstrations_of_task(case, golds)
+        if gold.id != case.id and any(not step.slip for step in gold.steps)
+    ]
 
 
-def why_not(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> str:
+def why_not_comparable(case: MeasuredRun, golds: Sequence[MeasuredRun]) -> str:
     """Return why a run is in no number that needs a demonstration; empty if it is in them."""
     if case.gold:
-        return SHOWN
-    return "" if demonstrations(case, golds) else UNSHOWN
+        return IS_DEMONSTRATION
+    return "" if demonstrations(case, golds) else NOT_DEMONSTRATED

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
 from annotators.agreement.fields import ratings_of
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, coefficient, count, few, of_all, share
-from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
+from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share, share_of_independent
+from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
 from lab.core.measured_run import MeasuredRun
@@ -42,14 +42,14 @@ def _right_table(study_data: StudyData, truth_by_unit: Mapping[str, Truth], case
     rows: list[tuple[Cell, ...]] = []
     for name in [*sorted({agent[unit.id] for unit in units}), "All"]:
         own = [unit for unit in units if name in (agent[unit.id], "All")]
-        left_out = unsettled(study_data, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
+        left_out = unsettled_counts(study_data, CORRECT, {unit for unit, of in agent.items() if name in (of, "All")})
         rows.append((name, count(len(own), CORRECT, part=name), _share(study_data, own, truth_by_unit, name, left_out)))
     lacking = len(asked_units(study_data)) - len(units)
     notes = (
         "A step is right by most people's word; intervals are over runs, since the steps of one run go together.",
         "What is right here need not be what a demonstration did: this is no exact match.",
         *((f"{lacking} steps are not settled and left out.",) if lacking else ()),
-        *few(len({unit.clustered for unit in units})),
+        *few_runs_warning(len({unit.clustered for unit in units})),
     )
     return Table("dac-steps", "Right steps by agent", ("Agent", "Steps", "Right"), tuple(rows), _SOURCE, notes)
 
@@ -70,17 +70,22 @@ def _errors(study_data: StudyData) -> Table:
     names = {option.id: option.shown for option in field.options} if field is not None else {}
     right = truths(study_data, ERROR)
     counts = Counter(one.value for one in right.values())
-    units, left_out = {unit for unit, _ in right}, unsettled(study_data, ERROR)
+    units, left_out = {unit for unit, _ in right}, unsettled_counts(study_data, ERROR)
     n = sum(counts.values())
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             says,
             count(counts[id], ERROR, part=id),
-            cells.percent(of_all(study_data, counts[id], n, ERROR, part=id, units=units, left_out=left_out)),
+            cells.percent(
+                share_of_independent(study_data, counts[id], n, ERROR, part=id, units=units, left_out=left_out)
+            ),
         )
         for id, says in names.items()
     )
-    notes = ("Of steps that are wrong and of which most name the same fault. Wilson intervals.", *few(n, "steps"))
+    notes = (
+        "Of steps that are wrong and of which most name the same fault. Wilson intervals.",
+        *few_runs_warning(n, "steps"),
+    )
     head = ("What was wrong", "n", "Share")
     return Table("dac-step-errors", "What was wrong with a step", head, rows, _SOURCE, notes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from annotators.papers.field_answers import answers_in, asked_units, beside, truths
+from annotators.papers.field_answers import answers_in, asked_units, studies_beside, truths
 from annotators.study_data import StudyData
 from lab.core.study import Unit
 
@@ -28,7 +28,7 @@ class Verdicts(NamedTuple):
 def verdicts(study_data: StudyData) -> list[Verdicts]:
     """Return the verdicts of studies of same intents beside this one: the majority first, then each judge."""
     rows: list[Verdicts] = []
-    for other in beside(study_data, "same-intent"):
+    for other in studies_beside(study_data, "same-intent"):
         texts = {unit.id: texts_of(unit) for unit in asked_units(other)}
         most = {texts[unit]: one.value for (unit, _), one in truths(other, SAME).items()}
         if most:

@@ -14,7 +14,17 @@ from annotators.agreement.coefficients import gwet_ac, percent
 from annotators.agreement.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, ratings_by
-from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking, of_all, plain, share
+from annotators.papers.cells import (
+    UnitValue,
+    average,
+    coefficient,
+    count,
+    few_runs_warning,
+    number_without_interval,
+    share,
+    share_of_independent,
+    undefined_number,
+)
 from annotators.papers.field_answers import answers_in, asked_units, cases_of
 from annotators.papers.fingertip.guess_judges import Verdicts, verdicts
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, similarity
@@ -127,7 +137,7 @@ def _human_table(study_data: StudyData, guesses: Sequence[RaterGuess], judge_ver
         ),
         "Tokens are a model's: people have none.",
         "The paper has SR1 30.3 % and Sim1 0.57 for 20 people and 400 episodes; 121 of 400 would be 26.0 to 35.0 %.",
-        *few(episodes, "episodes"),
+        *few_runs_warning(episodes, "episodes"),
     )
     head = ("", "SR1", "SR1, by user", "Sim1", "Levenshtein", "Time (s)", "Time, median (s)", "Token")
     return Table("fingertip-human", "People's guesses", head, tuple(rows), _SOURCE, notes)
@@ -143,7 +153,9 @@ def _success_cells(
     rights = [(one, right) for one in guesses if (right := by.right(one.intent, one.text)) is not None]
     between = f"people, judged by {by.name}"
     if not rights:
-        return cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED)), cells.percent(lacking(GUESS, "SR1", _NOT_JUDGED))
+        return cells.percent(undefined_number(GUESS, "SR1", _NOT_JUDGED)), cells.percent(
+            undefined_number(GUESS, "SR1", _NOT_JUDGED)
+        )
     items = _means(rights, lambda right: float(right))
     raters, left_out = _raters([one for one, _ in rights]), _not_judged(guesses, rights)
     by_user = share(
@@ -152,9 +164,11 @@ def _success_cells(
     # Wilson's interval needs one guess per episode.
     if not single:
         why = "episodes count several guesses: read the one by user"
-        return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(by_user)
+        return cells.percent(undefined_number(GUESS, "SR1", why, between=between)), cells.percent(by_user)
     hits = sum(right for _, right in rights)
-    alone = of_all(study_data, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left_out=left_out)
+    alone = share_of_independent(
+        study_data, hits, len(rights), GUESS, "SR1", between=between, raters=raters, left_out=left_out
+    )
     return cells.percent(alone), cells.percent(by_user)
 
 
@@ -209,12 +223,12 @@ def _time_cells(study_data: StudyData, guesses: Sequence[RaterGuess]) -> tuple[C
         raters=_raters([one for one, _ in times]), why="no time was kept", left_out=left_out,
     )  # fmt: skip
     median_seconds = (
-        plain(
+        number_without_interval(
             median(seconds for _, seconds in times), GUESS, "median seconds", "a median describes", n=len(times),
             left_out=left_out,
         )
         if times
-        else lacking(GUESS, "median seconds", "no time was kept", left_out=left_out)
+        else undefined_number(GUESS, "median seconds", "no time was kept", left_out=left_out)
     )  # fmt: skip
     return Number(mean_seconds, 1), Number(median_seconds, 1)
 
@@ -225,7 +239,7 @@ def _sim1(
     """Return the mean of embeddings' cosine and Levenshtein similarity."""
     embed = study_data.further.embed
     if embed is None or not similarities:
-        return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left_out=left_out)
+        return undefined_number(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL, left_out=left_out)
     vectors = embed([text for one, _ in similarities for text in (one.text, one.intent)])
     both = [
         (one, (cosine(vectors[2 * at], vectors[2 * at + 1]) + half) / 2) for at, (one, half) in enumerate(similarities)
@@ -249,7 +263,7 @@ def _people(study_data: StudyData, guesses: Sequence[RaterGuess], judge_verdicts
     for code in sorted({one.rater for one in guesses}):
         own = [one for one in guesses if one.rater == code]
         rights = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
-        share_right = of_all(
+        share_right = share_of_independent(
             study_data, sum(rights), len(rights), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED,
             left_out=_not_judged(own, rights),
         )  # fmt: skip
@@ -290,7 +304,7 @@ def _shared_section(
         ("two guesses are the same text", cells.percent(share(study_data, same, GUESS, "same text", raters=raters))),
         *_right_together(study_data, several, judge_verdicts),
     ]  # fmt: skip
-    notes = ("Means over episodes of all pairs of guesses in each.", *few(len(several), "episodes"))
+    notes = ("Means over episodes of all pairs of guesses in each.", *few_runs_warning(len(several), "episodes"))
     table = Table("fingertip-shared", title, ("", "Value"), tuple(rows), "FingerTip 20K 5.2", notes)
     return Section(title, tables=(table,))
 

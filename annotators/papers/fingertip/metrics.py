@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from annotators.papers.fingertip.metric_words import DEFINITIONS
-from annotators.papers.fingertip.other_users import Others
+from annotators.papers.fingertip.other_users import OtherUsers
 from annotators.papers.fingertip.text_similarity import LONGEST, cosine, mean_similarity, similarity
 from annotators.papers.fingertip.tracks import (
     MOST,
@@ -46,20 +46,20 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
 def _suggestion(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
     tally = LeftOutTally()
     guesses = guesses_of(cases, context.gold, tally)
-    out = tally.told
+    out = tally.counts
     if not guesses:
         for metric in ("Sim1", "Levenshtein", "SR1"):
             yield _number(metric, "score", [], out, "no run guesses an intent that is known")
         return
-    suggestions = tally.kept(guesses, _why_not_comparable)
+    suggestions = tally.filter(guesses, _why_not_comparable)
     alike = [similarity(guess.text, guess.intent) for guess in suggestions]
     why = "no guess has a text"
-    yield from _sim1(suggestions, alike, context, tally.told)
-    yield _number("Levenshtein", "score", alike, tally.told, why)
+    yield from _sim1(suggestions, alike, context, tally.counts)
+    yield _number("Levenshtein", "score", alike, tally.counts, why)
     verdict_tally = LeftOutTally()
-    right = verdict_tally.kept(guesses, lambda guess: "not judged" if guess.right is None else "")
+    right = verdict_tally.filter(guesses, lambda guess: "not judged" if guess.right is None else "")
     values = [float((guess.right or 0.0) >= 0.5) for guess in right]
-    yield _number("SR1", "share", values, out + verdict_tally.told, "nobody has judged a guess")
+    yield _number("SR1", "share", values, out + verdict_tally.counts, "nobody has judged a guess")
     yield from _cost([guess.case for guess in guesses], "suggestion", out)
 
 
@@ -86,22 +86,22 @@ def _sim1(guesses: Sequence[Guess], alike: Sequence[float], context: MetricConte
 def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable[Number]:
     tally = LeftOutTally()
     runs = executions_of(cases, context.gold, tally)
-    out = tally.told
+    out = tally.counts
     if not runs:
         for metric in ("SR2", "Sim2", "Step Ratio"):
             yield _number(metric, "ratio", [], out, "no run of a task that a person has demonstrated")
         return
-    judged_runs = tally.kept(runs, lambda run: "not judged" if run.done is None else "")
+    judged_runs = tally.filter(runs, lambda run: "not judged" if run.done is None else "")
     values = [float(run.done is True) for run in judged_runs]
     beyond = sum(run.done is False and run.steps > MOST * run.golden for run in judged_runs)
     note = f"{beyond} failed by taking more than {MOST:g} times the golden steps" if beyond else ""
-    yield _number("SR2", "share", values, tally.told, "nobody has judged a run", note)
+    yield _number("SR2", "share", values, tally.counts, "nobody has judged a run", note)
     yield from _likeness(runs, context, out)
     step_ratios = [run.steps / run.golden for run in judged_runs if run.done]
     left_out = (
-        (*tally.told, ("without success", len(judged_runs) - len(step_ratios)))
+        (*tally.counts, ("without success", len(judged_runs) - len(step_ratios)))
         if len(step_ratios) < len(judged_runs)
-        else tally.told
+        else tally.counts
     )
     yield _number("Step Ratio", "ratio", step_ratios, left_out, "no run succeeded")
     yield from _cost([run.case for run in runs], "execution", out)
@@ -110,22 +110,22 @@ def _execution(cases: Sequence[MeasuredRun], context: MetricContext) -> Iterable
 def _likeness(runs: Sequence[Execution], context: MetricContext, out: Out) -> Iterable[Number]:
     """Yield Sim2, and its two halves over the same runs."""
     tally = LeftOutTally()
-    others = Others(context)
+    others = OtherUsers(context)
     halves: list[tuple[float, float]] = []
     for run in runs:
         distances, why = others.of(run)
         if not distances:
-            tally.out(why)
+            tally.add(why)
             continue
         sequence, golden_sequence = sequence_of(run.case), others.sequence(run.demonstration)
         theirs = [others.sequence(other) for other in distances]
         if max(map(len, (sequence, golden_sequence, *theirs))) > LONGEST:
-            tally.out("too long to compare")
+            tally.add("too long to compare")
             continue
         halves.append((similarity(sequence, golden_sequence), mean_similarity(sequence, theirs)))
-    pairs = tally.kept(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
-    left_out = out + tally.told
-    why = "; ".join(reason for reason, _ in tally.told)
+    pairs = tally.filter(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
+    left_out = out + tally.counts
+    why = "; ".join(reason for reason, _ in tally.counts)
     yield _number("Sim2", "ratio", [near / far for near, far in pairs], left_out, why)
     yield _number("S_I", "score", [near for near, _ in pairs], left_out, why)
     yield _number("S_II", "score", [far for _, far in pairs], left_out, why)

@@ -18,7 +18,7 @@ _HAIR = 1e-6
 """Tolerance for equal cosines: models return slightly different vectors for a text in another batch."""
 
 
-class Others:
+class OtherUsers:
     """All demonstrations with an intent and a user of known type, prepared on first use."""
 
     def __init__(self, context: MetricContext) -> None:

@@ -10,12 +10,12 @@ from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.coefficients import cohen_kappa, gwet_ac, percent, quadratic
 from annotators.agreement.numbers import icc, spearman
 from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
-from annotators.agreement.test_retest import numbers_repeated, repeated
+from annotators.agreement.test_retest import numbers_repeated, repeated_ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
-from annotators.papers.cells import UnitValue, average, coefficient, count, few, share
+from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, share
 from annotators.papers.field_answers import answers_in, asked_units, cases_of
-from annotators.papers.fingertip.sim2 import likeness
+from annotators.papers.fingertip.sim2 import sim2_by_unit
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_names, method_of
 from lab.core.agreement import Agreement
@@ -58,7 +58,7 @@ def rated_of(study_data: StudyData) -> tuple[list[RatedSequence], dict[str, int]
     cases = cases_of(study_data)
     units = {unit.id: unit for unit in asked_units(study_data)}
     ratings = {one.unit: float(one.value) for one in answers_in(study_data, RATING) if _is_number(one.value)}
-    sims, left_out = likeness(study_data, [units[unit] for unit in ratings])
+    sims, left_out = sim2_by_unit(study_data, [units[unit] for unit in ratings])
     names = method_names(cases.values())
     sequences = []
     for id, value in ratings.items():
@@ -109,7 +109,7 @@ def _table_13(study_data: StudyData, sequences: Sequence[RatedSequence]) -> Tabl
         "that no agreement between raters can be told. Intervals are over owners.",
         "Across so few models a correlation describes and proves nothing: with 4, the same order of rank has p = 1/24.",
         "The paper has 0.95 / 2.42, 1.21 / 3.35, 0.98 / 2.55, 1.06 / 2.72.",
-        *few(episodes, "episodes"),
+        *few_runs_warning(episodes, "episodes"),
     )
     if judges:
         notes = (*notes, "A judge's column is its own mean rating of the same sequences, which no owner saw.")
@@ -195,7 +195,7 @@ def _within_episodes(study_data: StudyData, sequences: Sequence[RatedSequence]) 
             if small
             else ()
         ),
-        *few(len({one.unit.clustered for one in sequences}), "owners"),
+        *few_runs_warning(len({one.unit.clustered for one in sequences}), "owners"),
     )
     return Table("fingertip-within", "Sim2 and rating within episodes", ("", "Value", "n"), rows, _SOURCE, notes)
 
@@ -206,7 +206,7 @@ def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float | None:
         return None
     rows = [AnswerRow(RatedItem(str(n), ""), "one", pair) for n, pair in enumerate(pairs)]
     rho = spearman(numbers_by(RATING, ("Sim2", "rating"), rows))
-    value = float(rho.of(rho.sums.sum(axis=0)))
+    value = float(rho.evaluate(rho.sums.sum(axis=0)))
     # nan differs from itself.
     return value if value == value else None
 
@@ -251,7 +251,7 @@ def _win_table(study_data: StudyData, sequences: Sequence[RatedSequence]) -> tup
 def _test_retest(study_data: StudyData) -> Section:
     """Return the agreement of owners' first and second ratings."""
     title = "Ratings given twice"
-    ratings, owners = repeated(study_data, RATING)
+    ratings, owners = repeated_ratings(study_data, RATING)
     if not ratings.places:
         return Section(title, ("No sequence was rated twice, so nothing tells how steady owners are.",))
     numbers, _ = numbers_repeated(study_data, RATING)
@@ -270,7 +270,7 @@ def _test_retest(study_data: StudyData) -> Section:
         cells.percent(one(percent(ratings))),
         count(kappa.places, RATING, part="twice"),
     )
-    notes = ("Quadratic weights. Clustered by owner.", *few(kappa.places, "sequences"))
+    notes = ("Quadratic weights. Clustered by owner.", *few_runs_warning(kappa.places, "sequences"))
     head = ("", "Weighted kappa", "AC2", "AC1", "ICC(A,1)", "Same rating", "Sequences")
     return Section(title, tables=(Table("fingertip-twice", title, head, (row,), _SOURCE, notes),))
 

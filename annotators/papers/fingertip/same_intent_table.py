@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 
 from annotators.agreement.coefficients import fleiss_kappa, gwet_ac, krippendorff_alpha, percent
-from annotators.agreement.fields import against, ratings_of, truth_of
-from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.judge_accuracy import Judged, judge_statistic
 from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, bars, coefficient, count, few, share
-from annotators.papers.field_answers import Truth, asked_units, truths, unsettled
+from annotators.papers.cells import UnitValue, coefficient, column_bars, count, few_runs_warning, share
+from annotators.papers.field_answers import Truth, asked_units, truths, unsettled_counts
 from annotators.study_data import StudyData
 from lab.core.report import Cell, Number, Section, Table
 
@@ -47,7 +47,7 @@ def _people(study_data: StudyData, people: Ratings) -> Table:
     notes = (
         "Three categories: " + ", ".join(f"{name} {counts[name]}" for name in people.categories) + ".",
         "The paper does not validate its judge.",
-        *few(len(people.traces), "clusters"),
+        *few_runs_warning(len(people.traces), "clusters"),
     )
     head = ("", "Alpha", "AC1", "Fleiss' kappa", "Pairs agree")
     return Table("fingertip-same", "Agreement of people", head, (row,), _SOURCE, notes)
@@ -63,9 +63,9 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for judge in study_data.judges:
         name = study_data.columns.raters[judge].id
-        own = against(truth, ratings_of(study_data, SAME, (judge,)))
+        own = truth_and_rater(truth, ratings_of(study_data, SAME, (judge,)))
         between = f"{name} against most people"
-        statistics = (*(judged(own, what, SAME) for what, _ in _STATISTICS), gwet_ac(own))
+        statistics = (*(judge_statistic(own, what, SAME) for what, _ in _STATISTICS), gwet_ac(own))
         agreements = [coefficient(study_data, one, own, between=between) for one in statistics]
         pairs = count(agreements[0].places, SAME, part=name, statistic="pairs")
         rows.append((name, *(Number(one) for one in agreements), pairs))
@@ -77,7 +77,7 @@ def _judges(study_data: StudyData, people: Ratings) -> Section:
             if unclear
             else ()
         ),
-        *few(len(truth.traces), "clusters"),
+        *few_runs_warning(len(truth.traces), "clusters"),
     )
     head = ("Judge", *(name for _, name in _STATISTICS), "AC1", "Pairs")
     return Section(title, tables=(Table("fingertip-judges", title, head, tuple(rows), _SOURCE, notes),))
@@ -100,13 +100,13 @@ def _sources(study_data: StudyData, truth_by_place: Mapping[tuple[str, str], Tru
         ]
         own = {unit for unit, of in source.items() if of == name}
         vague = sum(one.value == "cannot_tell" for (unit, _), one in truth_by_place.items() if unit in own)
-        left_out = unsettled(study_data, SAME, own) | ({"cannot_tell": vague} if vague else {})
+        left_out = unsettled_counts(study_data, SAME, own) | ({"cannot_tell": vague} if vague else {})
         one = share(study_data, items, SAME, "SR1", part=name, why="no pair of it is settled", left_out=left_out)
         rows.append((name, count(len(items), SAME, part=name), cells.percent(one)))
     notes = (
         "By most people's word, clustered by user; pairs that are not settled, or cannot be told, are left out.",
-        *few(len({units[unit].clustered for unit in value_by_unit}), "clusters"),
+        *few_runs_warning(len({units[unit].clustered for unit in value_by_unit}), "clusters"),
     )
     head = ("Source of the guess", "Pairs", "SR1")
     table = Table("fingertip-sources", "SR1 by source", head, tuple(rows), "FingerTip 20K Table 3", notes)
-    return [Section("SR1 by source", (), (table,), bars(table, "SR1"))]
+    return [Section("SR1 by source", (), (table,), column_bars(table, "SR1"))]

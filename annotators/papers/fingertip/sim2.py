@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotators.papers.fingertip.other_users import Others
+from annotators.papers.fingertip.other_users import OtherUsers
 from annotators.papers.fingertip.text_similarity import LONGEST, mean_similarity, similarity
 from annotators.papers.fingertip.tracks import Execution, sequence_of
 from annotators.papers.metrics import MetricTerms, context_of
@@ -13,14 +13,14 @@ from lab.core.measured_run import MeasuredRun
 from lab.core.study import Unit
 
 
-def likeness(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float], dict[str, int]]:
+def sim2_by_unit(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, float], dict[str, int]]:
     """Return Sim2 by unit, and the number without it by reason.
 
     The owner's sequence is the run beside which a unit is rated. The other user's is that of the most similar intent
     among all demonstrations of the file by users of another type, by the embedding model if one is named, else by
     Levenshtein. Of several equally similar ones the mean similarity counts.
     """
-    others = Others(context_of(study_data.further.runs(), MetricTerms(embed=study_data.further.embed)))
+    others = OtherUsers(context_of(study_data.further.runs(), MetricTerms(embed=study_data.further.embed)))
     left_out: dict[str, int] = {}
     likenesses: dict[str, float] = {}
     for unit in units:
@@ -37,7 +37,7 @@ def likeness(study_data: StudyData, units: Sequence[Unit]) -> tuple[dict[str, fl
 _NO_SIMILARITY = "shares nothing with the other user's sequence"
 
 
-def _texts(others: Others, case: MeasuredRun | None, own: MeasuredRun | None) -> tuple[str, tuple[str, ...] | None]:
+def _texts(others: OtherUsers, case: MeasuredRun | None, own: MeasuredRun | None) -> tuple[str, tuple[str, ...] | None]:
     """Return the sequences of a run, its owner and other users, or the reason if one is missing."""
     if case is None or own is None:
         return "its run, or its owner's, is not in this file", None

@@ -8,11 +8,19 @@ from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac
 from annotators.agreement.fields import ratings_of
 from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, bars, coefficient, count, few, of_all, share
-from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled
+from annotators.papers.cells import (
+    UnitValue,
+    coefficient,
+    column_bars,
+    count,
+    few_runs_warning,
+    share,
+    share_of_independent,
+)
+from annotators.papers.field_answers import Truth, asked_units, cases_of, truths, unsettled_counts
 from annotators.papers.fingertip.tracks import MOST, user_of
 from annotators.study_data import StudyData
-from annotators.units.pairs import by_method
+from annotators.units.pairs import units_by_method
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
 
@@ -31,13 +39,13 @@ def sections(study_data: StudyData) -> list[Section]:
     if not truth_by_place:
         return [Section("Personalised execution", ("Nothing is settled about any of these runs yet.",))]
     sr2 = _success(study_data, cases, truth_by_place)
-    return [Section("Personalised execution", (), (sr2, _checkers(study_data)), bars(sr2, "SR2"))]
+    return [Section("Personalised execution", (), (sr2, _checkers(study_data)), column_bars(sr2, "SR2"))]
 
 
 def _success(
     study_data: StudyData, cases: Mapping[str, MeasuredRun], truth_by_place: Mapping[tuple[str, str], Truth]
 ) -> Table:
-    parts = [(agent, [unit for unit in cases if unit in own]) for agent, own in by_method(cases).items()]
+    parts = [(agent, [unit for unit in cases if unit in own]) for agent, own in units_by_method(cases).items()]
     parts.append(("All", [unit.id for unit in asked_units(study_data)]))
     rows = tuple(_row(study_data, name, units, cases, truth_by_place) for name, units in parts)
     open_ = sum((unit.id, "") not in truth_by_place for unit in asked_units(study_data))
@@ -46,7 +54,7 @@ def _success(
         "A task that checkers settle to be impossible counts as not reached.",
         *((f"{open_} {'run is' if open_ == 1 else 'runs are'} not settled and left out.",) if open_ else ()),
         "The paper's own range from 1.0 to 38.5 % over models, 200 runs each (Table 4); who checked is not said.",
-        *few(len(truth_by_place)),
+        *few_runs_warning(len(truth_by_place)),
     )
     head = ("Model", "SR2", "SR2, by user", "Runs", "Failed by rule")
     return Table("fingertip-sr2", "Success as checked by hand", head, rows, "FingerTip 20K 5.1, Table 4", notes)
@@ -60,11 +68,11 @@ def _row(
     right = sum(one.value == "success" for _, one in unit_truths)
     items = [UnitValue(unit, _user(cases.get(unit), unit), float(one.value == "success")) for unit, one in unit_truths]
     rule_count = sum(one.by == "rule" for _, one in unit_truths)
-    left_out = unsettled(study_data, OUTCOME, set(units))
+    left_out = unsettled_counts(study_data, OUTCOME, set(units))
     return (
         name,
         cells.percent(
-            of_all(
+            share_of_independent(
                 study_data,
                 right,
                 len(unit_truths),
@@ -94,5 +102,5 @@ def _checkers(study_data: StudyData) -> Table:
         Number(coefficient(study_data, chance(people), people)),
         Number(coefficient(study_data, gwet_ac(people), people)),
     )
-    notes = ("Runs that a rule decided are not in it.", *few(len(people.traces)))
+    notes = ("Runs that a rule decided are not in it.", *few_runs_warning(len(people.traces)))
     return Table("fingertip-checkers", "The checkers", ("", "Agree", name, "AC1"), (row,), "FingerTip 20K 5.1", notes)

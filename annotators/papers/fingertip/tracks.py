@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from annotators.papers.fingertip.text_similarity import LONGEST
-from annotators.papers.metrics import LeftOutTally, of_task
+from annotators.papers.metrics import LeftOutTally, demonstrations_of_task
 from lab.core.measured_run import MeasuredRun
 from lab.core.step import Action
 
@@ -69,11 +69,11 @@ def guesses_of(
             continue
         intent = intent_of(case, gold)
         text = guess_in(case)
-        right = judged(case, "sr1")
+        right = mark_or_verdict(case, "sr1")
         if case.status == "open":
-            out.out("not ended")
+            out.add("not ended")
         elif not intent:
-            out.out("of an unknown intent")
+            out.add("of an unknown intent")
         else:
             guesses.append(Guess(case, text, intent, right))
     return guesses
@@ -82,7 +82,12 @@ def guesses_of(
 def intent_of(case: MeasuredRun, gold: Mapping[str, Sequence[MeasuredRun]]) -> str:
     """Return the user's true intent; empty if unknown."""
     intent = next(
-        (one.task.instruction for one in of_task(case, gold.get(case.task.id, ())) if one.task.instruction), ""
+        (
+            one.task.instruction
+            for one in demonstrations_of_task(case, gold.get(case.task.id, ()))
+            if one.task.instruction
+        ),
+        "",
     )
     return intent or case.task.traits.get("intent", "")
 
@@ -104,11 +109,11 @@ def executions_of(
     for case in cases:
         if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
             continue
-        demonstrations = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
+        demonstrations = [one for one in demonstrations_of_task(case, gold.get(case.task.id, ())) if one.steps]
         if case.status == "open":
-            out.out("not ended")
+            out.add("not ended")
         elif not demonstrations:
-            out.out("of a task that nobody demonstrated")
+            out.add("of a task that nobody demonstrated")
         else:
             own = next((one for one in demonstrations if user_of(one) == user_of(case)), demonstrations[0])
             golden = len(own.steps)
@@ -120,12 +125,12 @@ def _reached_goal(case: MeasuredRun, golden: int) -> bool | None:
     """Return True if a run reached its goal by its mark, verdict or score, never beyond 2.5 times the golden steps."""
     if len(case.steps) > MOST * golden:
         return False
-    verdict = judged(case, "sr2")
+    verdict = mark_or_verdict(case, "sr2")
     verdict = case.success_score if verdict is None else verdict
     return None if verdict is None else verdict > DONE
 
 
-def judged(case: MeasuredRun, name: str) -> float | None:
+def mark_or_verdict(case: MeasuredRun, name: str) -> float | None:
     """Return a settled mark of that name, else the source's verdict; None if there is neither."""
     mark = case.marks.get(name)
     # A mark that people were asked about and could not settle must not fall back to the source's verdict.
@@ -165,10 +170,12 @@ def sequence_of(case: MeasuredRun) -> str:
     The paper compares "two strings" and does not say what separates actions. The text is cut one character beyond
     `LONGEST`, so that callers can tell that it is too long.
     """
-    return ";".join(written(step.action, step.content) for step in case.steps if step.action is not None)[: LONGEST + 1]
+    return ";".join(action_text(step.action, step.content) for step in case.steps if step.action is not None)[
+        : LONGEST + 1
+    ]
 
 
-def written(action: Action, content: str = "") -> str:
+def action_text(action: Action, content: str = "") -> str:
     """Return one action as text: `click(coordinates=(540,1200), content='Search')`, `press_back()`.
 
     `content` is what is under the finger. Touches without known pixels have no coordinates. A scroll's direction is

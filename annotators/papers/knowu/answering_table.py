@@ -8,13 +8,13 @@ from statistics import median
 from typing import Any
 
 from annotators.agreement.fields import scores_of
-from annotators.papers.cells import UnitValue, average, of_all, percent
+from annotators.papers.cells import UnitValue, average, percent, share_of_independent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.study_data import StudyData
 from lab.core.ids_and_clock import seconds_between
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 from lab.core.step import Reply
 
 NOT_PASSED, NOT_HANDED_IN = "not_passed", "not_handed_in"
@@ -43,7 +43,7 @@ def _quiz(study_data: StudyData) -> Table:
         rounds, part = len({one.get("round") for one in tries}), f"{code}, {persona}"
         first = _first_try_results(tries)
         not_passed += not first
-        right = of_all(
+        right = share_of_independent(
             study_data, sum(first), len(first), "quiz", "share right at first", part=part, between="people", raters=1,
             why="not passed yet", left_out={} if first else {NOT_PASSED: 1},
         )  # fmt: skip
@@ -105,7 +105,7 @@ def _median_cell(replies: Sequence[Reply], value: Callable[[Reply], float | None
     if not values:
         return "not told"
     of = f" ({len(values):,})" if len(values) < len(replies) else ""
-    return f"{rounded(median(values), digits)}{of}"
+    return f"{format_number(median(values), digits)}{of}"
 
 
 def _decisions(replies: Sequence[Reply]) -> str:
@@ -121,7 +121,9 @@ def _clocks(study_data: StudyData, by: Mapping[str, Sequence[MeasuredRun]]) -> T
             pauses_by_run = [study_data.further.pauses(case.id) for case in cases]
             waiting_seconds = median(sum(_waiting_seconds(case)) for case in cases)
             pauses, seconds = sum(map(len, pauses_by_run)), sum(map(sum, pauses_by_run))
-            rows.append((name, f"{len(cases):,}", rounded(waiting_seconds, 1), f"{pauses:,}", rounded(seconds, 1)))
+            rows.append(
+                (name, f"{len(cases):,}", format_number(waiting_seconds, 1), f"{pauses:,}", format_number(seconds, 1))
+            )
     head = ("Runs by", "Runs", "Seconds with a question open", "Pauses", "Seconds paused")
     notes = (
         "The agent's clock stands still meanwhile. A question: from shown to sent, median of runs; pauses: in all.",

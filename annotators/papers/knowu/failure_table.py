@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 
 from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
 from annotators.agreement.fields import ratings_of
-from annotators.papers.cells import coefficient, count, few, of_all
+from annotators.papers.cells import coefficient, count, few_runs_warning, share_of_independent
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.failure_modes import judges
-from annotators.papers.field_answers import answers_in, truths, unsettled
+from annotators.papers.field_answers import answers_in, truths, unsettled_counts
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.protocol import Field
 from lab.core.report import Bars, Cell, Grid, Number, Section, Table
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 
 PAPER: Mapping[str, Mapping[str, int]] = {
     "failure-mode-knowu-personalized": {"clarify": 32, "partial": 13, "gui": 2, "preference": 1},
@@ -50,7 +50,7 @@ def sections(study_data: StudyData) -> list[Section]:
     grid = _secondary_grid(study_data)
     return [
         Section(
-            "Why runs failed", (*says, *few(len(right))), tuple(table for table in tables if table.rows),
+            "Why runs failed", (*says, *few_runs_warning(len(right))), tuple(table for table in tables if table.rows),
             (bars, *([grid] if grid is not None else [])) if right else (),
         )
     ]  # fmt: skip
@@ -76,9 +76,9 @@ def _option_texts(study_data: StudyData, ids: Sequence[str] | Mapping[str, objec
 
 def _shares(study_data: StudyData, right: Mapping[str, str]) -> dict[str, Agreement]:
     counts = Counter(right.values())
-    left_out = unsettled(study_data, PRIMARY)
+    left_out = unsettled_counts(study_data, PRIMARY)
     return {
-        id: of_all(
+        id: share_of_independent(
             study_data,
             counts[id],
             len(right),
@@ -99,7 +99,7 @@ def _table(study_data: StudyData, right: Mapping[str, str], shares: Mapping[str,
     counts = Counter(right.values())
     rows: list[tuple[Cell, ...]] = []
     for id, reason in zip(shares, _option_texts(study_data, shares), strict=True):
-        paper = f"{rounded(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
+        paper = f"{format_number(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
         rows.append((reason, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
     columns = ("Reason", "Runs", "Share", "Paper (counts derived)")
     notes = ("Wilson's intervals: each run has one reason, and no two are of one run.",)

@@ -14,12 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio
+from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace
 from annotators.agreement.coefficients import cohen_kappa
-from annotators.agreement.estimates import with_interval
+from annotators.agreement.estimates import as_agreement
 from annotators.agreement.intervals import estimate
 from annotators.agreement.ratings import Floats, MissingAnswers, RatedItem, Ratings
-from annotators.papers.cells import UnitValue, average, coefficient, few, lacking, plain, share
+from annotators.papers.cells import (
+    UnitValue,
+    average,
+    coefficient,
+    few_runs_warning,
+    number_without_interval,
+    share,
+    undefined_number,
+)
 from annotators.papers.cells import percent as as_percent
 from annotators.papers.fingertip.text_similarity import LONGEST, similarity
 from annotators.papers.knowu.reply_support import ReplySource, SupportedReply, supported_replies
@@ -91,7 +99,11 @@ def sections(study_data: StudyData) -> list[Section]:
         f"{len(people):,} {'run' if len(people) == 1 else 'runs'}."
     ]
     tables = (_fidelity(study_data, rows, theirs, support), _support_table(study_data, rows, support))
-    return [Section("Simulator fidelity", (*says, *few(tasks, "tasks")), tuple(one for one in tables if one.rows))]
+    return [
+        Section(
+            "Simulator fidelity", (*says, *few_runs_warning(tasks, "tasks")), tuple(one for one in tables if one.rows)
+        )
+    ]
 
 
 # -- whose replies ---------------------------------------------------------------------------------------------
@@ -222,10 +234,10 @@ def _missing_reasons(pairs: Iterable[PairedReply]) -> dict[str, int]:
 def _kappa(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
     """Return Cohen's kappa of a shadow's and the person's decisions, over the proposals that both answered."""
     if not row.source.shadow:
-        return lacking(FIELD, "cohen kappa", UNPAIRED, between=against)
+        return undefined_number(FIELD, "cohen kappa", UNPAIRED, between=against)
     pairs = [one for one in row.pairs if one.proposal]
     if not any(one.reply is not None for one in pairs):
-        return lacking(
+        return undefined_number(
             FIELD, "cohen kappa", "no proposal that both answered", between=against, left_out=_missing_reasons(pairs)
         )
     tasks = tuple(sorted({one.task for one in pairs}))
@@ -256,7 +268,9 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
     else:
         mine = list(row.own)
     if not mine or not people:
-        return lacking(FIELD, "length ratio", "no reply of both", between=against, left_out=_missing_reasons(row.pairs))
+        return undefined_number(
+            FIELD, "length ratio", "no reply of both", between=against, left_out=_missing_reasons(row.pairs)
+        )
     tasks = sorted({one.task for one in (*mine, *people)})
     sums = np.hstack([_lengths(some, tasks) for some in (mine, people)])
 
@@ -269,7 +283,7 @@ def _length(study_data: StudyData, row: ModelRow, people: Sequence[UnitReply], a
     n = len(mine) if row.source.shadow else len(mine) + len(people)
     reasons = _missing_reasons(row.pairs)
     many = sum(reasons.values())
-    return with_interval(
+    return as_agreement(
         estimate(one, study_data.how), study_data.how, FIELD, "length ratio", between=against, places=n, units=n,
         traces=len(tasks), raters=2, clusters="task", missing=many / (len(row.pairs) or 1), reasons=reasons,
     )  # fmt: skip
@@ -280,13 +294,13 @@ def _lengths(replies: Sequence[UnitReply], tasks: Sequence[str]) -> Floats:
     place = {task: at for at, task in enumerate(tasks)}
     trace = np.array([place[one.task] for one in replies], dtype=np.int32)
     column = np.array([float(len(one.reply.text)) for one in replies])
-    return over_traces(np.column_stack((column, np.ones(len(replies)))), trace, len(tasks))
+    return totals_by_trace(np.column_stack((column, np.ones(len(replies)))), trace, len(tasks))
 
 
 def _similarity(study_data: StudyData, row: ModelRow, against: str) -> Agreement:
     """Return the similarity of a shadow's and the person's words, over questions that either answered in words."""
     if not row.source.shadow:
-        return lacking(FIELD, "Levenshtein similarity", UNPAIRED, between=against)
+        return undefined_number(FIELD, "Levenshtein similarity", UNPAIRED, between=against)
     items = [
         UnitValue(one.item, one.task, similarity(_normalise_text(one.person), _normalise_text(one.reply)))
         for one in row.pairs
@@ -305,8 +319,13 @@ def _normalise_text(reply: ModelReply) -> str:
 def _seconds(seconds: Iterable[float | None], whose: str) -> Cell:
     values = [one for one in seconds if one is not None]
     if not values:
-        return Number(lacking(FIELD, "median seconds", "no reply tells its times", between=whose), 1)
-    return Number(plain(median(values), FIELD, "median seconds", _NO_MEDIAN_INTERVAL, n=len(values), between=whose), 1)
+        return Number(undefined_number(FIELD, "median seconds", "no reply tells its times", between=whose), 1)
+    return Number(
+        number_without_interval(
+            median(values), FIELD, "median seconds", _NO_MEDIAN_INTERVAL, n=len(values), between=whose
+        ),
+        1,
+    )
 
 
 # -- support by the profile ------------------------------------------------------------------------------------
@@ -314,10 +333,10 @@ def _seconds(seconds: Iterable[float | None], whose: str) -> Cell:
 
 def _support(study_data: StudyData, row: ModelRow, support: Sequence[SupportedReply]) -> Agreement:
     """Return the share of a model's replies that the profile supports: by people, else by the first judge."""
-    theirs = [one for one in support if row.source.gave(one)]
+    theirs = [one for one in support if row.source.includes(one)]
     raters = sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater))
     if not raters:
-        return lacking(FIELD, "share supported", NO_SUPPORT, between=row.name)
+        return undefined_number(FIELD, "share supported", NO_SUPPORT, between=row.name)
     return share_supported(study_data, [one for one in theirs if one.rater == raters[0]], row.name, raters[0])
 
 
@@ -336,7 +355,7 @@ def _support_table(study_data: StudyData, rows: Sequence[ModelRow], support: Seq
     whose = [("people", ReplySource("people", human=True)), *((_row_name(row), row.source) for row in rows)]
     lines: list[tuple[Cell, ...]] = []
     for name, source in whose:
-        theirs = [one for one in support if source.gave(one)]
+        theirs = [one for one in support if source.includes(one)]
         for rater in sorted({one.rater for one in theirs}, key=lambda rater: (rater != "people", rater)):
             replies = [one for one in theirs if one.rater == rater]
             lines.append(

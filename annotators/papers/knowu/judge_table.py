@@ -17,17 +17,17 @@ import numpy.typing as npt
 from msgspec.structs import replace
 
 from annotators.agreement.additive import AdditiveStatistic
-from annotators.agreement.estimates import counted, with_interval
+from annotators.agreement.estimates import as_agreement, sample_counts
 from annotators.agreement.fields import derived_numbers, numbers_of
 from annotators.agreement.intervals import difference
 from annotators.agreement.numbers import alpha_numbers, icc, mae, mean
 from annotators.agreement.ratings import Floats, MissingAnswers, NumericRatings
-from annotators.papers.cells import coefficient, few, lacking
+from annotators.papers.cells import coefficient, few_runs_warning, undefined_number
 from annotators.papers.field_answers import cases_of
 from annotators.papers.knowu.runs import hybrid_of, rule_of
 from annotators.papers.metrics import DEFAULTS
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Point, Scatter, Section, Table
 from lab.core.rounding import count
@@ -66,7 +66,7 @@ def sections(study_data: StudyData) -> list[Section]:
     pictures = [_scatter(evaluator_list)] if any(_scored_mask(one).any() for one in evaluator_list) else []
     return [
         Section(
-            "How far evaluators are from experts", (*says, *few(cluster_count)),
+            "How far evaluators are from experts", (*says, *few_runs_warning(cluster_count)),
             tuple(table for table in tables if table.rows), tuple(pictures),
         )
     ]  # fmt: skip
@@ -158,7 +158,7 @@ def _bias(numbers: NumericRatings) -> AdditiveStatistic:
 def _differences(study_data: StudyData, evaluator_list: list[Evaluator]) -> Table:
     """Return the difference of MAE for each pair of evaluators, over the runs that both scored."""
     rows: list[tuple[Cell, ...]] = []
-    jackknife = How(level=study_data.how.level)
+    jackknife = IntervalTerms(level=study_data.how.level)
     bootstrap = replace(study_data.how, interval="bootstrap")
     for one, other in combinations(evaluator_list, 2):
         in_both = _scored_mask(one) & _scored_mask(other)
@@ -172,15 +172,20 @@ def _differences(study_data: StudyData, evaluator_list: list[Evaluator]) -> Tabl
     return Table("differences", "Evaluators against one another", columns, tuple(rows), _SOURCE, notes)
 
 
-def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: How) -> Agreement:
+def _difference(one: Evaluator, other: Evaluator, in_both: Mask, how: IntervalTerms) -> Agreement:
     between = f"{one.name} minus {other.name}"
     if not in_both.any():
-        return lacking(WHOLE, "difference of mae", "no run was scored by both", between=between)
+        return undefined_number(WHOLE, "difference of mae", "no run was scored by both", between=between)
     first, second = (mae(_select_places(each.numbers, in_both)) for each in (one, other))
     apart = other.numbers.missing.by_place() | one.numbers.missing.by_place()
     both = _select_places(one.numbers, in_both)._replace(missing=MissingAnswers.one_each(apart.items(), by_item=True))
-    return with_interval(
-        difference(first, second, how), how, WHOLE, "difference of mae", between=between, **counted(both)._asdict()
+    return as_agreement(
+        difference(first, second, how),
+        how,
+        WHOLE,
+        "difference of mae",
+        between=between,
+        **sample_counts(both)._asdict(),
     )
 
 

@@ -23,7 +23,7 @@ from typing import Literal
 
 from annotators.papers.knowu.metric_words import DEFINITIONS
 from annotators.papers.knowu.policy import Policy, paper_policy, script_policy, share
-from annotators.papers.knowu.runs import SOURCE, Run, runs_of
+from annotators.papers.knowu.runs import SOURCE, KnowuRun, runs_of
 from annotators.papers.knowu.tasks import Split
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
 from lab.core.measured_run import MeasuredRun
@@ -54,23 +54,23 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     if not runs:
         why = "no run of an agent that has ended"
         return [
-            Number(PAPER, name, None, "share", 0, "runs", left_out=out.told, undefined=why) for name in ("SR", "IE")
+            Number(PAPER, name, None, "share", 0, "runs", left_out=out.counts, undefined=why) for name in ("SR", "IE")
         ]
-    splits = out.told
+    splits = out.counts
     unsplit = sum(not run.split for run in runs)
     if unsplit:
         splits += ((NO_SPLIT, unsplit),)
     by_split = {split: [run for run in runs if run.split == split] for split in SPLITS}
     return [
-        *_general_numbers("", runs, out.told),
+        *_general_numbers("", runs, out.counts),
         *(number for split in SPLITS for number in _split_numbers(split, by_split[split], splits, context)),
         *_roles(runs, splits),
-        _hybrid(runs, out.told),
+        _hybrid(runs, out.counts),
         *_mobileworld([run for run in runs if run.mobileworld]),
     ]
 
 
-def _general_numbers(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
+def _general_numbers(part: str, runs: Sequence[KnowuRun], out: Out) -> Iterable[Number]:
     """Yield the numbers of any split: success, steps, queries, efficiency."""
     yield from _success_rate(part, runs, out)
     with_score = [run for run in runs if run.score is not None]
@@ -85,7 +85,7 @@ def _general_numbers(part: str, runs: Sequence[Run], out: Out) -> Iterable[Numbe
     yield Number(PAPER, "Efficiency", value, "ratio", len(runs), "runs", part, "paper", out, why)
 
 
-def _split_numbers(split: Split, runs: Sequence[Run], out: Out, context: MetricContext) -> Iterable[Number]:
+def _split_numbers(split: Split, runs: Sequence[KnowuRun], out: Out, context: MetricContext) -> Iterable[Number]:
     if not runs:
         for metric in (*_GENERAL_METRICS, *_SPLIT_METRICS[split]):
             yield _undefined_number(metric, split, out, f"no run of {split} tasks")
@@ -107,16 +107,16 @@ def _split_numbers(split: Split, runs: Sequence[Run], out: Out, context: MetricC
             yield from _score_means("Score", "score", part, some, unknown, _score)
 
 
-def _score(run: Run) -> float:
+def _score(run: KnowuRun) -> float:
     return run.score or 0.0
 
 
-def _interaction_efficiency(run: Run) -> float:
+def _interaction_efficiency(run: KnowuRun) -> float:
     """Return S_i / max(c_i, 1): a run without questions counts like one with a single question."""
     return (run.score or 0.0) / max(run.queries, 1)
 
 
-def _success_rate(part: str, runs: Sequence[Run], out: Out) -> Iterable[Number]:
+def _success_rate(part: str, runs: Sequence[KnowuRun], out: Out) -> Iterable[Number]:
     """Yield SR. If people were asked about a run's success, their answer replaces its score."""
     # SR follows people's answer. All other numbers keep the score.
     judged_runs = [run._replace(score=run.success) for run in runs]
@@ -127,9 +127,9 @@ def _score_means(
     metric: str,
     unit: Unit,
     part: str,
-    runs: Sequence[Run],
+    runs: Sequence[KnowuRun],
     out: Out,
-    value: Callable[[Run], float],
+    value: Callable[[KnowuRun], float],
     versions: Sequence[Literal["paper", "script"]] = ("paper", "script"),
 ) -> Iterable[Number]:
     """Yield the mean of a value from a run's score, in both conventions about missing results."""
@@ -157,14 +157,14 @@ def _score_means(
         )
 
 
-def _fails_without(run: Run) -> bool:
+def _fails_without(run: KnowuRun) -> bool:
     """Return True if a missing result means that the run failed, rather than that nobody has scored it."""
     if "success" in run.case.unsettled:
         return False
     return run.case.source is not None and run.case.source.format == SOURCE
 
 
-def _restraint(runs: Sequence[Run], context: MetricContext, out: Out) -> Iterable[Number]:
+def _restraint(runs: Sequence[KnowuRun], context: MetricContext, out: Out) -> Iterable[Number]:
     """Yield Act, Silent and Stop over their own groups of proactive runs."""
     with_score = [run for run in runs if run.score is not None]
     papers = [paper_policy(run, context.terms) for run in runs]
@@ -188,11 +188,11 @@ def _add_ungrouped(out: Out, policies: Sequence[Policy]) -> Out:
     tally = LeftOutTally()
     for policy in policies:
         if policy.group is None:
-            tally.out(policy.why)
-    return out + tally.told
+            tally.add(policy.why)
+    return out + tally.counts
 
 
-def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
+def _roles(runs: Sequence[KnowuRun], out: Out) -> Iterable[Number]:
     """Yield the average score of each role over its personalized and proactive tasks."""
     role_runs = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in role_runs)
@@ -208,15 +208,15 @@ def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
         yield _number("Score", "score", values, f"role {role}", "", counts, NO_RESULT)
 
 
-def _hybrid(runs: Sequence[Run], out: Out) -> Number:
+def _hybrid(runs: Sequence[KnowuRun], out: Out) -> Number:
     tally = LeftOutTally()
-    hybrid_runs = tally.kept(runs, lambda run: run.hybrid.why)
+    hybrid_runs = tally.filter(runs, lambda run: run.hybrid.why)
     values = [run.hybrid.value or 0.0 for run in hybrid_runs]
     why = "no run has a lambda and the scores that it weighs"
-    return _number("Hybrid score", "score", values, "", "paper", out + tally.told, why)
+    return _number("Hybrid score", "score", values, "", "paper", out + tally.counts, why)
 
 
-def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
+def _mobileworld(runs: Sequence[KnowuRun]) -> Iterable[Number]:
     """Yield the numbers of MobileWorld's viewer: success by need for interaction, and UIQ.
 
     Runs without steps are skipped.
@@ -224,14 +224,16 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     if not runs:
         return
     tally = LeftOutTally()
-    ended_runs = tally.kept(runs, _why_unfinished)
+    ended_runs = tally.filter(runs, _why_unfinished)
     interactive = [run for run in ended_runs if _needs_interaction(run)]
     rest = [run for run in ended_runs if not _needs_interaction(run)]
     for part, needs in (("user interaction", True), ("GUI only", False)):
         own = LeftOutTally()
-        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
+        some = own.filter([run for run in runs if _needs_interaction(run) is needs], _why_unfinished)
         why = "" if some else "no such task has a result"
-        yield _number("SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.told, why)
+        yield _number(
+            "SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.counts, why
+        )
     # Runs that asked without need enlarge UIQ's denominator.
     needless = sum(run.queries > 0 for run in rest)
     n = len(interactive) + needless
@@ -239,14 +241,14 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     why = "" if n else "no run of a task that needs interaction, and no other asked"
     value = quality / n if n else None
     note = f"{needless} of tasks that need no question" if needless else ""
-    yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.told, why, note)
+    yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.counts, why, note)
 
 
-def _why_unfinished(run: Run) -> str:
+def _why_unfinished(run: KnowuRun) -> str:
     return NO_RESULT if run.score is None or run.success is None else "" if run.steps else "no steps"
 
 
-def _needs_interaction(run: Run) -> bool:
+def _needs_interaction(run: KnowuRun) -> bool:
     """Return True for MobileWorld's tag `agent-user-interaction`.
 
     All its 44 tasks, and no others, have "AskUser" in the name.

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from annotators.papers.knowu.runs import SOURCE, Run
+from annotators.papers.knowu.runs import SOURCE, KnowuRun
 from annotators.papers.knowu.tasks import HABITS
 from annotators.papers.metrics import MetricTerms
 from lab.core.measured_run import MeasuredRun, MeasuredStep
@@ -42,7 +42,7 @@ class Policy(NamedTuple):
     why: str = ""
 
 
-def paper_policy(run: Run, terms: MetricTerms) -> Policy:
+def paper_policy(run: KnowuRun, terms: MetricTerms) -> Policy:
     """Return a run's policy by the paper's text.
 
     Act: it intervened, by an action or a question. Silent: it did neither. Stop: after the first explicit rejection it
@@ -52,14 +52,14 @@ def paper_policy(run: Run, terms: MetricTerms) -> Policy:
     refusal_place = next((i for i, step in enumerate(steps) if step.reply and step.reply.decision == "reject"), None)
     if refusal_place is not None:
         return Policy("reject", not (asks or any(map(_intervenes, steps[refusal_place + 1 :]))))
-    needed, why = warranted(run.case, terms)
+    needed, why = warrants_intervention(run.case, terms)
     if needed is None:
         return Policy(None, why=why)
     intervened = asks or any(map(_intervenes, steps))
     return Policy("need", intervened) if needed else Policy("noneed", not intervened)
 
 
-def script_policy(run: Run, terms: MetricTerms) -> Policy:
+def script_policy(run: KnowuRun, terms: MetricTerms) -> Policy:
     """Return a run's policy by calc_paper_metrics.py, which never sees runs without a result.
 
     The group is *reject* by the LAST decision in replies, and actions count from the step after the FIRST rejection.
@@ -72,7 +72,7 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     if decisions and decisions[-1][1] == "reject":
         first = next(i for i, decision in decisions if decision == "reject")
         return Policy("reject", not any(_action_type(step) not in _ALLOWED_AFTER for step in steps[first + 1 :]))
-    needed, why = warranted(run.case, terms)
+    needed, why = warrants_intervention(run.case, terms)
     if needed is None:
         return Policy(None, why=why)
     if needed and run.success is None:
@@ -80,7 +80,7 @@ def script_policy(run: Run, terms: MetricTerms) -> Policy:
     return Policy("need", run.done) if needed else Policy("noneed", not any(map(_engages, steps)))
 
 
-def warranted(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
+def warrants_intervention(case: MeasuredRun, terms: MetricTerms) -> tuple[bool | None, str]:
     """Return True if the task warrants an intervention; None with a reason if unknown.
 
     The script treats a role without a profile as one without habits. Here such a run is left out.

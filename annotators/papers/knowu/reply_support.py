@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from annotators.papers.field_answers import answers_in, asked_units, beside, run_of, truths
+from annotators.papers.field_answers import answers_in, asked_units, run_of, studies_beside, truths
 from annotators.study_data import StudyData
 from lab.core.study import Unit
 
@@ -38,7 +38,7 @@ class ReplySource(NamedTuple):
     human: bool = False
     runs: tuple[str, ...] = ()
 
-    def gave(self, one: SupportedReply) -> bool:
+    def includes(self, one: SupportedReply) -> bool:
         """Return True if a reply is from this source."""
         if self.human:
             return one.by == "human" and not one.shadow
@@ -52,7 +52,7 @@ def supported_replies(study_data: StudyData) -> list[SupportedReply]:
     tasks = {one.trace: one.task for one in study_data.played}
     return [
         one._replace(cluster=tasks[one.run])
-        for other in beside(study_data, PROTOCOL)
+        for other in studies_beside(study_data, PROTOCOL)
         for one in rated_replies(other)
         if one.run in tasks
     ]

@@ -9,9 +9,9 @@ from collections import defaultdict
 
 from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, percent
 from annotators.agreement.fields import ratings_of
-from annotators.papers.cells import UnitValue, coefficient, count, few, share
+from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
 from annotators.papers.cells import percent as as_percent
-from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled
+from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled_counts
 from annotators.papers.knowu.reply_support import FIELD, SHADOW, SupportedReply, rated_replies
 from annotators.study_data import StudyData
 from lab.core.report import Bars, Cell, Number, Section, Table
@@ -41,7 +41,7 @@ def sections(study_data: StudyData) -> list[Section]:
     rows: list[tuple[Cell, ...]] = []
     bars, bar_names = [], []
     for condition in conditions:
-        shares, left_out = [], unsettled(study_data, FIELD, every[condition])
+        shares, left_out = [], unsettled_counts(study_data, FIELD, every[condition])
         for option in ORDER:
             items = [UnitValue(unit.id, unit.clustered, float(right[unit.id] == option)) for unit in by[condition]]
             shares.append(share(study_data, items, FIELD, f"share {WORDS[option]}", part=condition, left_out=left_out))
@@ -52,7 +52,9 @@ def sections(study_data: StudyData) -> list[Section]:
     pictures = (Bars("support-bars", "Share of replies that the profile supports", tuple(bars), tuple(bar_names)),)
     tables = tuple(one for one in (table, _by_judges(study_data), _agreement(study_data)) if one.rows)
     clusters = len({unit.clustered for units in by.values() for unit in units})
-    return [Section("Replies against the profile", (*says, *few(clusters)), tables, pictures if bars else ())]
+    return [
+        Section("Replies against the profile", (*says, *few_runs_warning(clusters)), tables, pictures if bars else ())
+    ]
 
 
 def _by_judges(study_data: StudyData) -> Table:
@@ -103,7 +105,7 @@ def _models(study_data: StudyData) -> list[str]:
         model_units = (unit for unit in asked_units(study_data) if unit.hidden.get("by") == "model")
         return sorted({_model(study_data, unit) for unit in model_units} - {""})
 
-    models: list[str] = study_data.once("models that replied", read)
+    models: list[str] = study_data.cached("models that replied", read)
     return models
 
 

@@ -29,7 +29,7 @@ class Hybrid(NamedTuple):
     why: str = ""
 
 
-class Run(NamedTuple):
+class KnowuRun(NamedTuple):
     """One run. `score` is None if it has no result, `success` if neither people nor a score decide it.
 
     `steps` counts everything that the agent proposed, as the scripts count entries of traj.json. `acts` counts executed
@@ -58,16 +58,16 @@ class Run(NamedTuple):
         return not self.split and self.case.source is not None and self.case.source.format == SOURCE
 
 
-def runs_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTally) -> list[Run]:
+def runs_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTally) -> list[KnowuRun]:
     """Return the measured runs: those of agents that have ended."""
-    return [_run(case, terms) for case in out.kept(cases, _why_not)]
+    return [_run(case, terms) for case in out.filter(cases, _why_not)]
 
 
 def _why_not(case: MeasuredRun) -> str:
     return "demonstrated by a person" if case.gold else "not ended" if case.status == "open" else ""
 
 
-def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
+def _run(case: MeasuredRun, terms: MetricTerms) -> KnowuRun:
     steps = case.steps
     queries, acts = case.open_questions, 0
     for step in steps:
@@ -78,7 +78,7 @@ def _run(case: MeasuredRun, terms: MetricTerms) -> Run:
     own = rule_of(case, terms) if is_programmatic(case, terms) else case.score
     score = hybrid.value if hybrid.value is not None else own
     is_judged = "success" in case.marks or "success" in case.unsettled
-    return Run(
+    return KnowuRun(
         case=case,
         split=split_of_case(case),
         difficulty=case.task.traits.get("difficulty", "").lower() or difficulty_of(case.task.id),

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.papers.cells import UnitValue, average, difference_within, few
+from annotators.papers.cells import UnitValue, average, clip_difference, few_runs_warning
 from annotators.papers.knowu.answering_table import answering
 from annotators.papers.knowu.policy import Group, paper_policy
-from annotators.papers.knowu.runs import Run, runs_of
+from annotators.papers.knowu.runs import KnowuRun, runs_of
 from annotators.papers.metrics import DEFAULTS, LeftOutTally
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.report import Bars, Cell, Number, Section, Table
 
 _SOURCE = "KnowU-Bench 4.1"
@@ -32,7 +32,7 @@ class EndedRun(NamedTuple):
     task: str
     condition: str
     by: str
-    run: Run
+    run: KnowuRun
 
 
 class Measure(NamedTuple):
@@ -43,7 +43,7 @@ class Measure(NamedTuple):
     """
 
     name: str
-    value: Callable[[Run], float | str | None]
+    value: Callable[[KnowuRun], float | str | None]
     share: bool
     of: str
     most: float | None = 1.0
@@ -54,8 +54,8 @@ NO_SCORE, NOT_TOLD, NOT_UNDER_BOTH = "no_score", "not_told", "not_under_both"
 only one condition."""
 
 
-def _policy_value(group: Group) -> Callable[[Run], float | str | None]:
-    def value(run: Run) -> float | str | None:
+def _policy_value(group: Group) -> Callable[[KnowuRun], float | str | None]:
+    def value(run: KnowuRun) -> float | str | None:
         if run.split != "proactive":
             return None
         policy = paper_policy(run, DEFAULTS)
@@ -66,11 +66,11 @@ def _policy_value(group: Group) -> Callable[[Run], float | str | None]:
     return value
 
 
-def _score_value(of: Callable[[Run, float], float]) -> Callable[[Run], float | str | None]:
+def _score_value(of: Callable[[KnowuRun, float], float]) -> Callable[[KnowuRun], float | str | None]:
     return lambda run: NO_SCORE if run.score is None else of(run, run.score)
 
 
-def _efficiency_value(run: Run) -> float | str | None:
+def _efficiency_value(run: KnowuRun) -> float | str | None:
     """Return S_i / max(c_i, 1) of a personalized task."""
     if run.split != "personalized":
         return None
@@ -110,7 +110,10 @@ def sections(study_data: StudyData) -> list[Section]:
     out = {name: Counter({key: n for key, n in left_out.items() if key[0] == name}) for name in conditions}
     tables = [_by_condition(study_data, by, out), *_paired_tables(study_data, by)]
     first = Section(
-        "People in the simulator's place", (*says, *few(tasks, "tasks")), tuple(tables), _bars(study_data, by)
+        "People in the simulator's place",
+        (*says, *few_runs_warning(tasks, "tasks")),
+        tuple(tables),
+        _bars(study_data, by),
     )
     return [first, *answering(study_data, {name: [one.run.case for one in some] for name, some in by.items()})]
 
@@ -146,7 +149,7 @@ def _counting_runs(study_data: StudyData, left_out: Counter[tuple[str, str]]) ->
         why = one.status if one.status in ("interrupted", "open") else "" if case is not None else "not in this file"
         tally = LeftOutTally()
         runs = runs_of([case], DEFAULTS, tally) if case is not None else []
-        why = why or next((reason for reason, _ in tally.told), "")
+        why = why or next((reason for reason, _ in tally.counts), "")
         if why:
             left_out[condition, _REASON_WORDS.get(why, why)] += 1
         # Each run counts once, even if several plays refer to it.
@@ -257,12 +260,12 @@ def _difference(
         cells.append(_cell(mean, measure))
     items = [UnitValue(task, task, first[task] - second[task]) for task in tasks]
     raters = _count_answerers([*values_by_condition[one], *values_by_condition[other]], tasks)
-    for how in (How(level=study_data.how.level), replace(study_data.how, interval="bootstrap")):
+    for how in (IntervalTerms(level=study_data.how.level), replace(study_data.how, interval="bootstrap")):
         gap = average(
             study_data, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
             how=how, **beside,
         )  # fmt: skip
-        cells.append(_cell(difference_within(gap, measure.most), measure))
+        cells.append(_cell(clip_difference(gap, measure.most), measure))
     return (*cells, f"{len(tasks):,}")
 
 

@@ -12,7 +12,7 @@ Out = tuple[tuple[str, int], ...]
 Unit = Literal["share", "ratio", "seconds", "usd"]
 
 
-def number(
+def mean_number(
     metric: str,
     unit: Unit,
     values: Sequence[float],
@@ -28,6 +28,6 @@ def number(
     return Number(PAPER, metric, mean(values), unit, len(values), of, part, version, out, reason, note)
 
 
-def more(out: Out, reason: str, count: int) -> Out:
+def add_reason(out: Out, reason: str, count: int) -> Out:
     """Return `out` with one more reason, if anything was left out for it."""
     return (*out, (reason, count)) if count else out

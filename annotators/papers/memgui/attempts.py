@@ -22,18 +22,18 @@ _YES_OR_NO = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "f
 
 
 class JudgedAttempt(NamedTuple):
-    """One attempt. `done` is None if nobody has judged it. `beyond` is True if it exceeded its budget."""
+    """One attempt. `done` is None if nobody has judged it. `over_budget` is True if it exceeded its budget."""
 
     case: MeasuredRun
     done: bool | None
-    beyond: bool
+    over_budget: bool
     irr: Irr
 
     @property
     def steps(self) -> int:
         return len(self.case.steps)
 
-    def told(self, column: str) -> float | None:
+    def table_number(self, column: str) -> float | None:
         """Return a numeric column of the session's table; None if it is missing or not a finite number."""
         verdict = self.case.verdict(TABLE)
         value = verdict.extra.get(column) if verdict else None
@@ -47,7 +47,7 @@ class JudgedAttempt(NamedTuple):
     @property
     def script_steps(self) -> float:
         """The log's `total_steps`, which is one less than its actions."""
-        total = self.told("total_steps")
+        total = self.table_number("total_steps")
         return max(self.steps - 1, 0) if total is None else total
 
 
@@ -72,7 +72,7 @@ class Chain(NamedTuple):
     def golden(self) -> int | None:
         return self.case.task.shortest
 
-    def done_at(self, most: int) -> int | None:
+    def first_success(self, most: int) -> int | None:
         """Return the number of the first success among the first `most` attempts; None if there is none."""
         return next((number for number in sorted(self.tries) if number <= most and self.tries[number].done), None)
 
@@ -86,7 +86,7 @@ def chains_of(cases: Sequence[MeasuredRun], terms: MetricTerms, out: LeftOutTall
     rates = _rates(cases)
     chains: dict[tuple[object, ...], dict[int, JudgedAttempt]] = {}
     times: Counter[tuple[object, ...]] = Counter()
-    for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
+    for case in out.filter(cases, lambda case: _why_not(case, terms, rates)):
         key = (case.agent.identity, case.source.model if case.source else "", case.task.id, _persona(case))
         # How often this attempt number occurred before: the index of its chain.
         place = times[(*key, case.attempt)]

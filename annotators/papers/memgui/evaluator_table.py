@@ -12,17 +12,17 @@ import msgspec
 
 from annotators.agreement.additive import AdditiveStatistic
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
-from annotators.agreement.fields import against, ratings_of, truth_of
-from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
+from annotators.agreement.judge_accuracy import Judged, judge_statistic
 from annotators.agreement.ratings import Ratings
 from annotators.papers import cells
 from annotators.papers.answer_subsets import of_units
-from annotators.papers.cells import UnitValue, average, coefficient, count, few, lacking
+from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, undefined_number
 from annotators.papers.field_answers import answers_in, asked_units, cases_of, configurations
 from annotators.papers.memgui.attempts import apps_of
 from annotators.papers.memgui.stage_table import stage_table
 from annotators.study_data import StudyData
-from annotators.units.pairs import by_method
+from annotators.units.pairs import units_by_method
 from lab.core.agreement import Agreement
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -90,7 +90,7 @@ def _experts(study_data: StudyData, people: Ratings) -> Table:
         "Answers: " + ", ".join(f"{name} {counts[name]}" for name in people.categories) + ".",
         *_impossible(study_data),
         "The paper reports no agreement before discussion.",
-        *few(len(people.traces)),
+        *few_runs_warning(len(people.traces)),
     )
     head = ("", name, "AC1", "Pairs agree", "All agree")
     return Table("memgui-experts", "Agreement before discussion", head, (row,), "MemGUI-Bench A.7.1", notes)
@@ -158,14 +158,14 @@ def _evaluators(study_data: StudyData, people: Ratings, cases: Mapping[str, Meas
     by_apps = [
         part for part in (_units_by_apps(cases, 1), _units_by_apps(cases, 2), _units_by_apps(cases, 0)) if part[1]
     ]
-    by_agent = list(by_method(cases).items())
+    by_agent = list(units_by_method(cases).items())
     everything = [("All", {place.unit for place in truth.places})]
     unsettled_count = int((truth.codes < 0).sum())
     notes = (
         "Positive is success; the first run of each evaluator counts. Truth is the consensus, else what most say.",
         "N are the runs that have a truth and that the evaluator judged.",
         *((f"{unsettled_count} of {len(truth.places)} runs are not settled and left out.",) if unsettled_count else ()),
-        *few(len(truth.traces)),
+        *few_runs_warning(len(truth.traces)),
     )
     nine = _table(study_data, truth, "memgui-table-9", "By kind of task", "Task subset", everything + by_apps)
     ten = _table(study_data, truth, "memgui-table-10", "By agent", "Trajectory source", by_agent)
@@ -204,13 +204,13 @@ def _table(
 def _row(study_data: StudyData, part: str, judge: int, truth: Ratings) -> tuple[Cell, ...]:
     """Return a row of a judge against the experts on some runs. N are the runs with answers of both."""
     name = study_data.columns.raters[judge].id
-    own = against(truth, ratings_of(study_data, OUTCOME, (judge,)))
+    own = truth_and_rater(truth, ratings_of(study_data, OUTCOME, (judge,)))
     between = f"{name} against the experts"
 
     def one(of: AdditiveStatistic) -> Agreement:
         return coefficient(study_data, of, own, part=part, between=between)
 
-    rates = [one(judged(own, what, "success")) for what, _ in _STATISTICS]
+    rates = [one(judge_statistic(own, what, "success")) for what, _ in _STATISTICS]
     kappa, ac1 = one(cohen_kappa(own)), one(gwet_ac(own))
     return (
         f"{part} (N={kappa.places})", name, _configuration(study_data, judge), *(Number(of, 1, 100) for of in rates),
@@ -254,7 +254,7 @@ def _cost(study_data: StudyData, judge: int, truth: Ratings, part: str, between:
         if (run_cost := costs.get((place.unit, actor.kind, actor.id, 1))) is not None
     ]
     if not items:
-        return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=between), 3)
+        return Number(undefined_number(OUTCOME, "cost", "not recorded", part=part, between=between), 3)
     cost = average(study_data, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=between, raters=1)
     return Number(cost, 3)
 

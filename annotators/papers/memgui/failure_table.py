@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotators.papers import cells
-from annotators.papers.cells import bars, count, few, lacking, of_all
+from annotators.papers.cells import column_bars, count, few_runs_warning, share_of_independent, undefined_number
 from annotators.papers.failure_modes import (
     PRIMARY,
     SettledModes,
@@ -16,7 +16,7 @@ from annotators.papers.failure_modes import (
     open_words,
     secondary,
 )
-from annotators.papers.field_answers import DONE, asked_units, beside, cases_of, run_of, unsettled
+from annotators.papers.field_answers import DONE, asked_units, cases_of, run_of, studies_beside, unsettled_counts
 from annotators.study_data import StudyData
 from annotators.units.pairs import method_of
 from lab.core.measured_run import MeasuredRun
@@ -52,17 +52,17 @@ def sections(study_data: StudyData) -> list[Section]:
     tables += judges(study_data, mode_names, modes.values, "memgui-judges", _SOURCE)
     more = secondary(study_data, modes, "memgui-secondary", _SOURCE)
     tables += [coders(study_data, "memgui-coders", _SOURCE), *((more,) if more else ())]
-    return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
+    return [Section(title, open_words(modes), tuple(tables), column_bars(shares, "Of failures"))]
 
 
 def _shares(study_data: StudyData, modes: SettledModes, execution_count: int | None, why: str) -> Table:
-    counts, left_out = modes.counts(), unsettled(study_data, PRIMARY)
+    counts, left_out = modes.counts(), unsettled_counts(study_data, PRIMARY)
     failures = sum(counts.values())
     within = failures - counts[TIMEOUT]
 
     def share(mode: str, of: int, what: str) -> Cell:
         return cells.percent(
-            of_all(
+            share_of_independent(
                 study_data, counts[mode], of, PRIMARY, f"share of {what}", part=mode, units=modes.of, left_out=left_out
             )
         )
@@ -71,7 +71,7 @@ def _shares(study_data: StudyData, modes: SettledModes, execution_count: int | N
     for mode, says in modes.names.items():
         n = count(counts[mode], PRIMARY, part=mode)
         of_ran: Cell = (
-            Number(lacking(PRIMARY, "share of executions", why, part=mode), 1, 100, " %")
+            Number(undefined_number(PRIMARY, "share of executions", why, part=mode), 1, 100, " %")
             if execution_count is None
             else share(mode, execution_count, "executions")
         )
@@ -82,7 +82,7 @@ def _shares(study_data: StudyData, modes: SettledModes, execution_count: int | N
         f"Executions: {total}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
         "By agent, failures are those within the limit, and shares are of them.",
         *_PRECEDENCE,
-        *few(failures, "failures"),
+        *few_runs_warning(failures, "failures"),
     )
     head = ("Failure mode", "n", "Of executions", "Of failures", "Of failures within the limit")
     return Table("memgui-modes", "Failure modes", head, tuple(rows), _SOURCE, notes)
@@ -95,7 +95,7 @@ def executions(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> tuple
     are in the study.
     """
     own = {run_of(unit) for unit in asked_units(study_data)}
-    for other in beside(study_data, "success"):
+    for other in studies_beside(study_data, "success"):
         runs = {run_of(unit) for unit in asked_units(other)}
         # The study of success must hold all failures, else its number of runs is too small.
         if own <= runs:

@@ -10,7 +10,7 @@ from annotators.agreement.numbers import icc
 from annotators.agreement.ratings import RatedItem
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
-from annotators.papers.cells import UnitValue, average, coefficient, count, few, of_all
+from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning, share_of_independent
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.study_data import StudyData
 from lab.core.rating_sheet import FieldReference
@@ -135,7 +135,7 @@ def _change_table(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
         ("tasks that two experts walked", count(n, STEPS, part="tasks")),
         (
             "changed by the second expert",
-            cells.percent(of_all(study_data, change_count, n, STEPS, "share changed", raters=2)),
+            cells.percent(share_of_independent(study_data, change_count, n, STEPS, "share changed", raters=2)),
         ),
         ("of these not executable", count(not_done, STEPS, part="not executable")),
         ("of these walked in fewer steps", count(shorter, STEPS, part="not optimal")),
@@ -146,7 +146,7 @@ def _change_table(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
         "The first expert is who wrote the way that is given; where none is given, the plan's first who walked it.",
         "Changed: the second says that it cannot be done, that it is not the shortest, or another number of steps.",
         "The paper names the three experts and gives no numbers of theirs.",
-        *few(n, "tasks"),
+        *few_runs_warning(n, "tasks"),
     )
     return Table("memgui-golden", "What the second expert changed", ("", "Value"), table, _SOURCE, notes)
 
@@ -178,7 +178,11 @@ def _difficulty(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
     )
     n = len(values)
     rows: list[tuple[Cell, ...]] = [
-        (name, count(many, STEPS, part=name), cells.percent(of_all(study_data, many, n, STEPS, "share", part=name)))
+        (
+            name,
+            count(many, STEPS, part=name),
+            cells.percent(share_of_independent(study_data, many, n, STEPS, "share", part=name)),
+        )
         for name, many in parts
     ]
     items = [UnitValue(way.unit.id, way.unit.clustered, steps) for way, steps in final_ways]
@@ -189,7 +193,7 @@ def _difficulty(study_data: StudyData, ways: Sequence[GoldenWay]) -> Table:
     notes = (
         between,
         "The paper has 37.5 / 32.8 / 29.7 % of 128 tasks, from 3 to 160 steps, 36.2 on average.",
-        *few(n, "tasks"),
+        *few_runs_warning(n, "tasks"),
     )
     head = ("Difficulty", "Tasks", "Share")
     return Table("memgui-difficulty", "Tasks by difficulty", head, tuple(rows), _SOURCE, notes)

@@ -64,7 +64,7 @@ def percentage(case: MeasuredRun) -> float | None:
     return share / 100 if isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 100 else None
 
 
-def analysed(case: MeasuredRun) -> bool:
+def has_analysis(case: MeasuredRun) -> bool:
     """Return True if its source inspected its information units."""
     verdict = case.verdict(VERDICT)
     return verdict is not None and verdict.extra.get("evaluation_method") != "skipped_non_memory_task"

@@ -8,7 +8,7 @@ prompts are this project's own.
 
 from __future__ import annotations
 
-from annotators.judging.prompt_files import prompt_text, version_of
+from annotators.judging.prompt_files import prompt_text, prompts_version
 from annotators.judging.question import JudgedPlace, JudgeView, Judging
 from annotators.judging.sheet_prompt import question_for_sheet, sheet_version
 from annotators.papers.memgui.step_descriptions import descriptions, last_screens, task_words
@@ -29,7 +29,7 @@ class IrrJudge:
 
     @property
     def version(self) -> str:
-        return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
+        return f"{prompts_version(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
 
     def judge(self, view: JudgeView) -> Judging:
         """Yield a question for each step's description, and one about all pieces, then return the marks."""

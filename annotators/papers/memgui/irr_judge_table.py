@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from annotators.agreement.coefficients import cohen_kappa, gwet_ac, percent
-from annotators.agreement.fields import against, ratings_of, truth_of
+from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
 from annotators.agreement.numbers import mae
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by
-from annotators.papers.cells import UnitValue, average, coefficient, count, few
+from annotators.papers.cells import UnitValue, average, coefficient, count, few_runs_warning
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
 from annotators.study_data import StudyData
 from lab.core.report import Cell, Number, Section, Table
@@ -45,7 +45,7 @@ def _against_people(
     for judge, own in by_judge.items():
         name = study_data.columns.raters[judge].shown
         between = f"{name} against most people"
-        two_columns = against(truth, ratings_of(study_data, USE, (judge,)))
+        two_columns = truth_and_rater(truth, ratings_of(study_data, USE, (judge,)))
         kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
         both = [one for one in own if one.unit.id in people]
         beside = numbers_by(IRR, ("people", name), [_rate_pair(one, people) for one in both])
@@ -63,7 +63,7 @@ def _against_people(
     notes = (
         "The first run of each judge counts. Rates are worked out from its marks and the settled outcome, as people's "
         "are; it never types one.",
-        *few(len(marks.traces)),
+        *few_runs_warning(len(marks.traces)),
     )
     head = ("Judge", "Pieces agree", "Cohen's kappa", "AC1", "Pieces", "IRR", "People's IRR", "MAE", "Runs")
     return Table("memgui-irr-judges", "Judges against most people", head, tuple(rows), _SOURCE, notes)

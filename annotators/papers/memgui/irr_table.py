@@ -14,12 +14,12 @@ from annotators.agreement.numbers import alpha_numbers, icc
 from annotators.agreement.ratings import NumericRatings, RatedItem, Ratings
 from annotators.papers import cells
 from annotators.papers.answer_arrays import AnswerRow, numbers_by, ratings_by
-from annotators.papers.cells import UnitValue, average, bars, coefficient, count, few
-from annotators.papers.field_answers import answers_in, cases_of, outcomes
+from annotators.papers.cells import UnitValue, average, coefficient, column_bars, count, few_runs_warning
+from annotators.papers.field_answers import answers_in, cases_of, success_by_run
 from annotators.papers.memgui.irr_judge_table import judge_sections
 from annotators.papers.memgui.irr_rates import IRR, TYPES, USE, RunIrr, rated_of
 from annotators.study_data import StudyData
-from annotators.units.pairs import by_method
+from annotators.units.pairs import units_by_method
 from lab.core.design import Revision, Subject, subject_of
 from lab.core.measured_run import MeasuredRun
 from lab.core.report import Cell, Number, Section, Table
@@ -30,13 +30,13 @@ _SOURCE = "MemGUI-Bench A.6, Prompt 8"
 def sections(study_data: StudyData) -> list[Section]:
     """Return IRR by agent, its agreement, and the agreement on the lists of information units."""
     cases = cases_of(study_data)
-    outcome_by_run = outcomes(study_data, cases.values())
+    outcome_by_run = success_by_run(study_data, cases.values())
     run_rates, left_out = rated_of(study_data, outcome_by_run)
     marks = ratings_of(study_data, USE)
     if not (marks.codes >= 0).any():
         return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
     by_agent = _by_agent(study_data, run_rates, cases)
-    first = Section("Information retention", _left_out_words(left_out), (by_agent,), bars(by_agent, "IRR"))
+    first = Section("Information retention", _left_out_words(left_out), (by_agent,), column_bars(by_agent, "IRR"))
     second = Section("Agreement on information retention", tables=(_agreement(study_data, marks, run_rates),))
     third = _lists(study_data, cases)
     judges = judge_sections(study_data, marks, run_rates, outcome_by_run)
@@ -53,7 +53,7 @@ def _left_out_words(left_out: Mapping[str, int]) -> tuple[str, ...]:
 def _by_agent(study_data: StudyData, run_rates: Sequence[RunIrr], cases: Mapping[str, MeasuredRun]) -> Table:
     """Return the mean rate over runs (each the mean of its raters), with the number of runs."""
     rows: list[tuple[Cell, ...]] = []
-    for name, units in [*by_method(cases).items(), ("All", {one.unit.id for one in run_rates})]:
+    for name, units in [*units_by_method(cases).items(), ("All", {one.unit.id for one in run_rates})]:
         some = [one for one in run_rates if one.unit.id in units]
         runs = count(len({one.unit.id for one in some}), IRR, part=name)
         marked = _mean(study_data, some, name, as_marked=True)
@@ -68,7 +68,7 @@ def _by_agent(study_data: StudyData, run_rates: Sequence[RunIrr], cases: Mapping
         "prompt asks and its text does not do.",
         "A run beyond its budget counts as it is; the paper's constrained setting, where it is 0 %, is another.",
         "The paper has 39.5 % for Agent-S2, 39.3 % for M3A, 29.6 % for T3A over its memory tasks (Table 11).",
-        *few(len({one.unit.clustered for one in run_rates})),
+        *few_runs_warning(len({one.unit.clustered for one in run_rates})),
     )
     head = ("Agent", "IRR", "Runs", "IRR as marked")
     return Table("memgui-irr", "Information retention rate", head, tuple(rows), _SOURCE, notes)
@@ -108,7 +108,7 @@ def _agreement(study_data: StudyData, marks: Ratings, run_rates: Sequence[RunIrr
         "Alpha is nominal; intervals are over runs. Case type: success, written out, decision, early failure.",
         "Success comes from the settled outcome and is the same for all raters, so case type can differ only in "
         "whether anything was used.",
-        *few(len(marks.traces)),
+        *few_runs_warning(len(marks.traces)),
     )
     head = ("", "Alpha", "AC1", "Pairs agree", "ICC(A,1)")
     return Table("memgui-irr-agreement", "Agreement of raters", head, rows, _SOURCE, notes)
@@ -189,7 +189,7 @@ def _lists(study_data: StudyData, cases: Mapping[str, MeasuredRun]) -> Section |
     )
     notes = (
         "As first submitted by the one who drafted it, beside as another person verified it; clusters are tasks.",
-        *few(len(pairs), "tasks"),
+        *few_runs_warning(len(pairs), "tasks"),
     )
     head = ("", "Tasks", "Alpha (ratio)", "Number changed")
     return Section(title, tables=(Table("memgui-unit-lists", title, head, (row,), "MemGUI-Bench Prompt 8", notes),))

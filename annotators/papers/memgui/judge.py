@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from annotators.judging.picture_sheet import picture_sheet
-from annotators.judging.prompt_files import filled, version_of
+from annotators.judging.prompt_files import fill_prompt, prompts_version
 from annotators.judging.question import (
     JudgedPlace,
     JudgedRun,
@@ -53,30 +53,32 @@ class MemguiJudge:
 
     @property
     def version(self) -> str:
-        return version_of(_PACKAGE, *_PROMPTS)
+        return prompts_version(_PACKAGE, *_PROMPTS)
 
     def judge(self, view: JudgeView) -> Judging:
         """Yield one to three questions for a verdict, and questions for descriptions after the first one."""
         if len(view.runs) != 1 or view.protocol.field("outcome") is None:
             raise LabError("judge", f"method memgui judges whether one run succeeded, not {view.protocol.id}.", code=2)
         (run,) = view.runs
-        rules = Message("system", (filled(_PACKAGE, "judge-rules.md", guide=view.protocol.guided(view.locale)),))
+        rules = Message(
+            "system", (fill_prompt(_PACKAGE, "judge-rules.md", guide=view.protocol.guideline(view.locale)),)
+        )
         task_text = "\n\n".join([*example_texts(view, _right_verdict), task_words(run)])
         last = last_screens(run)
-        triage_text = filled(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
+        triage_text = fill_prompt(_PACKAGE, "judge-triage.md", steps=str(len(run.steps)))
         outcome: JudgedOutcome = yield _verdict(
             "triage", rules, [task_text, actions_of(run), last, triage_text], ("success",)
         )
         if outcome.decision == "success":
             return _places(run, 1, outcome)
         descriptions_text = yield from descriptions(run)
-        semantic = [task_text, descriptions_text, last, filled(_PACKAGE, "judge-semantic.md")]
+        semantic = [task_text, descriptions_text, last, fill_prompt(_PACKAGE, "judge-semantic.md")]
         outcome = yield _verdict("semantic", rules, semantic, ("success", "failure"), steps=len(run.steps))
         if outcome.decision != "uncertain":
             return _places(run, 2, outcome)
         screens = _screens(run, outcome.required)
         words = ", ".join(map(str, outcome.required)) or "none"
-        visual = [task_text, descriptions_text, last, screens, filled(_PACKAGE, "judge-visual.md", wanted=words)]
+        visual = [task_text, descriptions_text, last, screens, fill_prompt(_PACKAGE, "judge-visual.md", wanted=words)]
         final: JudgedOutcome = yield _verdict("visual", rules, visual, ("success", "failure"), certain=True)
         return _places(run, 3, final._replace(required=outcome.required))
 

@@ -22,10 +22,10 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from annotators.papers.memgui.aggregates import PAPER, Out, more, number
+from annotators.papers.memgui.aggregates import PAPER, Out, add_reason, mean_number
 from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, apps_of, chains_of, difficulty_of
 from annotators.papers.memgui.economy import economy
-from annotators.papers.memgui.irr import analysed, percentage
+from annotators.papers.memgui.irr import has_analysis, percentage
 from annotators.papers.memgui.metric_words import DEFINITIONS
 from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, mean
 from lab.core.measured_run import MeasuredRun
@@ -42,26 +42,26 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     chains = chains_of(cases, context.terms, out)
     if not chains:
         why = "no run of an agent that can be measured"
-        return [Number(PAPER, name, None, "share", 0, "tasks", left_out=out.told, undefined=why) for name in _ALL]
+        return [Number(PAPER, name, None, "share", 0, "tasks", left_out=out.counts, undefined=why) for name in _ALL]
     again = sorted({attempt for chain in chains for attempt in chain.tries if attempt > 1})
     most = max(again, default=1)
     numbers = [
-        *learning("", chains, again, out.told),
-        *_ratio(chains, out.told),
-        *recovery(chains, most, out.told),
-        *economy(chains, 1, out.told),
-        *(economy(chains, most, out.told) if most > 1 else ()),
+        *attempt_numbers("", chains, again, out.counts),
+        *_ratio(chains, out.counts),
+        *recovery(chains, most, out.counts),
+        *economy(chains, 1, out.counts),
+        *(economy(chains, most, out.counts) if most > 1 else ()),
     ]
     for difficulty in DIFFICULTIES:
         some = [chain for chain in chains if difficulty_of(chain.case) == difficulty]
-        numbers.extend(learning(difficulty, some, again, out.told) if some else ())
+        numbers.extend(attempt_numbers(difficulty, some, again, out.counts) if some else ())
     for apps in sorted({apps_of(chain.case) for chain in chains} - {0}):
         some = [chain for chain in chains if apps_of(chain.case) == apps]
-        numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, again, out.told))
+        numbers.extend(attempt_numbers(f"{apps} app{'' if apps == 1 else 's'}", some, again, out.counts))
     return _note_limits(numbers, context.terms)
 
 
-def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
+def attempt_numbers(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
     """Yield SR, IRR, and success within k attempts for each k that occurs."""
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
@@ -71,10 +71,12 @@ def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out)
 
 def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, _why_unjudged)
+    judged_chains = tally.filter(chains, _why_unjudged)
     values = [float(chain.tries[1].done is True) for chain in judged_chains]
-    yield number("SR", "share", values, part, "paper", out + tally.told, "no first attempt is judged")
-    yield number("SR", "share", [float(chain.done_at(1) is not None) for chain in chains], part, "script", out)
+    yield mean_number("SR", "share", values, part, "paper", out + tally.counts, "no first attempt is judged")
+    yield mean_number(
+        "SR", "share", [float(chain.first_success(1) is not None) for chain in chains], part, "script", out
+    )
 
 
 def _why_unjudged(chain: Chain) -> str:
@@ -90,9 +92,9 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     missing. If no failed task is rated, successes alone say nothing and IRR is undefined.
     """
     tally = LeftOutTally()
-    memory_chains = tally.kept(chains, _why_no_memory)
-    left_out = out + tally.told
-    rated_tries = [chain.tries[1] for chain in tally.kept(memory_chains, lambda chain: chain.tries[1].irr.why)]
+    memory_chains = tally.filter(chains, _why_no_memory)
+    left_out = out + tally.counts
+    rated_tries = [chain.tries[1] for chain in tally.filter(memory_chains, lambda chain: chain.tries[1].irr.why)]
     values = [one.irr.value for one in rated_tries if one.irr.value is not None]
     failed_rates = [one.irr.value or 0.0 for one in rated_tries if one.done is False]
     unrated = sum(one.done is False and bool(one.irr.why) for one in (chain.tries[1] for chain in memory_chains))
@@ -102,19 +104,19 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     note = _unrated_note(values, failed_rates, unrated) if values and unrated else ""
     value = mean([*values, *[fmean(failed_rates)] * unrated] if values and unrated else values)
     n, undefined = len(values), "" if values else why
-    yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.told, undefined, note)
-    retention = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in memory_chains]
+    yield Number(PAPER, "IRR", value, "share", n, "tasks", part, "paper", out + tally.counts, undefined, note)
+    retention = [(chain.tries[1].over_budget, percentage(chain.tries[1].case)) for chain in memory_chains]
     came = any(share is not None for _, share in retention)
     shares = [0.0 if beyond else share or 0.0 for beyond, share in retention] if came else []
-    yield number(
+    yield mean_number(
         "IRR", "share", shares, part, "script", left_out, "no rate came with the runs" if memory_chains else why
     )
     if not part:
         # The earlier script dropped zeros, so that it could only be higher.
         above = [share for share in shares if share]
-        left_out = more(left_out, "with a rate of 0 or none", len(memory_chains) - len(above))
+        left_out = add_reason(left_out, "with a rate of 0 or none", len(memory_chains) - len(above))
         why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if memory_chains else why
-        yield number("IRR above 0", "share", above, part, "script", left_out, why)
+        yield mean_number("IRR above 0", "share", above, part, "script", left_out, why)
 
 
 def _unrated_note(values: Sequence[float], failed_rates: Sequence[float], unrated: int) -> str:
@@ -130,25 +132,27 @@ def _why_no_memory(chain: Chain) -> str:
     if chain.memory == "no":
         return "needing no memory"
     case = chain.first.case
-    is_known = chain.memory == "yes" or case.task.units or analysed(case)
+    is_known = chain.memory == "yes" or case.task.units or has_analysis(case)
     return "" if is_known else "not known to need memory or not"
 
 
 def _pass_at_k(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
     """Yield pass@k. A task that failed in fewer than k attempts counts as failed, and a note gives their number."""
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, lambda chain: _why_undecided(chain, k))
-    values = [float(chain.done_at(k) is not None) for chain in judged_chains]
-    short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged_chains)
+    judged_chains = tally.filter(chains, lambda chain: _why_undecided(chain, k))
+    values = [float(chain.first_success(k) is not None) for chain in judged_chains]
+    short = sum(
+        chain.first_success(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged_chains
+    )
     note = f"{short} failed in fewer attempts" if short else ""
-    yield number(f"pass@{k}", "share", values, part, "paper", out + tally.told, "no attempt is judged", note)
-    values = [float(chain.done_at(k) is not None) for chain in chains]
-    yield number(f"pass@{k}", "share", values, part, "script", out)
+    yield mean_number(f"pass@{k}", "share", values, part, "paper", out + tally.counts, "no attempt is judged", note)
+    values = [float(chain.first_success(k) is not None) for chain in chains]
+    yield mean_number(f"pass@{k}", "share", values, part, "script", out)
 
 
 def _why_undecided(chain: Chain, k: int) -> str:
     """Return why success within k attempts is unknown: an attempt is not judged or not in the file; empty if known."""
-    if chain.done_at(k) is not None:
+    if chain.first_success(k) is not None:
         return ""
     if any(one.done is None for i, one in chain.tries.items() if i <= k):
         return "not judged"
@@ -164,16 +168,16 @@ def _lacks_attempt(chain: Chain) -> bool:
 def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     """Yield MTPR by the paper, and by the script, for which every task without memory is standard."""
     tally = LeftOutTally()
-    counted_chains = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
-    judged_chains = tally.kept(counted_chains, _why_unjudged)
+    counted_chains = tally.filter(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
+    judged_chains = tally.filter(counted_chains, _why_unjudged)
     memory = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "yes"]
     standard = [chain.tries[1].done is True for chain in judged_chains if chain.memory == "no"]
     why = _why_no_ratio(memory, standard)
     value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
     n = len(memory) + len(standard)
-    yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.told, why)
-    needs = [chain.done_at(1) is not None for chain in chains if chain.memory == "yes"]
-    rest = [chain.done_at(1) is not None for chain in chains if chain.memory != "yes"]
+    yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.counts, why)
+    needs = [chain.first_success(1) is not None for chain in chains if chain.memory == "yes"]
+    rest = [chain.first_success(1) is not None for chain in chains if chain.memory != "yes"]
     if not counted_chains:
         why = "no task says whether it needs memory"
         yield Number(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
@@ -198,18 +202,18 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     Recovery on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth).
     """
     tally = LeftOutTally()
-    judged_chains = tally.kept(chains, _why_unjudged)
+    judged_chains = tally.filter(chains, _why_unjudged)
     failures = [chain for chain in judged_chains if chain.tries[1].done is False]
-    weighable = tally.kept(failures, lambda chain: _why_unweighed(chain, most))
+    weighable = tally.filter(failures, lambda chain: _why_unweighed(chain, most))
     why = "no task failed on its first attempt" if not failures else "no task was tried again" if most < 2 else ""
     why = why or ("" if weighable else "no later attempt is judged")
-    weight = sum(1 / (at - 1) for chain in weighable if (at := chain.done_at(most)))
+    weight = sum(1 / (at - 1) for chain in weighable if (at := chain.first_success(most)))
     untried = sum(len(chain.tries) < 2 for chain in weighable)
     note = f"k = {most}" + (f"; {untried} of {len(weighable)} were not tried again" if untried else "")
     value = None if why else weight / len(weighable)
-    yield Number(PAPER, "FRR", value, "share", len(weighable), "tasks", "", "paper", out + tally.told, why, note)
-    failures = [chain for chain in chains if chain.done_at(1) is None]
-    weight = sum(0.5 ** (at - 2) for chain in failures if (at := chain.done_at(most)))
+    yield Number(PAPER, "FRR", value, "share", len(weighable), "tasks", "", "paper", out + tally.counts, why, note)
+    failures = [chain for chain in chains if chain.first_success(1) is None]
+    weight = sum(0.5 ** (at - 2) for chain in failures if (at := chain.first_success(most)))
     value = weight / len(failures) if failures else 0.0
     note = f"k = {most}" + ("" if failures else f"; {_FOR_UNDEFINED}")
     yield Number(PAPER, "FRR", value, "share", len(failures), "tasks", "", "script", out, note=note)
@@ -217,7 +221,7 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
 
 def _why_unweighed(chain: Chain, most: int) -> str:
     """Return why the attempt of a task's recovery is unknown; empty if known."""
-    before = chain.done_at(most) or most + 1
+    before = chain.first_success(most) or most + 1
     later = {i: one for i, one in chain.tries.items() if 1 < i < before}
     if any(one.done is None for one in later.values()):
         return "with a later attempt not judged"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, average, count, few, lacking, of_all
+from annotators.papers.cells import UnitValue, average, count, few_runs_warning, share_of_independent, undefined_number
 from annotators.papers.field_answers import answers_in, asked_units
 from annotators.study_data import StudyData
 from lab.core.judge_call import JudgeCall
@@ -34,7 +34,7 @@ def stage_table(study_data: StudyData, field: str) -> Table | None:
         "Decided: runs whose verdict came at that stage, by the evaluator's first run, with Wilson intervals.",
         "Tokens and cost are means over the runs at which the stage was asked.",
         "A step is described once for all runs of an evaluator, and counts here once.",
-        *few(len(set(clusters.values()))),
+        *few_runs_warning(len(set(clusters.values()))),
     )
     head = ("Evaluator", "Stage", "Model", "Decided", "Questions", "Tokens sent", "Tokens back", "Cost ($)")
     return Table("memgui-stages", "Where evaluators decided, and what it took", head, tuple(rows), _SOURCE, notes)
@@ -59,7 +59,9 @@ def _row(
     here = sum(one == stage for one in stage_by_unit.values())
     share: Cell = "-"
     if not all(one.once for one in calls):
-        share = cells.percent(of_all(study_data, here, len(stage_by_unit), field, "share decided", part=part, raters=1))
+        share = cells.percent(
+            share_of_independent(study_data, here, len(stage_by_unit), field, "share decided", part=part, raters=1)
+        )
 
     def mean(what: str, values: Sequence[tuple[str, float | None]], digits: int) -> Number:
         sums: dict[str, float] = {}
@@ -67,7 +69,7 @@ def _row(
             if value is not None:
                 sums[unit] = sums.get(unit, 0.0) + value
         if not sums:
-            return Number(lacking(field, what, "not recorded", part=part), digits)
+            return Number(undefined_number(field, what, "not recorded", part=part), digits)
         items = [UnitValue(unit, clusters[unit], value) for unit, value in sums.items()]
         return Number(average(study_data, items, field, what, least=0.0, part=part, raters=1), digits)
 

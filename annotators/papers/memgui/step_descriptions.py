@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 from annotators.judging.picture_sheet import picture_sheet
-from annotators.judging.prompt_files import filled
+from annotators.judging.prompt_files import fill_prompt
 from annotators.judging.question import JudgedRun, JudgedStep, JudgeQuestion, UnusableJudgement
 from lab.core.run_records import Blob
 from lab.core.typed_text import clean
@@ -67,9 +67,11 @@ def descriptions(run: JudgedRun) -> Generator[JudgeQuestion, Any, str]:
             continue
         following = after.picture() if after is not None else run.last_picture()
         panels = picture_sheet([("before", picture), ("after", following or picture)])
-        question_text = filled(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
+        question_text = fill_prompt(_PACKAGE, "judge-description.md", action=step.action or "(not shown)")
         parts = (panels, question_text) if panels is not None else (question_text,)
-        description: str = yield JudgeQuestion("description", (Message("user", parts),), _read_description, once=True)
+        description: str = yield JudgeQuestion(
+            "description", (Message("user", parts),), _read_description, serves_all_runs=True
+        )
         lines.append(f"{_action(step)}\n   {description}")
     return "\n".join(lines)
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
-from annotators.agreement.fields import Derived, against, ratings_of, stacked, truth_of
-from annotators.agreement.judge_accuracy import Judged, judged
+from annotators.agreement.fields import Derived, ratings_of, stack_columns, truth_and_rater, truth_of
+from annotators.agreement.judge_accuracy import Judged, judge_statistic
 from annotators.agreement.ratings import Ratings
-from annotators.agreement.test_retest import runs_there
+from annotators.agreement.test_retest import rating_numbers
 from annotators.derived import COMPLETED
 from annotators.papers import cells
-from annotators.papers.answer_subsets import by_runs, column, kinds, modal, only
-from annotators.papers.cells import coefficient, count, few
+from annotators.papers.answer_subsets import column, judge_runs, kinds, modal_answers, select_places
+from annotators.papers.cells import coefficient, count, few_runs_warning
 from annotators.papers.field_answers import asked_units
 from annotators.papers.pspa.apr_by_labels import FIELD
 from annotators.papers.pspa.disagreement_causes import causes
-from annotators.papers.pspa.judge_stability import rates, steadiness
+from annotators.papers.pspa.judge_stability import rates, stability_section
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, words
+from lab.core.agreement import Agreement, interval_text
 from lab.core.report import Bars, Cell, Number, Section, Table
 
 SOURCE = "PSPA-Bench E.3"
@@ -53,7 +53,7 @@ def sections(study_data: StudyData) -> list[Section]:
         parts.append(Section("The judge against most people", (sentence,)))
     parts.append(_rater_section(study_data, people["before"], truth["before"]))
     if study_data.judges:
-        parts.append(steadiness(study_data))
+        parts.append(stability_section(study_data))
     parts += [rates(study_data), *causes(study_data, people["before"], truth["before"])]
     return parts
 
@@ -72,7 +72,7 @@ def of_kind(study_data: StudyData, ratings: Ratings, kind: str) -> Ratings:
     if not kind:
         return ratings
     kind_of_place = kinds(study_data)
-    return only(study_data, ratings, lambda place: kind_of_place.get(place) == kind)
+    return select_places(study_data, ratings, lambda place: kind_of_place.get(place) == kind)
 
 
 # -- people ----------------------------------------------------------------------------------------------------
@@ -105,11 +105,11 @@ def _agree(study_data: StudyData, people: dict[Derived, Ratings]) -> Table:
 
 
 def _interval(kappa: Agreement) -> str:
-    return words(kappa)
+    return interval_text(kappa)
 
 
 def _few(study_data: StudyData) -> tuple[str, ...]:
-    return few(len(asked_units(study_data)))
+    return few_runs_warning(len(asked_units(study_data)))
 
 
 # -- judges ----------------------------------------------------------------------------------------------------
@@ -130,19 +130,19 @@ def _judge_section(study_data: StudyData, truth: dict[Derived, Ratings]) -> Sect
 def _table_7(study_data: StudyData, truth: Ratings, rater: int, stage: Derived, id: str) -> Table:
     """Return Table 7 for run 1, and for the most frequent answers over the judge's runs."""
     judge = study_data.columns.raters[rater].shown
-    runs = by_runs(study_data, FIELD, rater, stage)
+    runs = judge_runs(study_data, FIELD, rater, stage)
     columns = [(runs.raters[0], column(runs, 0))]
     if len(runs.raters) > 1:
-        columns.append((f"most of {len(runs.raters)} runs", modal(runs)))
+        columns.append((f"most of {len(runs.raters)} runs", modal_answers(runs)))
     rows: list[tuple[Cell, ...]] = []
     for which, answers in columns:
-        two_columns = against(truth, answers)
+        two_columns = truth_and_rater(truth, answers)
         for kind, type in _TYPES:
             some = of_kind(study_data, two_columns, kind)
             part = ", ".join(filter(None, (kind, dict(_STAGES)[stage], which)))
             between = f"{judge} against most people"
             agreements = [
-                coefficient(study_data, judged(some, what, COMPLETED), some, part=part, between=between)
+                coefficient(study_data, judge_statistic(some, what, COMPLETED), some, part=part, between=between)
                 for what, _ in _STATISTICS
             ]
             ac1 = coefficient(study_data, gwet_ac(some), some, part=part, between=between)
@@ -162,12 +162,12 @@ def _rater_section(study_data: StudyData, people: Ratings, truth: Ratings) -> Se
     """Return each rater against the majority, and each pair of raters."""
     columns = {name: column(people, at) for at, name in enumerate(people.raters)}
     for rater in study_data.judges:
-        if runs_there(study_data, [rater]):
+        if rating_numbers(study_data, [rater]):
             shown_columns = study_data.columns.raters[rater].shown
-            columns[shown_columns] = column(by_runs(study_data, FIELD, rater, "before"), 0)
+            columns[shown_columns] = column(judge_runs(study_data, FIELD, rater, "before"), 0)
     rows: list[tuple[Cell, ...]] = []
     for name, answers in columns.items():
-        two_columns = against(truth, answers)
+        two_columns = truth_and_rater(truth, answers)
         between = f"{name} against most people"
         kappa = coefficient(study_data, cohen_kappa(two_columns), two_columns, between=between)
         rows.append(
@@ -190,7 +190,7 @@ def _pairs(study_data: StudyData, columns: dict[str, Ratings]) -> Bars:
     pairs: Sequence[tuple[str, str]] = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :]]
     pair_list = []
     for a, b in pairs:
-        two_columns = stacked(study_data, [(a, columns[a]), (b, columns[b])])
+        two_columns = stack_columns(study_data, [(a, columns[a]), (b, columns[b])])
         pair_list.append(coefficient(study_data, cohen_kappa(two_columns), two_columns, between=f"{a} and {b}"))
     return Bars(
         "pspa-e3-pairs", "Cohen's κ by pair of raters", tuple(pair_list), tuple(f"{a} and {b}" for a, b in pairs)

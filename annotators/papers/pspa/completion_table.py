@@ -10,10 +10,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from annotators.agreement.fields import numbers_of
-from annotators.agreement.numbers import icc, mae, mse, pearson, spearman, within
+from annotators.agreement.numbers import icc, mae, mse, pearson, share_within, spearman
 from annotators.agreement.ratings import NumericRatings
 from annotators.papers import cells
-from annotators.papers.cells import coefficient, count, few
+from annotators.papers.cells import coefficient, count, few_runs_warning
 from annotators.papers.field_answers import asked_units
 from annotators.papers.pspa.apr_by_labels import Rates, side_by_side
 from annotators.papers.pspa.run_rates import rates_beside
@@ -70,7 +70,10 @@ def _raters(study_data: StudyData, people: NumericRatings) -> Table:
         count(len(people.raters), FIELD, statistic="raters"),
     )
     head = ("", "ICC(A,1)", "ICC(A,k)", "Runs", "Raters")
-    notes = ("Over runs that all raters rated. The paper reports no agreement of its raters.", *few(len(people.traces)))
+    notes = (
+        "Over runs that all raters rated. The paper reports no agreement of its raters.",
+        *few_runs_warning(len(people.traces)),
+    )
     return Table("pspa-e1-raters", "Agreement of the raters", head, (row,), SOURCE, notes)
 
 
@@ -99,7 +102,7 @@ def _metric_section(study_data: StudyData, truth: Rates, metrics: Mapping[str, R
         "The paper does not say which ρ it is. Fisher's interval takes runs as drawn one by one; the other is over "
         "runs left out one by one.",
         "An MSE of .005 is an error of .07 a run, more than the band of .05: a few runs must miss it by far.",
-        *few(len(truth)),
+        *few_runs_warning(len(truth)),
     )
     table = Table("pspa-e1-metrics", "Metrics against people's mean rating", head, tuple(rows), SOURCE, notes)
     return Section(
@@ -125,7 +128,7 @@ def _row(study_data: StudyData, name: str, truth: Rates, rates: Rates) -> tuple[
         Number(fisher(r)),
         Number(agreement("mse"), 3),
         Number(agreement("mae"), 3),
-        cells.percent(coefficient(study_data, within(both, BAND), both, between=between)),
+        cells.percent(coefficient(study_data, share_within(both, BAND), both, between=between)),
         count(len(both.places), FIELD, part=name, statistic="runs"),
         rho,
         error,

@@ -47,7 +47,7 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
     out: dict[str, int] = defaultdict(int)
     sides: dict[Hashable, dict[bool, list[tuple[bool, float]]]] = defaultdict(lambda: {True: [], False: []})
     for case, value in _known_values(runs, metric, out):
-        side = experienced(case)
+        side = has_experience(case)
         if side is None:
             out["with nothing told of experience"] += 1
         else:
@@ -64,7 +64,7 @@ def with_minus_without(runs: Sequence[RunValues], metric: str) -> Changes:
     return differences, tuple(out.items())
 
 
-def experienced(case: MeasuredRun) -> bool | None:
+def has_experience(case: MeasuredRun) -> bool | None:
     """Return True if a run was made with experience; None if unknown."""
     experience = case.task.traits.get("experience", "").strip().casefold()
     if experience in ("with", "without"):

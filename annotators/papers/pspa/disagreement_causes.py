@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
-from annotators.agreement.fields import against, ratings_of, truth_of
+from annotators.agreement.fields import ratings_of, truth_and_rater, truth_of
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.papers import cells
-from annotators.papers.answer_subsets import by_runs, column, of_places
-from annotators.papers.cells import UnitValue, coefficient, count, few, share
-from annotators.papers.field_answers import beside
+from annotators.papers.answer_subsets import column, judge_runs, of_places
+from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
+from annotators.papers.field_answers import studies_beside
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
 from lab.core.report import Cell, Number, Section, Table
@@ -31,10 +31,10 @@ def causes(study_data: StudyData, people: Ratings, truth: Ratings) -> list[Secti
     where = [("people differ", _disputed_places(people))]
     for rater in study_data.judges:
         name = study_data.columns.raters[rater].shown
-        two_columns = against(truth, column(by_runs(study_data, _STATE, rater), 0))
+        two_columns = truth_and_rater(truth, column(judge_runs(study_data, _STATE, rater), 0))
         where.append((f"{name} and most people differ", _disputed_places(two_columns)))
     tables = [_flags(study_data, people, truth, where)]
-    cause_studies = list(beside(study_data, "disagreement-cause"))
+    cause_studies = list(studies_beside(study_data, "disagreement-cause"))
     for cause_study in cause_studies:
         tables += [_shares(cause_study, where), _coders(cause_study)]
     says = [_SAYS]
@@ -98,7 +98,7 @@ def _flags(
 def _flagged_places(study_data: StudyData, field: str) -> frozenset[RatedItem]:
     """Return the places with a raised flag."""
     flagged_items: set[RatedItem] = set()
-    parts = [ratings_of(study_data, field), *(by_runs(study_data, field, rater) for rater in study_data.judges)]
+    parts = [ratings_of(study_data, field), *(judge_runs(study_data, field, rater) for rater in study_data.judges)]
     for part in parts:
         if "yes" in part.categories:
             yes = (part.codes == part.categories.index("yes")).any(axis=1)
@@ -136,7 +136,10 @@ def _shares(cause_study: StudyData, where: Sequence[tuple[str, Collection[RatedI
     item_counts = [count(int((some.codes >= 0).sum()), CAUSE, part=name, statistic="items") for name, some in parts]
     rows.append(("items with a cause", *item_counts, ""))
     head = ("Cause", *(name for name, _ in parts), "paper: judge")
-    notes = ("Shares are of the items on whose cause more than half of the coders agree.", *few(len(truth.traces)))
+    notes = (
+        "Shares are of the items on whose cause more than half of the coders agree.",
+        *few_runs_warning(len(truth.traces)),
+    )
     return Table("pspa-e3-causes", f"Causes, by {cause_study.study.name}", head, tuple(rows), SOURCE, notes)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator, Mapping, Sequence
 from typing import Any
 
-from annotators.judging.prompt_files import prompt_text, version_of
+from annotators.judging.prompt_files import prompt_text, prompts_version
 from annotators.judging.question import (
     JudgedPlace,
     JudgedRun,
@@ -22,10 +22,10 @@ from annotators.judging.question import (
     UnusableJudgement,
 )
 from annotators.judging.sheet_prompt import (
-    evenly,
-    joined,
+    join_texts,
     question_for_sheet,
     run_parts,
+    sample_evenly,
     sheet_version,
     step_words,
     target_line,
@@ -54,7 +54,7 @@ class PspaJudge:
 
     @property
     def version(self) -> str:
-        return f"{version_of(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
+        return f"{prompts_version(_PACKAGE, *_PROMPTS)}-{sheet_version()}"
 
     def judge(self, view: JudgeView) -> Judging:
         """Yield questions about the alignment of all steps and one about the checklist, then return its places."""
@@ -109,7 +109,7 @@ def _about_steps(view: JudgeView, run: JudgedRun, steps: Sequence[JudgedStep], a
     nodes = {target.id for target in view.unit.targets}
     numbers = [step.number for step in steps]
     return JudgeQuestion(
-        "alignment", (system, Message("user", joined(parts))), lambda text: _read_alignment(text, numbers, nodes)
+        "alignment", (system, Message("user", join_texts(parts))), lambda text: _read_alignment(text, numbers, nodes)
     )
 
 
@@ -148,4 +148,4 @@ def _pictured(view: JudgeView, run: JudgedRun, alignment: Alignment) -> frozense
     """Return the steps whose pictures are sent: effective ones and their successors, an even selection if too many."""
     effective = {number for step in alignment for number in (step, step + 1) if number <= len(run.steps)}
     order = sorted(effective) or [step.number for step in run.steps]
-    return frozenset((run.id, number) for number in evenly(order, max(0, view.pictures - 1)))
+    return frozenset((run.id, number) for number in sample_evenly(order, max(0, view.pictures - 1)))

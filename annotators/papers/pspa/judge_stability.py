@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from annotators.agreement.additive import AdditiveStatistic, over_traces, ratio, undefined
+from annotators.agreement.additive import AdditiveStatistic, ratio, totals_by_trace, undefined
 from annotators.agreement.coefficients import percent, percent_exact
 from annotators.agreement.fields import derived_numbers
 from annotators.agreement.ratings import Floats, NumericRatings, Ratings
-from annotators.agreement.test_retest import runs_there
+from annotators.agreement.test_retest import rating_numbers
 from annotators.papers import cells
-from annotators.papers.answer_subsets import by_runs, modal
-from annotators.papers.cells import UnitValue, average, coefficient, lacking, share
+from annotators.papers.answer_subsets import judge_runs, modal_answers
+from annotators.papers.cells import UnitValue, average, coefficient, share, undefined_number
 from annotators.papers.field_answers import configurations
 from annotators.papers.pspa.apr_by_labels import FIELD, Rates, paths_of_most, rate_of, side_by_side
 from annotators.study_data import StudyData
@@ -28,7 +28,7 @@ _READINGS = (
 )
 
 
-def steadiness(study_data: StudyData) -> Section:
+def stability_section(study_data: StudyData) -> Section:
     """Return three readings of consistency over a judge's runs, and two of the spread of its APR."""
     return Section(
         "How steady the judge is",
@@ -39,7 +39,7 @@ def steadiness(study_data: StudyData) -> Section:
 
 def _stability_table(study_data: StudyData, rater: int, at: int) -> Table:
     name = study_data.columns.raters[rater].shown
-    runs = by_runs(study_data, FIELD, rater)
+    runs = judge_runs(study_data, FIELD, rater)
     count = len(runs.raters)
     between = f"{name} in {count} run{'' if count == 1 else 's'}"
     rows: list[tuple[Cell, ...]] = [
@@ -78,14 +78,14 @@ def _over_runs(
     study_data: StudyData, of: Callable[[Ratings], AdditiveStatistic], runs: Ratings, between: str
 ) -> Agreement:
     if len(runs.raters) < 2:
-        return lacking(FIELD, of(runs).name, _ONE_RUN, between=between)
+        return undefined_number(FIELD, of(runs).name, _ONE_RUN, between=between)
     return coefficient(study_data, of(runs), runs, between=between, raters=1)
 
 
 def _with_modal(study_data: StudyData, runs: Ratings, between: str) -> Agreement:
     if len(runs.raters) < 2:
-        return lacking(FIELD, "agreement with the modal answer", _ONE_RUN, between=between)
-    most = modal(runs).codes[:, 0]
+        return undefined_number(FIELD, "agreement with the modal answer", _ONE_RUN, between=between)
+    most = modal_answers(runs).codes[:, 0]
     items = [
         UnitValue(place.unit, runs.traces[trace], float((codes[codes >= 0] == best).mean()))
         for place, trace, codes, best in zip(runs.places, runs.trace.tolist(), runs.codes, most.tolist(), strict=True)
@@ -99,7 +99,7 @@ def _with_modal(study_data: StudyData, runs: Ratings, between: str) -> Agreement
 
 def _aprs(study_data: StudyData, rater: int) -> NumericRatings:
     """Return a judge's APR by unit and run, over units for which every run determines one."""
-    numbers = runs_there(study_data, [rater])
+    numbers = rating_numbers(study_data, [rater])
     runs = {f"run {run}": rate_of(study_data, "apr", rater, run) for run in numbers}
     missing = [derived_numbers(study_data, "apr", (rater,), run=run).missing.by_place() for run in numbers]
     # In reverse, so that the reason of the earliest run wins.
@@ -121,7 +121,7 @@ def sd_of_means(numbers: NumericRatings) -> AdditiveStatistic:
     name, columns = "sd of mean", len(numbers.raters)
     if columns < 2 or not len(numbers.values):
         return undefined(name, len(numbers.traces), _ONE_RUN if columns < 2 else _NO_APR, None)
-    sums = over_traces(
+    sums = totals_by_trace(
         np.column_stack((np.ones(len(numbers.values)), numbers.values)), numbers.trace, len(numbers.traces)
     )
 
@@ -136,7 +136,7 @@ def _mean_spread(study_data: StudyData, rater: int, between: str) -> Agreement:
     """Return the mean over units of the standard deviation of APR over runs."""
     aprs = _aprs(study_data, rater)
     if len(aprs.raters) < 2:
-        return lacking("APR", "mean sd", _ONE_RUN, between=between)
+        return undefined_number("APR", "mean sd", _ONE_RUN, between=between)
     spread = np.asarray(aprs.values.std(axis=1, ddof=1)).tolist()
     items = [
         UnitValue(place.unit, aprs.traces[trace], sd)
@@ -152,7 +152,7 @@ def rates(study_data: StudyData) -> Section:
     flexible = {unit: path.ppr for unit, path in paths.items() if path.ppr is not None}
     rows = [_rate(study_data, "most people", most, flexible, None)]
     for rater in (*study_data.people, *study_data.judges):
-        name, runs = study_data.columns.raters[rater].shown, runs_there(study_data, [rater])
+        name, runs = study_data.columns.raters[rater].shown, rating_numbers(study_data, [rater])
         for run in runs if rater in study_data.judges else (1,):
             says = f"{name}, run {run}" if rater in study_data.judges and len(runs) > 1 else name
             apr, ppr = rate_of(study_data, "apr", rater, run), rate_of(study_data, "ppr", rater, run)

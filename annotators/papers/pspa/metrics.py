@@ -8,7 +8,7 @@ from annotators.papers.dac.runs import Demonstrations
 from annotators.papers.metrics import LeftOutTally, MetricContext, Number, mean
 from annotators.papers.pspa.deltas import later_minus_first, with_minus_without
 from annotators.papers.pspa.metric_words import DEFINITIONS
-from annotators.papers.pspa.run_values import METRICS, Metric, RunValues, valued
+from annotators.papers.pspa.run_values import METRICS, Metric, RunValues, run_values
 from lab.core.measured_run import MeasuredRun
 
 __all__ = ["DEFINITIONS", "measure"]
@@ -27,7 +27,7 @@ def measure(cases: Sequence[MeasuredRun], context: MetricContext) -> list[Number
     A change above 0 is an improvement of APR and PPR, and a deterioration of CT and CPT.
     """
     ready = Demonstrations.of(context)
-    runs = [valued(case, context, ready) for case in cases]
+    runs = [run_values(case, context, ready) for case in cases]
     numbers = list(_numbers(runs, ""))
     for trait in TRAITS:
         for value in sorted({run.case.task.traits[trait] for run in runs if run.case.task.traits.get(trait)}):
@@ -46,7 +46,7 @@ def _numbers(runs: Sequence[RunValues], part: str) -> Iterator[Number]:
 
 def _mean_of(runs: Sequence[RunValues], metric: Metric, part: str) -> Number:
     tally = LeftOutTally()
-    measured_runs = tally.kept(runs, lambda run: value if isinstance(value := run.values[metric.name], str) else "")
+    measured_runs = tally.filter(runs, lambda run: value if isinstance(value := run.values[metric.name], str) else "")
     values = [value for run in measured_runs if not isinstance(value := run.values[metric.name], str)]
     undefined = "" if values else metric.none
     return Number(
@@ -58,7 +58,7 @@ def _mean_of(runs: Sequence[RunValues], metric: Metric, part: str) -> Number:
         "runs",
         part,
         "",
-        tally.told,
+        tally.counts,
         undefined,
         metric.note,
     )

@@ -8,8 +8,8 @@ from annotators.agreement.coefficients import gwet_ac, krippendorff_alpha, perce
 from annotators.agreement.estimates import clusters_of
 from annotators.agreement.fields import ratings_of
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, coefficient, count, few, share
-from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled
+from annotators.papers.cells import UnitValue, coefficient, count, few_runs_warning, share
+from annotators.papers.field_answers import answers_in, asked_units, truths, unsettled_counts
 from annotators.papers.pspa.side_bias import sides
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
@@ -56,7 +56,12 @@ def _wins(study_data: StudyData, field: Field) -> Table:
     head = ("Methods", "First wins", "Second wins", "Tie", "No majority (of all)", "Pairs with a majority", "Pairs")
     clusters = len({unit.clustered for units in pairs.values() for unit in units})
     return Table(
-        f"pspa-d2-{field.id}", field.ask, head, rows, "PSPA-Bench Table 5", few(clusters, f"{clusters_of(study_data)}s")
+        f"pspa-d2-{field.id}",
+        field.ask,
+        head,
+        rows,
+        "PSPA-Bench Table 5",
+        few_runs_warning(clusters, f"{clusters_of(study_data)}s"),
     )
 
 
@@ -75,7 +80,7 @@ def _row(
     study_data: StudyData, field: Field, pair: tuple[str, str], units: Sequence[Unit], most: Mapping[str, str]
 ) -> tuple[Cell, ...]:
     part = f"{pair[0]} against {pair[1]}"
-    left_out = unsettled(study_data, field.id, {unit.id for unit in units})
+    left_out = unsettled_counts(study_data, field.id, {unit.id for unit in units})
     of = {unit.id: _winning_side(unit, pair, most[unit.id]) for unit in units if unit.id in most}
 
     def share_of(which: str) -> Agreement:

@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from annotators.derived import graph_of
 from annotators.papers.dac.runs import Demonstrations
-from annotators.papers.field_answers import asked_units, beside, cases_of, run_of
+from annotators.papers.field_answers import asked_units, cases_of, run_of, studies_beside
 from annotators.papers.metrics import context_of
 from annotators.papers.pspa.apr_by_labels import Rates, nodes_of_most
-from annotators.papers.pspa.run_values import valued
+from annotators.papers.pspa.run_values import run_values
 from annotators.study_data import StudyData
 from lab.core.measured_run import MeasuredRun
 
@@ -23,7 +23,7 @@ def rates_beside(study_data: StudyData) -> dict[str, Rates]:
     rates_by_run: dict[str, dict[str, float]] = {name: {} for name in METRICS}
     rated_runs = _rated_runs(study_data)
     for unit, case in cases_of(study_data).items():
-        values = valued(rated_runs.get(case.id, case), context, ready).values
+        values = run_values(rated_runs.get(case.id, case), context, ready).values
         for name in METRICS:
             value = values[name]
             if not isinstance(value, str):
@@ -34,7 +34,7 @@ def rates_beside(study_data: StudyData) -> dict[str, Rates]:
 def _rated_runs(study_data: StudyData) -> dict[str, MeasuredRun]:
     """Return by id the runs whose nodes a study beside this one settled, with its graph and the majority's answers."""
     rated_runs = {}
-    for other in beside(study_data, "tdg"):
+    for other in studies_beside(study_data, "tdg"):
         for unit, nodes in zip(asked_units(other), nodes_of_most(other), strict=True):
             case = study_data.case(run_of(unit)) if nodes else None
             if case is not None:

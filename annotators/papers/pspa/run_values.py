@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isclose
 from typing import Literal, NamedTuple
 
-from annotators.papers.dac.runs import SHOWN, UNSHOWN, Demonstrations, demonstrations
+from annotators.papers.dac.runs import IS_DEMONSTRATION, NOT_DEMONSTRATED, Demonstrations, demonstrations
 from annotators.papers.metrics import MetricContext
-from annotators.papers.pspa.tdg import PathAlignment, Steps, align, align_items, align_raw, first_path, fulfilled
+from annotators.papers.pspa.tdg import PathAlignment, Steps, align, align_items, align_raw, first_path, fulfilled_nodes
 from lab.core.measured_run import MeasuredRun
 from lab.core.step import Usage
 from lab.core.task import Tdg
@@ -60,10 +60,10 @@ class RunValues(NamedTuple):
     values: Mapping[str, Value]
 
 
-def valued(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> RunValues:
+def run_values(case: MeasuredRun, context: MetricContext, ready: Demonstrations) -> RunValues:
     """Return all values of one run. A demonstration has none, because others are measured against it."""
     if case.gold:
-        return RunValues(case, dict.fromkeys((metric.name for metric in METRICS), SHOWN))
+        return RunValues(case, dict.fromkeys((metric.name for metric in METRICS), IS_DEMONSTRATION))
     values: dict[str, Value] = {
         **_ratios(case, "APR", "PPR", align),
         **_ratios(case, "APR by checklist", "PPR by checklist", align_items),
@@ -124,8 +124,10 @@ def _tcr_by_nodes(case: MeasuredRun) -> Value:
         return f"with {error}"
     if not path:
         return "with no unit instruction in the graph"
-    completed_nodes = fulfilled(case.task.tdg, case.nodes).intersection(path)
-    if completed_nodes != fulfilled(case.task.tdg, _best_case_steps(case.task.tdg, case.nodes)).intersection(path):
+    completed_nodes = fulfilled_nodes(case.task.tdg, case.nodes).intersection(path)
+    if completed_nodes != fulfilled_nodes(case.task.tdg, _best_case_steps(case.task.tdg, case.nodes)).intersection(
+        path
+    ):
         return "with a node unrated that would count"
     return len(completed_nodes) / len(path)
 
@@ -133,8 +135,8 @@ def _tcr_by_nodes(case: MeasuredRun) -> Value:
 def _tcr_by_demonstration(case: MeasuredRun, golds: Sequence[MeasuredRun], ready: Demonstrations) -> Value:
     """Return TCR, the best of several demonstrations: the share of its actions that the run took in their order."""
     if not golds:
-        return UNSHOWN
-    matches = [ready.against(case, gold) for gold in golds]
+        return NOT_DEMONSTRATED
+    matches = [ready.match(case, gold) for gold in golds]
     return max(one.common / one.steps for one in matches)
 
 

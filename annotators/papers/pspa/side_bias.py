@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from annotators.agreement.intervals import binomial_two_sided
-from annotators.assignment import swapped
+from annotators.assignment import is_swapped
 from annotators.papers import cells
-from annotators.papers.cells import UnitValue, count, lacking, plain, share
+from annotators.papers.cells import UnitValue, count, number_without_interval, share, undefined_number
 from annotators.papers.field_answers import FieldAnswer, answers_in
 from annotators.study_data import StudyData
 from lab.core.agreement import Agreement
@@ -39,9 +39,9 @@ def sides(study_data: StudyData, fields: Sequence[Field]) -> Section:
     return Section("Sides", tuple(says), tuple(tables))
 
 
-def stood_left(study_data: StudyData, one: FieldAnswer) -> str:
+def left_side(study_data: StudyData, one: FieldAnswer) -> str:
     """Return the side that was shown on the left for an answer."""
-    turned = swapped(study_data.study, study_data.columns.raters[one.rater].id, one.unit, one.run)
+    turned = is_swapped(study_data.study, study_data.columns.raters[one.rater].id, one.unit, one.run)
     return SIDES[turned]
 
 
@@ -63,7 +63,7 @@ def _left_table(study_data: StudyData, fields: Sequence[Field]) -> Table:
 
 def _side_row(study_data: StudyData, field: Field, name: str, side_answers: Sequence[FieldAnswer]) -> tuple[Cell, ...]:
     units = _units(study_data)
-    left_answers = [one for one in side_answers if one.value == stood_left(study_data, one)]
+    left_answers = [one for one in side_answers if one.value == left_side(study_data, one)]
     on_left = set(left_answers)
     items = [UnitValue(one.unit, units[one.unit].clustered, float(one in on_left)) for one in side_answers]
     raters = len({one.rater for one in side_answers})
@@ -78,8 +78,10 @@ def _side_row(study_data: StudyData, field: Field, name: str, side_answers: Sequ
 
 def _p_value(field: Field, name: str, left_count: int, of: int) -> Agreement:
     if not of:
-        return lacking(field.id, "exact binomial p", "nobody chose a side", part=name)
-    return plain(binomial_two_sided(left_count, of), field.id, "exact binomial p", _P, n=of, part=name)
+        return undefined_number(field.id, "exact binomial p", "nobody chose a side", part=name)
+    return number_without_interval(
+        binomial_two_sided(left_count, of), field.id, "exact binomial p", _P, n=of, part=name
+    )
 
 
 # -- once more -------------------------------------------------------------------------------------------------
@@ -121,7 +123,7 @@ def _repeat_table(
 
 
 def _chose_left(study_data: StudyData, one: FieldAnswer) -> bool:
-    return bool(one.value == stood_left(study_data, one))
+    return bool(one.value == left_side(study_data, one))
 
 
 def _units(study_data: StudyData) -> Mapping[str, Unit]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from annotators.papers.pspa.tdg_forks import after, either
+from annotators.papers.pspa.tdg_forks import interchangeable_requirements, successors
 from lab.core.task import Tdg, TdgNode
 
 Steps = Mapping[str, int | None]
@@ -43,7 +43,7 @@ def align(tdg: Tdg, steps: Steps) -> PathAlignment:
 
     A node whose required node is not completed counts as not completed, and does not support its path.
     """
-    return _align_completed(tdg, steps, fulfilled(tdg, steps))
+    return _align_completed(tdg, steps, fulfilled_nodes(tdg, steps))
 
 
 def align_raw(tdg: Tdg, steps: Steps) -> PathAlignment:
@@ -57,7 +57,7 @@ def align_items(tdg: Tdg, steps: Steps) -> PathAlignment:
     Such an item is completed if any of its paths is (Prompt 2), and flexible if the graph says so.
     """
     alignment = align(tdg, steps)
-    on, completed_ids = set(alignment.path), fulfilled(tdg, steps)
+    on, completed_ids = set(alignment.path), fulfilled_nodes(tdg, steps)
     groups = [node for node in tdg.walk() if node.alternatives and not on.isdisjoint(_leaves(node))]
     return alignment._replace(
         path=(*alignment.path, *(node.id for node in groups)),
@@ -99,7 +99,7 @@ def first_path(tdg: Tdg) -> tuple[str, ...]:
     return tuple(node.id for node in _best_way_through(only, {}, lambda ways: ways[0]).nodes)
 
 
-def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
+def fulfilled_nodes(tdg: Tdg, steps: Steps) -> set[str]:
     """Return the nodes that are completed under the dependency rule.
 
     A node that holds paths is completed if any of them is. Nodes within a node share its requirements. Of required
@@ -108,7 +108,7 @@ def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
     """
     node_ids = {node.id for node in tdg.walk()}
     fulfilment = [(node, [r for r in required if r in node_ids]) for node, required in _required(tdg.nodes, ())]
-    remaining_nodes = [(node, either(tdg, required)) for node, required in fulfilment]
+    remaining_nodes = [(node, interchangeable_requirements(tdg, required)) for node, required in fulfilment]
     completed_ids: set[str] = set()
     # Repeated until nothing changes, because each completed node may fulfil the requirement of another.
     while True:
@@ -183,7 +183,7 @@ def _best_way_through(
             return _Way(shorter=-1, nodes=(node,))
         return _Way(1, int(node.kind == "flexible"), -1, (-step_by_node[node.id],), (node,))
 
-    follows = after(tdg)
+    follows = successors(tdg)
     order = _order(follows)
     led_to = {b for following in follows.values() for b in following}
     touched = led_to | {a for a, following in follows.items() if following}

@@ -11,7 +11,7 @@ _Place = tuple[str | int, ...]
 own id."""
 
 
-def after(tdg: Tdg) -> dict[str, list[str]]:
+def successors(tdg: Tdg) -> dict[str, list[str]]:
     """Return the successors of each first-level node. An edge of a node within another counts for the outer one."""
     holder = {inner.id: node.id for node in tdg.nodes for inner in Tdg((node,)).walk()}
     follows: dict[str, list[str]] = {node.id: [] for node in tdg.nodes}
@@ -21,7 +21,7 @@ def after(tdg: Tdg) -> dict[str, list[str]]:
     return follows
 
 
-def either(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
+def interchangeable_requirements(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
     """Return for each required node the alternatives of which one must be completed.
 
     They are the node itself, and those that no path holds together with it.
@@ -29,7 +29,7 @@ def either(tdg: Tdg, required: Sequence[str]) -> list[tuple[str, ...]]:
     if len(required) < 2:
         return [(one,) for one in required]
     places = dict(_node_places(tdg.nodes, ()))
-    follows = after(tdg) if tdg.forks == "any" else {}
+    follows = successors(tdg) if tdg.forks == "any" else {}
     return [
         (one, *(other for other in required if _are_exclusive(places[one], places[other], follows))) for one in required
     ]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from lab.core.errors import LabError
-from lab.core.suggestion import there_are
+from lab.core.suggestion import list_sentence
 
 _CHOICES = {
     "screencap": ("", "fail", "garbage", "short"),
@@ -81,7 +81,7 @@ NAMES = ("slow", "screencap", "video", "deny", "restless", "offline", "unauthori
 
 def _checked(name: str, value: object) -> object:
     if name not in NAMES:
-        raise LabError("fault", f"{name!r} is none.", there_are(NAMES))
+        raise LabError("fault", f"{name!r} is none.", list_sentence(NAMES))
     if name in _CHOICES:
         if value not in _CHOICES[name]:
             ways = ", ".join(map(repr, _CHOICES[name]))

@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.core.codec import decode, encode
 from lab.core.errors import LabError
-from lab.core.suggestion import there_are
+from lab.core.suggestion import list_sentence
 
 LOOPBACK = "127.0.0.1"
 _MOST_BODY = 32 << 20
@@ -192,7 +192,7 @@ class _Request(BaseHTTPRequestHandler):
         answer = self.server.answers.get(f"{self.command} {self.path}")
         self.server.meet(self.connection)
         if answer is None:
-            there = there_are(self.server.answers)
+            there = list_sentence(self.server.answers)
             raise Refusal(404, LabError("harness", "there is nothing of that name.", there))
         return answer
 

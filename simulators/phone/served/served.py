@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.suggestion import there_are
+from lab.core.suggestion import list_sentence
 from simulators.phone.phone import Phone
 from simulators.phone.served import shell
 from simulators.phone.served.adbd import Adbd
@@ -135,7 +135,7 @@ class PhoneServer:
         elif name in NAMES:
             self.faults.turn(name, value)
         else:
-            there = there_are((*NAMES, *_SCREEN, "lock", "rotate", "clear"))
+            there = list_sentence((*NAMES, *_SCREEN, "lock", "rotate", "clear"))
             raise LabError("fault", f"{name!r} is none.", there)
 
     def _screen_well(self) -> None:

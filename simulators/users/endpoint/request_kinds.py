@@ -11,7 +11,7 @@ import re
 from typing import Literal, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.safe_patterns import Pattern, UnsafePattern, pattern
+from lab.core.safe_patterns import Pattern, UnsafePattern, compile_pattern
 from simulators.users.endpoint.access import RequestRefused
 from simulators.users.endpoint.chat_request import ChatRequest
 
@@ -40,7 +40,7 @@ def judge_rules(more: list[str] | None = None) -> JudgeRules:
     patterns = []
     for expression in (*_JUDGES, *(more or ())):
         try:
-            patterns.append(pattern(expression, any_case=True))
+            patterns.append(compile_pattern(expression, any_case=True))
         except UnsafePattern as refused:
             raise LabError("--judge-rule", f"{expression[:80]!r} {refused}.", code=2) from refused
     return JudgeRules(tuple(patterns))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from lab.core.errors import LabError
-from lab.core.suggestion import none_of
+from lab.core.suggestion import unknown_name
 from simulators.users.endpoint.chat_request import AnswerForm, Tool
 
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "json"]
@@ -124,7 +124,7 @@ def _value(tool: Tool, field: ToolField, text: str) -> Any:
         return text
     if field.kind == "choice":
         if text.strip() not in field.options:
-            raise _wrong(tool, field, f"{none_of(text.strip(), field.options)}")
+            raise _wrong(tool, field, f"{unknown_name(text.strip(), field.options)}")
         schema = _resolved(tool.parameters["properties"][field.name], tool)
         values = schema["enum"] if "enum" in schema else [schema["const"]]
         return next(option for option in values if _shown(option) == text.strip())
@@ -164,7 +164,7 @@ def check_arguments(tool: Tool, arguments: str) -> None:
                 raise _wrong(tool, field, "is required")
         elif field.kind == "choice":
             if _shown(value) not in field.options:
-                raise _wrong(tool, field, f"{none_of(_shown(value), field.options)}")
+                raise _wrong(tool, field, f"{unknown_name(_shown(value), field.options)}")
         else:
             _check_kind(tool, field, value)
 
@@ -228,7 +228,9 @@ class _FormCheck:
             raise _not_of_the_form(place, f"{_shown(value)[:60]!r} is no {' or '.join(known)}")
         options = schema.get("enum") if "enum" in schema else [schema["const"]] if "const" in schema else None
         if isinstance(options, list) and value not in options:
-            raise _not_of_the_form(place, none_of(_shown(value)[:60], [_shown(option) for option in options[:100]]))
+            raise _not_of_the_form(
+                place, unknown_name(_shown(value)[:60], [_shown(option) for option in options[:100]])
+            )
         if isinstance(value, dict):
             self._check_object(value, schema, place, depth - 1)
         elif isinstance(value, list) and isinstance(schema.get("items"), dict):

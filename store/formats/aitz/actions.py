@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.core.step import Action, Direction, Point
 from lab.core.ui_tree import Bounds, Node, UiTree
-from store.formats.geometry import moved, number, point
+from store.formats.geometry import as_coordinate, point, vector_between
 from store.formats.values import numbers, words
 
 SPACE = "0-1"
@@ -61,7 +61,7 @@ def action_of(step: dict[str, Any], size: Point | None) -> Action:
 def _action_type(value: Any) -> int | None:
     if isinstance(value, str) and value.strip().upper() in _NAMED:
         return _NAMED[value.strip().upper()]
-    amount = number(value)
+    amount = as_coordinate(value)
     return int(amount) if amount is not None and amount == int(amount) else None
 
 
@@ -79,7 +79,7 @@ def _gesture(step: dict[str, Any], size: Point | None, raw: dict[str, Any]) -> A
         at=at,
         to=to,
         direction=_main_direction(lift[1] - touch[1], lift[0] - touch[0]),
-        vector=moved(at, to),
+        vector=vector_between(at, to),
         raw=raw,
         space=SPACE,
     )
@@ -93,7 +93,7 @@ def _main_direction(across: float, down: float) -> Direction:
 
 def _relative_position(value: Any) -> tuple[float, float] | None:
     """Return a position as y and x, or None if it is missing (-1, -1 in the source) or invalid."""
-    shares = [number(coordinate) for coordinate in numbers(value)]
+    shares = [as_coordinate(coordinate) for coordinate in numbers(value)]
     if len(shares) != 2 or shares[0] is None or shares[1] is None or shares == [-1, -1]:
         return None
     return shares[0], shares[1]
@@ -111,7 +111,7 @@ def tree_of(step: dict[str, Any], size: Point | None) -> UiTree | None:
     """
     boxes = [numbers(box) for box in numbers(step.get("ui_positions"))]
     texts, types = numbers(step.get("ui_text")), numbers(step.get("ui_types"))
-    shares = all((number(part) or 0) <= 1 for box in boxes for part in box)
+    shares = all((as_coordinate(part) or 0) <= 1 for box in boxes for part in box)
     nodes = []
     for i, box in enumerate(boxes):
         bounds = _bounds(box, size, 1 if shares else None)

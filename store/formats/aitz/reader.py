@@ -20,11 +20,11 @@ from lab.core.step import Action, Point
 from lab.core.task import Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.aitz.actions import RAW, action_of, tree_of
-from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
+from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.geometry import number
+from store.formats.geometry import as_coordinate
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, missing, without, words
+from store.formats.values import Notes, notes_below, remaining_fields, words
 
 NAME = "aitz"
 _PLACED = {
@@ -69,7 +69,7 @@ def _episode_places(steps: list[Any], path: str) -> dict[str, list[int]]:
             raise LabError(path, f"field [{i}]: is no step")
         places.setdefault(words(step.get("episode_id")), []).append(i)
     for step_places in places.values():
-        step_places.sort(key=lambda i: (number(steps[i].get("step_id")) or 0, i))
+        step_places.sort(key=lambda i: (as_coordinate(steps[i].get("step_id")) or 0, i))
     return places
 
 
@@ -81,12 +81,12 @@ def _run(
     path = escape_surrogates(str(source.found.path))
     if is_known(id):
         return KnownRun(id, path)
-    stated_length = number(steps[0][1].get("episode_length"))
+    stated_length = as_coordinate(steps[0][1].get("episode_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
     task = _task(source.found, key, steps[0][1], length)
     draft = Draft(id, task, ANNOTATOR, format=NAME, path=path, data=data, images=source.pictures)
     actions = [_step(source, draft, place, step) for place, step in steps]
-    end = ended(actions, length)
+    end = demonstration_end(actions, length)
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
@@ -104,12 +104,12 @@ def _task(source: RunSource, key: str, step: dict[str, Any], length: int | None)
 
 
 def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Action:
-    extra = without(step, _PLACED)
-    if step.get("step_id") is not None and number(step["step_id"]) != draft.count:
+    extra = remaining_fields(step, _PLACED)
+    if step.get("step_id") is not None and as_coordinate(step["step_id"]) != draft.count:
         extra["step_id"] = step["step_id"]
-    if changes := missing(source.notes, f"[{place}]."):
+    if changes := notes_below(source.notes, f"[{place}]."):
         extra["missing"] = changes
-    observation = source.pictures.seen(_find_screenshot(source, step, extra), extra)
+    observation = source.pictures.add_optional(_find_screenshot(source, step, extra), extra)
     size = observation.size or _stated_size(step)
     tree = tree_of(step, size)
     if tree is None:
@@ -137,7 +137,7 @@ def _find_screenshot(source: _Source, step: dict[str, Any], extra: dict[str, Any
 
 
 def _stated_size(step: dict[str, Any]) -> Point | None:
-    across, down = number(step.get("image_width")), number(step.get("image_height"))
+    across, down = as_coordinate(step.get("image_width")), as_coordinate(step.get("image_height"))
     return (int(across), int(down)) if across and down else None
 
 

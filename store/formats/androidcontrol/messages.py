@@ -40,7 +40,7 @@ _MESSAGES: dict[str, list[tuple[str, int, str]]] = {
 
 
 @cache
-def message(name: str) -> Any:
+def message_class(name: str) -> Any:
     """Return the class of a message. Raise `LabError` if protobuf is not installed."""
     return _classes()[name]
 
@@ -73,11 +73,11 @@ def _classes() -> dict[str, Any]:
     }
 
 
-def parsed(name: str, data: bytes, what: str) -> Any:
+def parse_message(name: str, data: bytes, what: str) -> Any:
     """Return a message parsed from bytes. Raise `LabError` that names `what` if they are invalid."""
     from google.protobuf.message import DecodeError
 
-    parsed_message = message(name)()
+    parsed_message = message_class(name)()
     try:
         parsed_message.ParseFromString(data)
     except (DecodeError, RecursionError) as error:

@@ -22,7 +22,7 @@ from lab.core.task import Task
 from lab.core.trace import DeviceInfo, Started, Step
 from lab.core.ui_tree import UiTree
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
-from store.formats.androidcontrol.messages import message, parsed
+from store.formats.androidcontrol.messages import message_class, parse_message
 from store.formats.androidcontrol.records import records
 from store.formats.androidcontrol.tree import text_of, tree_of
 from store.formats.androidworld.actions import action_of
@@ -60,7 +60,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     """Yield every episode of a file, one at a time. A damaged one is a `FailedRun` and does not stop the others."""
     path = source.path
     try:
-        message("Example")
+        message_class("Example")
         splits = _read_splits(source)
         with FileStream(path, source.root) as stream:
             count = 0
@@ -103,7 +103,7 @@ def _count_damaged(run: Imported) -> int:
 
 def _features(record: bytes, place: str) -> dict[str, list[Any]]:
     fields: dict[str, list[Any]] = {}
-    for entry in parsed("Example", record, place).features.feature:
+    for entry in parse_message("Example", record, place).features.feature:
         feature = entry.value
         values = [*feature.bytes_list.value, *feature.int64_list.value, *feature.float_list.value]
         fields[text_of(entry.key)] = values

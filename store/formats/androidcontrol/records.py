@@ -20,16 +20,16 @@ def records(stream: FileStream) -> Iterator[bytes | LabError]:
     Raise `LabError` if a length is damaged, because the next record cannot be found then.
     """
     number = 0
-    while not stream.ended():
+    while not stream.at_end():
         place = f"{stream.path}, record {number}"
-        header = stream.take(8)
+        header = stream.read(8)
         if masked_crc32c(header) != stream.number("<I", 4):
             raise LabError(place, "is no record, or a damaged one: the checksum of its length is wrong")
         length = int.from_bytes(header, "little")
         if length > MOST_RECORD:
             raise LabError(place, f"is {length:,} bytes, more than the {MOST_RECORD:,} that are read")
         # The length is trustworthy, so a damaged record does not hide the next one.
-        data = stream.take(length)
+        data = stream.read(length)
         right = masked_crc32c(data) == stream.number("<I", 4)
         yield data if right else LabError(place, "is damaged: its checksum is wrong")
         number += 1

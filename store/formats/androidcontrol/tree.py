@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.core.codec import escape_surrogates
 from lab.core.ui_tree import Bounds, Node, UiTree
-from store.formats.androidcontrol.messages import parsed
+from store.formats.androidcontrol.messages import parse_message
 
 _FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "password",
           "selected")  # fmt: skip
@@ -16,7 +16,7 @@ _DEEPEST = 100
 
 def tree_of(data: bytes, what: str) -> UiTree:
     """Return the visible nodes of a forest. Raise `LabError` if its bytes are invalid."""
-    windows = sorted(parsed("Forest", data, what).windows, key=lambda window: window.layer)
+    windows = sorted(parse_message("Forest", data, what).windows, key=lambda window: window.layer)
     return UiTree(tuple(node for window in windows for node in _window_roots(window.tree.nodes)))
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from lab.core.step import Action, ActionKind, Direction, Point
-from store.formats.geometry import Box, box, centre, direction, number, point
-from store.formats.values import spelled_out
+from store.formats.geometry import Box, as_coordinate, box, centre, direction, point
+from store.formats.values import as_str
 
 _KINDS: dict[str, ActionKind] = {
     "tap": "click", "click": "click", "type": "input_text", "swipe": "swipe", "long press": "long_press",
@@ -29,11 +29,11 @@ def action_of(raw: Any, size: Point | None) -> Action:
     """Return a parsed action as hitlab's. `size` is the screen's."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
-    name = spelled_out(raw.get("action") or raw.get("type")) or ""
+    name = as_str(raw.get("action") or raw.get("type")) or ""
     kwargs = raw.get("kwargs")
     args: dict[str, Any] = kwargs if isinstance(kwargs, dict) else {}
     if "finish" in (name.lower(), raw.get("operation")):
-        message = spelled_out(args.get("message", raw.get("input")))
+        message = as_str(args.get("message", raw.get("input")))
         if message:
             return Action("answer", text=message, raw=raw)
         return Action("status", status="complete", raw=raw)
@@ -47,10 +47,10 @@ def action_of(raw: Any, size: Point | None) -> Action:
         kind=kind,
         at=at,
         to=(at[0] + vector[0], at[1] + vector[1]) if at and vector else None,
-        text=spelled_out(args.get("text") or args.get("instruction")) if kind in ("input_text", "other") else None,
+        text=as_str(args.get("text") or args.get("instruction")) if kind in ("input_text", "other") else None,
         direction=way,
         vector=vector,
-        app=spelled_out(args.get("app") or args.get("package")) if kind == "open_app" else None,
+        app=as_str(args.get("app") or args.get("package")) if kind == "open_app" else None,
         raw=raw,
         space=space,
         boxes=(target,) if target and kind != "swipe" else (),
@@ -64,7 +64,7 @@ def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point
     place = element if isinstance(element, list) else pixels
     if place is None or len(place) not in (2, 4):
         return None, None, None
-    small = all((amount := number(value)) is not None and 0 <= amount <= 1 for value in place)
+    small = all((amount := as_coordinate(value)) is not None and 0 <= amount <= 1 for value in place)
     whole = 1.0 if small and pixels is None else None
     use = place if pixels is None or len(pixels) != len(place) else pixels
     space = "0-1" if small else "0-1000" if pixels is not None and pixels != place else None

@@ -160,7 +160,7 @@ def _steps(draft: Draft, run: _AndroidLabRun, pictures: Pictures, first: float |
 def _observation(run: _AndroidLabRun, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
     name = _file_name(line.get("image"))
     path = run.home / "Screen" / name if name else None
-    observation = pictures.seen(path, extra, _tree(run, line, extra))
+    observation = pictures.add_optional(path, extra, _tree(run, line, extra))
     window = line.get("window")
     size = point(*window) if isinstance(window, list) and len(window) == 2 else None
     if observation.size is None and size is not None and min(size) > 0:
@@ -223,7 +223,7 @@ def _end(draft: Draft, run: _AndroidLabRun, score: float | None, pictures: Pictu
     shots = run.home / "Screen"
     ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
     # The names sort by time.
-    final = pictures.seen_last(max(ends)) if ends else None
+    final = pictures.add_final(max(ends)) if ends else None
     picture_time = _picture_time(max(ends).name) if ends else None
     status, reason = _status(run.lines, run.cut)
     draft.end(

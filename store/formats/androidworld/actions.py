@@ -15,8 +15,8 @@ from lab.core.codec import escape_surrogates
 from lab.core.step import Action, ActionKind, Point
 from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats.androidworld.values import fields_of
-from store.formats.geometry import direction, moved, number, pixel, point, swept
-from store.formats.values import spelled_out
+from store.formats.geometry import as_coordinate, direction, pixel, point, swipe_vector, vector_between
+from store.formats.values import as_str
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click",
@@ -64,18 +64,18 @@ def action_of(
     at, box, space = _locate(raw, kind, scale, boxes)
     end = _scaled(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
     way = direction(raw.get("direction"))
-    vector = moved(at, end)
-    vector = vector or swept(kind, way, size)
+    vector = vector_between(at, end)
+    vector = vector or swipe_vector(kind, way, size)
     goal = str(raw.get("goal_status", "complete" if name == "finished" else "")).lower()
     status = _STATUS.get(goal) if kind == "status" else None
     return Action(
         kind=kind,
         at=at,
         to=end,
-        text=spelled_out(raw.get("text")),
+        text=as_str(raw.get("text")),
         direction=way,
         vector=vector,
-        app=spelled_out(raw.get("app_name")),
+        app=as_str(raw.get("app_name")),
         status="complete" if status == "complete" else "infeasible" if status else None,
         raw=raw,
         space=space,
@@ -90,7 +90,7 @@ def _locate(
     at = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
     if at is not None:
         return _scaled(at, scale), None, "px"
-    index = number(raw.get("index"))
+    index = as_coordinate(raw.get("index"))
     if index is None or kind not in _PLACED:
         return None, None, None
     box = boxes(int(index)) if boxes is not None and index >= 0 else None
@@ -107,7 +107,7 @@ def _scaled(at: Point | None, scale: float) -> Point | None:
     return None if at is None else pixel(at[0] * scale, at[1] * scale)
 
 
-def parsed(output: Any) -> dict[str, Any] | None:
+def parse_action(output: Any) -> dict[str, Any] | None:
     """Return the action in a model's output, given as `Action: {...}` or as JSON only, or None if there is none."""
     if not isinstance(output, str):
         return None
@@ -136,7 +136,7 @@ def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTr
     return UiTree(tuple(_node(fields_of(element) or {}, screen, scale) for element in elements))
 
 
-def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
+def unplaced_fields(elements: list[Any]) -> dict[str, dict[str, Any]]:
     """Return fields for which a node has no place, by the element's index, without empty ones."""
     more_fields = {}
     for i, element in enumerate(elements):
@@ -171,7 +171,7 @@ def _bounds(fields: dict[Any, Any], screen: Point | None, scale: float) -> Bound
     """Return the box in pixels of the observed screen, from the pixel box or else from the normalized one."""
     for name, across, down in (("bbox_pixels", 1.0, 1.0), ("bbox", *(screen or (0.0, 0.0)))):
         box = fields_of(fields.get(name)) or {}
-        corners = [number(box.get(side)) for side in ("x_min", "y_min", "x_max", "y_max")]
+        corners = [as_coordinate(box.get(side)) for side in ("x_min", "y_min", "x_max", "y_max")]
         if None in corners:
             continue
         left, top, right, bottom = (side or 0 for side in corners)

@@ -31,7 +31,7 @@ class ObjectMaker:
         self.what = what
         self.spool = spool
 
-    def made(self, kind: Any, args: tuple[Any, ...]) -> Any:
+    def construct(self, kind: Any, args: tuple[Any, ...]) -> Any:
         """Return the object that calling `kind` with `args` would make, without calling anything."""
         if not isinstance(kind, Global):
             return ForeignObject(kind, args)
@@ -68,7 +68,7 @@ class ObjectMaker:
         else:
             raise LabError(self.what, "adds items to something that is no list")
 
-    def put(self, target: Any, items: list[Any]) -> None:
+    def set_items(self, target: Any, items: list[Any]) -> None:
         """Insert alternating keys and values into a mapping or a stand-in."""
         if len(items) % 2 or not isinstance(target, dict | ForeignObject):
             raise LabError(self.what, "puts a key without a value, or into something that is no mapping")
@@ -138,7 +138,7 @@ class ObjectMaker:
         if raw is None or (fortran and len(sizes) > 1):
             return
         if dtype.code == "u1" and (shot := self._spool_picture(raw, sizes)):
-            target.shot = shot
+            target.picture = shot
         elif count <= _MOST_NUMBERS:
             target.numbers = dtype.numbers(raw)
         if isinstance(data, LargeBytes):

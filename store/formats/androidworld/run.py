@@ -18,11 +18,11 @@ from lab.core.step import ENDING, Action, Point, Usage, total_usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Conditions, DeviceInfo
 from lab.core.ui_tree import Bounds, UiTree
-from store.formats.androidworld.actions import action_of, others_of, parsed, reason_in, tree_of
+from store.formats.androidworld.actions import action_of, parse_action, reason_in, tree_of, unplaced_fields
 from store.formats.androidworld.answers import usage_of
 from store.formats.androidworld.values import LargeBytes, Shaper, fields_of, shot_of
 from store.formats.draft import Draft
-from store.formats.geometry import number
+from store.formats.geometry import as_coordinate
 from store.formats.image_spool import RunImages, Spool, SpooledImage
 
 NAME = "androidworld"
@@ -152,7 +152,7 @@ class _RunDraft:
         late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
         for name, value in [*certain, *outputs, *late]:
             own_fields = fields_of(value)
-            fields = own_fields if own_fields is not None and "action_type" in own_fields else parsed(value)
+            fields = own_fields if own_fields is not None and "action_type" in own_fields else parse_action(value)
             if fields is not None:
                 return self.shaper.shape(fields, name)
         return None
@@ -171,7 +171,7 @@ class _RunDraft:
             if name == "step_number" and value == i:
                 continue
             extra[escape_surrogates(name)] = self.shaper.shape(value, name)
-        if others := others_of(elements):
+        if others := unplaced_fields(elements):
             extra["ui_elements"] = self.shaper.shape(others, "ui_elements")
         if i == 0 and self.rest:
             extra["episode_data"] = self.shaper.shape(self.rest, "episode_data")
@@ -213,7 +213,7 @@ class _RunDraft:
         return source
 
     def _end(self, draft: Draft) -> None:
-        seconds = number(self.episode.fields.get("run_time"))
+        seconds = as_coordinate(self.episode.fields.get("run_time"))
         status: Literal["completed", "failed", "budget"] = "budget"
         reason = ""
         if self.crash:

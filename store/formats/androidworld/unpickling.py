@@ -64,35 +64,35 @@ class PickleMachine:
 
     def run(self) -> Any:
         """Run the opcodes up to STOP and return the top of the stack."""
-        take, codes = self.stream.take, _codes(self)
+        take, codes = self.stream.read, _codes(self)
         for _ in range(_MOST_CODES):
             code = take(1)
             if code == b".":
                 return self.stack.pop()
             follow = codes.get(code)
             if follow is None:
-                raise self.refused(f"holds the code {code!r}, which no pickle of this kind needs; it is not followed")
+                raise self.error(f"holds the code {code!r}, which no pickle of this kind needs; it is not followed")
             follow()
-        raise self.refused(f"holds more than {_MOST_CODES:,} codes")
+        raise self.error(f"holds more than {_MOST_CODES:,} codes")
 
-    def refused(self, why: str) -> LabError:
+    def error(self, why: str) -> LabError:
         return LabError(self.what, why)
 
     def push(self, value: Any) -> None:
         """Push a new object."""
         self.made += 1
         if self.made > _MOST_MADE:
-            raise self.refused(f"holds more than {_MOST_MADE:,} objects")
+            raise self.error(f"holds more than {_MOST_MADE:,} objects")
         self.stack.append(value)
 
-    def marked(self) -> list[Any]:
+    def pop_to_mark(self) -> list[Any]:
         """Return the values above the last mark, and remove the mark."""
         stack = self.stack
         at = len(stack) - 1
         while stack[at] is not _MARK:
             at -= 1
             if at < 0:
-                raise self.refused("closes a list that it never opened")
+                raise self.error("closes a list that it never opened")
         items = stack[at + 1 :]
         del stack[at:]
         return items
@@ -100,34 +100,34 @@ class PickleMachine:
     # Numbers and text
 
     # pickle itself encodes text with `surrogatepass`.
-    def said(self, data: bytes, encoding: str = "utf-8", errors: str = "surrogatepass") -> None:
+    def push_text(self, data: bytes, encoding: str = "utf-8", errors: str = "surrogatepass") -> None:
         text = data.decode(encoding, errors)
         # The real size: text beyond Latin-1 takes two or four bytes a character.
         self.text += sys.getsizeof(text)
         if self.text > _MOST_TEXT:
-            raise self.refused(f"holds more than {_MOST_TEXT:,} bytes of text")
+            raise self.error(f"holds more than {_MOST_TEXT:,} bytes of text")
         self.push(text)
 
-    def text_of(self, form: str, size: int) -> None:
+    def push_sized_text(self, form: str, size: int) -> None:
         length = self.stream.number(form, size)
         if length > _MOST_TEXT:
-            raise self.refused(f"holds a text of {length:,} bytes")
-        self.said(self.stream.take(length))
+            raise self.error(f"holds a text of {length:,} bytes")
+        self.push_text(self.stream.read(length))
 
-    def bytes_of(self, form: str, size: int) -> None:
+    def push_bytes(self, form: str, size: int) -> None:
         """Push bytes. Long ones are stored separately, and the oldest of them dropped if there are too many."""
         length = self.stream.number(form, size)
         if length < _LONG:
             self.text += length
             if self.text > _MOST_TEXT:
-                raise self.refused(f"holds more than {_MOST_TEXT:,} bytes of text")
-            self.push(self.stream.take(length))
+                raise self.error(f"holds more than {_MOST_TEXT:,} bytes of text")
+            self.push(self.stream.read(length))
             return
         if length > _MOST_LONG:
             self.stream.skip(length)
             self.push(LargeBytes(None, length))
             return
-        data = self.stream.take(length)
+        data = self.stream.read(length)
         # An encoded picture is spooled at once, so that it need not stay in memory.
         if data.startswith(b"\x89PNG\r\n") and self.maker.spool and (shot := self.maker.spool.add(data)):
             self.push(shot)
@@ -138,26 +138,26 @@ class PickleMachine:
             self.held.pop(0).data = None
         self.push(large_bytes)
 
-    def number_of(self, form: str, size: int) -> None:
-        self.push(struct.unpack(form, self.stream.take(size))[0])
+    def push_number(self, form: str, size: int) -> None:
+        self.push(struct.unpack(form, self.stream.read(size))[0])
 
-    def long_of(self, form: str, size: int) -> None:
+    def push_long(self, form: str, size: int) -> None:
         length = self.stream.number(form, size)
         if not 0 <= length <= _LONGEST_NUMBER:
-            raise self.refused(f"holds a number of {length:,} bytes")
-        self.push(int.from_bytes(self.stream.take(length), "little", signed=True))
+            raise self.error(f"holds a number of {length:,} bytes")
+        self.push(int.from_bytes(self.stream.read(length), "little", signed=True))
 
     def int_line(self) -> None:
         line = self.stream.line()
         if len(line) > _LONGEST_NUMBER:
-            raise self.refused("holds a number that is too long")
+            raise self.error("holds a number that is too long")
         self.push({b"00": False, b"01": True}[line] if line in (b"00", b"01") else int(line.rstrip(b"L")))
 
     def quoted_line(self) -> None:
         line = self.stream.line().strip()
         decoded, _ = codecs.escape_decode(line[1:-1])
         # Texts of Python 2 are bytes in any encoding.
-        self.said(bytes(decoded), "utf-8", "surrogateescape")
+        self.push_text(bytes(decoded), "utf-8", "surrogateescape")
 
     # Containers
 
@@ -165,7 +165,7 @@ class PickleMachine:
         self.maker.append(self.stack[-1], items)
 
     def put_pairs(self, items: list[Any]) -> None:
-        self.maker.put(self.stack[-1], items)
+        self.maker.set_items(self.stack[-1], items)
 
     def append_one(self) -> None:
         item = self.stack.pop()
@@ -177,40 +177,40 @@ class PickleMachine:
         self.put_pairs(pair)
 
     def dict_of(self) -> None:
-        items = self.marked()
+        items = self.pop_to_mark()
         self.push({})
         self.put_pairs(items)
 
     def tuple_of(self, count: int) -> None:
         if len(self.stack) < count:
-            raise self.refused("takes more from its stack than is there")
+            raise self.error("takes more from its stack than is there")
         items = tuple(self.stack[-count:])
         del self.stack[-count:]
         self.push(items)
 
     # The memo
 
-    def get(self, place: int) -> None:
+    def memo_get(self, place: int) -> None:
         if not 0 <= place < len(self.memo):
-            raise self.refused("asks for something that it never remembered")
+            raise self.error("asks for something that it never remembered")
         self.stack.append(self.memo[place])
 
-    def put(self, place: int) -> None:
+    def memo_put(self, place: int) -> None:
         if not 0 <= place <= len(self.memo) + _FAR or place >= _MOST_MADE:
-            raise self.refused(f"remembers something at the place {place:,}")
+            raise self.error(f"remembers something at the place {place:,}")
         # The gap is bounded above, so a huge index cannot fill the memory.
         self.memo.extend([None] * (place + 1 - len(self.memo)))
         self.memo[place] = self.stack[-1]
 
     # Objects
 
-    def named(self, module: Any, name: Any) -> None:
+    def push_global(self, module: Any, name: Any) -> None:
         if not isinstance(module, str) or not isinstance(name, str):
-            raise self.refused("names a class by something that is no text")
+            raise self.error("names a class by something that is no text")
         self.push(Global(module, name))
 
     def made_of(self, kind: Any, args: Any) -> None:
-        self.push(self.maker.made(kind, args if isinstance(args, tuple) else (args,)))
+        self.push(self.maker.construct(kind, args if isinstance(args, tuple) else (args,)))
 
     def reduce(self) -> None:
         args = self.stack.pop()
@@ -218,7 +218,7 @@ class PickleMachine:
 
     def new_with_names(self) -> None:
         keywords, args, kind = self.stack.pop(), self.stack.pop(), self.stack.pop()
-        instance = self.maker.made(kind, args if isinstance(args, tuple) else (args,))
+        instance = self.maker.construct(kind, args if isinstance(args, tuple) else (args,))
         if isinstance(instance, ForeignObject) and keywords:
             instance.args = (*instance.args, keywords)
         self.push(instance)
@@ -228,16 +228,16 @@ class PickleMachine:
         self.maker.build(self.stack[-1], state)
 
     def object_of(self) -> None:
-        items = self.marked()
+        items = self.pop_to_mark()
         self.made_of(items[0], tuple(items[1:]))
 
     def instance_of(self) -> None:
         kind = Global(self.stream.line().decode(), self.stream.line().decode())
-        self.made_of(kind, tuple(self.marked()))
+        self.made_of(kind, tuple(self.pop_to_mark()))
 
     def protocol(self) -> None:
-        if (version := self.stream.take(1)[0]) > 5:
-            raise self.refused(f"is a pickle of protocol {version}; those up to 5 are read")
+        if (version := self.stream.read(1)[0]) > 5:
+            raise self.error(f"is a pickle of protocol {version}; those up to 5 are read")
 
 
 def _codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
@@ -248,60 +248,60 @@ def _codes(m: PickleMachine) -> dict[bytes, Callable[[], Any]]:
     stream, stack, push = m.stream, m.stack, m.push
     return {
         b"\x80": m.protocol,  # PROTO
-        b"\x95": lambda: stream.take(8),  # FRAME
+        b"\x95": lambda: stream.read(8),  # FRAME
         b"(": lambda: stack.append(_MARK),  # MARK
         b"0": lambda: stack.pop(),  # POP
-        b"1": m.marked,  # POP_MARK
+        b"1": m.pop_to_mark,  # POP_MARK
         b"2": lambda: stack.append(stack[-1]),  # DUP
         b"N": lambda: stack.append(None),  # NONE
         b"\x88": lambda: stack.append(True),  # NEWTRUE
         b"\x89": lambda: stack.append(False),  # NEWFALSE
-        b"K": lambda: stack.append(stream.take(1)[0]),  # BININT1
-        b"M": lambda: m.number_of("<H", 2),  # BININT2
-        b"J": lambda: m.number_of("<i", 4),  # BININT
-        b"G": lambda: m.number_of(">d", 8),  # BINFLOAT
-        b"\x8a": lambda: m.long_of("<B", 1),  # LONG1
-        b"\x8b": lambda: m.long_of("<i", 4),  # LONG4
+        b"K": lambda: stack.append(stream.read(1)[0]),  # BININT1
+        b"M": lambda: m.push_number("<H", 2),  # BININT2
+        b"J": lambda: m.push_number("<i", 4),  # BININT
+        b"G": lambda: m.push_number(">d", 8),  # BINFLOAT
+        b"\x8a": lambda: m.push_long("<B", 1),  # LONG1
+        b"\x8b": lambda: m.push_long("<i", 4),  # LONG4
         b"I": m.int_line,  # INT
         b"L": m.int_line,  # LONG
         b"F": lambda: push(float(stream.line())),  # FLOAT
         b"S": m.quoted_line,  # STRING
-        b"V": lambda: m.said(stream.line(), "raw-unicode-escape", "strict"),  # UNICODE
-        b"\x8c": lambda: m.text_of("<B", 1),  # SHORT_BINUNICODE
-        b"X": lambda: m.text_of("<I", 4),  # BINUNICODE
-        b"\x8d": lambda: m.text_of("<Q", 8),  # BINUNICODE8
-        b"U": lambda: m.said(stream.take(stream.take(1)[0]), "utf-8", "surrogateescape"),  # SHORT_BINSTRING
-        b"T": lambda: m.text_of("<I", 4),  # BINSTRING
-        b"C": lambda: m.bytes_of("<B", 1),  # SHORT_BINBYTES
-        b"B": lambda: m.bytes_of("<I", 4),  # BINBYTES
-        b"\x8e": lambda: m.bytes_of("<Q", 8),  # BINBYTES8
-        b"\x96": lambda: m.bytes_of("<Q", 8),  # BYTEARRAY8
+        b"V": lambda: m.push_text(stream.line(), "raw-unicode-escape", "strict"),  # UNICODE
+        b"\x8c": lambda: m.push_sized_text("<B", 1),  # SHORT_BINUNICODE
+        b"X": lambda: m.push_sized_text("<I", 4),  # BINUNICODE
+        b"\x8d": lambda: m.push_sized_text("<Q", 8),  # BINUNICODE8
+        b"U": lambda: m.push_text(stream.read(stream.read(1)[0]), "utf-8", "surrogateescape"),  # SHORT_BINSTRING
+        b"T": lambda: m.push_sized_text("<I", 4),  # BINSTRING
+        b"C": lambda: m.push_bytes("<B", 1),  # SHORT_BINBYTES
+        b"B": lambda: m.push_bytes("<I", 4),  # BINBYTES
+        b"\x8e": lambda: m.push_bytes("<Q", 8),  # BINBYTES8
+        b"\x96": lambda: m.push_bytes("<Q", 8),  # BYTEARRAY8
         b"\x98": lambda: None,  # READONLY_BUFFER
         b"]": lambda: push([]),  # EMPTY_LIST
         b"}": lambda: push({}),  # EMPTY_DICT
         b")": lambda: push(()),  # EMPTY_TUPLE
         b"\x8f": lambda: push([]),  # EMPTY_SET
-        b"l": lambda: push(m.marked()),  # LIST
-        b"t": lambda: push(tuple(m.marked())),  # TUPLE
-        b"\x91": lambda: push(m.marked()),  # FROZENSET
+        b"l": lambda: push(m.pop_to_mark()),  # LIST
+        b"t": lambda: push(tuple(m.pop_to_mark())),  # TUPLE
+        b"\x91": lambda: push(m.pop_to_mark()),  # FROZENSET
         b"d": m.dict_of,  # DICT
         b"\x85": lambda: m.tuple_of(1),  # TUPLE1
         b"\x86": lambda: m.tuple_of(2),  # TUPLE2
         b"\x87": lambda: m.tuple_of(3),  # TUPLE3
         b"a": m.append_one,  # APPEND
-        b"e": lambda: m.append(m.marked()),  # APPENDS
-        b"\x90": lambda: m.append(m.marked()),  # ADDITEMS
+        b"e": lambda: m.append(m.pop_to_mark()),  # APPENDS
+        b"\x90": lambda: m.append(m.pop_to_mark()),  # ADDITEMS
         b"s": m.put_one,  # SETITEM
-        b"u": lambda: m.put_pairs(m.marked()),  # SETITEMS
-        b"\x94": lambda: m.put(len(m.memo)),  # MEMOIZE
-        b"p": lambda: m.put(int(stream.line()[:20])),  # PUT
-        b"q": lambda: m.put(stream.take(1)[0]),  # BINPUT
-        b"r": lambda: m.put(stream.number("<I", 4)),  # LONG_BINPUT
-        b"g": lambda: m.get(int(stream.line()[:20])),  # GET
-        b"h": lambda: m.get(stream.take(1)[0]),  # BINGET
-        b"j": lambda: m.get(stream.number("<I", 4)),  # LONG_BINGET
-        b"c": lambda: m.named(stream.line().decode(), stream.line().decode()),  # GLOBAL
-        b"\x93": lambda: m.named(*(stack.pop(-2), stack.pop())),  # STACK_GLOBAL
+        b"u": lambda: m.put_pairs(m.pop_to_mark()),  # SETITEMS
+        b"\x94": lambda: m.memo_put(len(m.memo)),  # MEMOIZE
+        b"p": lambda: m.memo_put(int(stream.line()[:20])),  # PUT
+        b"q": lambda: m.memo_put(stream.read(1)[0]),  # BINPUT
+        b"r": lambda: m.memo_put(stream.number("<I", 4)),  # LONG_BINPUT
+        b"g": lambda: m.memo_get(int(stream.line()[:20])),  # GET
+        b"h": lambda: m.memo_get(stream.read(1)[0]),  # BINGET
+        b"j": lambda: m.memo_get(stream.number("<I", 4)),  # LONG_BINGET
+        b"c": lambda: m.push_global(stream.line().decode(), stream.line().decode()),  # GLOBAL
+        b"\x93": lambda: m.push_global(*(stack.pop(-2), stack.pop())),  # STACK_GLOBAL
         b"R": m.reduce,  # REDUCE
         b"\x81": m.reduce,  # NEWOBJ
         b"\x92": m.new_with_names,  # NEWOBJ_EX

@@ -100,13 +100,13 @@ class Dtype:
 class Array:
     """A numpy array: its picture if it is one, else the values of a small one. `shape` is empty for a scalar."""
 
-    __slots__ = ("dtype", "numbers", "shape", "shot")
+    __slots__ = ("dtype", "numbers", "picture", "shape")
 
     def __init__(self) -> None:
         self.shape: tuple[int, ...] = ()
         self.dtype = ""
         self.numbers: list[Any] | None = None
-        self.shot: SpooledImage | None = None
+        self.picture: SpooledImage | None = None
 
 
 def fields_of(value: Any) -> dict[Any, Any] | None:
@@ -118,7 +118,7 @@ def fields_of(value: Any) -> dict[Any, Any] | None:
 
 def shot_of(value: Any) -> SpooledImage | None:
     """Return the picture that a value represents, or None if it is not one."""
-    image = value.shot if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
+    image = value.picture if isinstance(value, Array) else value.state if isinstance(value, ForeignObject) else value
     return image if isinstance(image, SpooledImage) else None
 
 
@@ -207,8 +207,8 @@ class Shaper:
             return f"{len(value):,} bytes, left out"
 
     def _shape_array(self, value: Array, place: str, depth: int) -> Any:
-        if value.shot is not None:
-            return self.shape(value.shot, place, depth)
+        if value.picture is not None:
+            return self.shape(value.picture, place, depth)
         if value.numbers is None or len(value.numbers) > _MAX_NUMBERS:
             return f"array of {value.dtype}, {'x'.join(map(str, value.shape))}, left out"
         numbers = value.numbers

@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.core.step import Action, Direction, Point
 from store.formats.appagent.elements import NumberedElement, cell
-from store.formats.geometry import centre, direction, moved, way_of
+from store.formats.geometry import centre, direction, main_direction, vector_between
 from store.formats.model_answers import answer_text
 
 _PARTS = frozenset({"Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary"})
@@ -23,7 +23,7 @@ _PRESS_MS, _SWIPE_MS = 1000, 400
 _UNITS = {"long": 3, "medium": 2}
 
 
-def parts(response: Any) -> dict[str, str]:
+def answer_parts(response: Any) -> dict[str, str]:
     """Return an answer's named parts (Observation, Thought, Action, ...), from its text or its JSON object.
 
     Early versions log the server's whole response.
@@ -71,7 +71,7 @@ def action_of(call: str, screen: NumberedScreen) -> Action:
     return _grid_action(name, values, screen, call) if screen.grid else _element_action(name, values, screen, call)
 
 
-def recorded(line: str, screen: NumberedScreen) -> tuple[Action, str]:
+def recorded_action(line: str, screen: NumberedScreen) -> tuple[Action, str]:
     """Return the action in a line of `record.txt`, and the id of its element."""
     call, _, uid = line.rpartition(":::")
     if not call:
@@ -129,8 +129,8 @@ def _grid_action(name: str, values: list[str], screen: NumberedScreen, raw: str)
     if name != "swipe":
         return Action("other", raw=raw)
     to = _cell_point(values[2:4], screen)
-    vector = moved(at, to)
-    way = way_of(vector) if vector else None
+    vector = vector_between(at, to)
+    way = main_direction(vector) if vector else None
     return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPE_MS, raw=raw, space="index")
 
 

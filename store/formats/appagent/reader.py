@@ -16,8 +16,8 @@ from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.appagent.run import NAME, LogLine, Screens, demonstration, run
 from store.formats.failures import with_failures
-from store.formats.files import PICTURE, numbered
-from store.formats.values import decoded
+from store.formats.files import PICTURE, files_by_number
+from store.formats.values import decode_utf8
 
 _LOG = re.compile(r"log_.+_task_.+\.txt|log_explore_.+\.txt")
 _SHOT = re.compile(rf"(?:^|_)(\d{{1,6}})(?:_before)?\.{PICTURE}$", re.I)
@@ -49,7 +49,12 @@ def _read_run(source: RunSource, log: Path, is_known: Callable[[str], bool]) -> 
     if explored:
         for path in sorted(source.path.glob("log_reflect_*.txt")):
             reflections += _read_lines(source.side_text(path) or b"", path)[0]
-    screens = Screens(source, numbered(source.path, _SHOT), numbered(source.path, _TREE), numbered(source.path, _AFTER))
+    screens = Screens(
+        source,
+        files_by_number(source.path, _SHOT),
+        files_by_number(source.path, _TREE),
+        files_by_number(source.path, _AFTER),
+    )
     rounds = _max_rounds(source)
     return run(log, data, lines, screens, is_known, cut_line=cut_line, reflections=reflections, rounds=rounds)
 
@@ -72,7 +77,7 @@ def _demonstration(source: RunSource, is_known: Callable[[str], bool]) -> Import
     data = source.text(folder / "record.txt")
     text = source.side_text(folder / "task_desc.txt") or b""
     shots, trees = folder / "raw_screenshots", folder / "xml"
-    screens = Screens(source, numbered(shots, _SHOT), numbered(trees, _TREE), {})
+    screens = Screens(source, files_by_number(shots, _SHOT), files_by_number(trees, _TREE), {})
     return demonstration(folder, data, text, screens, is_known)
 
 
@@ -86,7 +91,7 @@ def _read_lines(data: bytes, path: Path) -> tuple[list[LogLine], str]:
             value, notes = read_json(text, what)
         except LabError:
             if i == texts[-1][0] and lines:
-                return lines, decoded(text, what)
+                return lines, decode_utf8(text, what)
             raise
         if not isinstance(value, dict):
             raise LabError(what, "is no object with the fields of a step")

@@ -21,14 +21,14 @@ from lab.core.step import Action, Observation
 from lab.core.task import Actor, Task
 from store.formats import KnownRun, RunSource
 from store.formats.androidworld.answers import usage_of
-from store.formats.appagent.actions import NumberedScreen, action_of, parts, recorded
+from store.formats.appagent.actions import NumberedScreen, action_of, answer_parts, recorded_action
 from store.formats.appagent.elements import NumberedElement, elements
 from store.formats.draft import Draft, run_id
 from store.formats.fallbacks import FallbackKind
 from store.formats.model_answers import answer_text, whole_answer
 from store.formats.pictures import Pictures
 from store.formats.trees import tree_in
-from store.formats.values import Notes, as_text, decoded, missing
+from store.formats.values import Notes, as_text, decode_utf8, notes_below
 
 NAME = "appagent"
 ROUNDS = 20
@@ -60,14 +60,14 @@ class Screens:
         self.after = after
         self.pictures = Pictures(source)
 
-    def at(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
+    def observation(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
         """Return the observation before a step, and its XML if readable. Errors are stored in `extra`."""
         read = tree_in(self.source, self.trees.get(number), extra)
         tree, xml = (read.tree, read.xml) if read else (None, None)
-        return self.pictures.seen(self.shots.get(number), extra, tree), xml
+        return self.pictures.add_optional(self.shots.get(number), extra, tree), xml
 
     def seen_after(self, number: int, extra: dict[str, Any]) -> Observation:
-        return self.pictures.seen(self.after.get(number), extra)
+        return self.pictures.add_optional(self.after.get(number), extra)
 
 
 def run(
@@ -151,10 +151,10 @@ def _step(
     if value.get("step") != draft.count + 1:
         extra["step"] = value.get("step")
     if line.notes:
-        extra["missing"] = missing(line.notes)
-    before, xml = screens.at(number, extra)
+        extra["missing"] = notes_below(line.notes)
+    before, xml = screens.observation(number, extra)
     response = value.get("response")
-    answer = parts(response)
+    answer = answer_parts(response)
     screen = NumberedScreen(None if xml is None else elements(xml, useless), before.size, grid)
     call = answer.get("Function", answer.get("Action", ""))
     is_object = isinstance(response, dict) and call in response.values()
@@ -212,7 +212,7 @@ def _budget_reason(steps: int, rounds: int | None) -> str:
 def _end(draft: Draft, screens: Screens, last: Action, number: int, used_up: str) -> None:
     extra: dict[str, Any] = {}
     beyond = number + 1 in screens.shots
-    final = screens.at(number + 1, extra)[0] if beyond else None
+    final = screens.observation(number + 1, extra)[0] if beyond else None
     if not beyond and number in screens.after:
         final = screens.seen_after(number, extra)
     _record_lost_screen(draft, screens, extra, number + 1)
@@ -248,7 +248,7 @@ def demonstration(
     id = run_id(NAME, f"{app}/{here.name}", data)
     if is_known(id):
         return KnownRun(id, str(folder))
-    text = decoded(goal).strip()
+    text = decode_utf8(goal).strip()
     name = f"{app}: {text}"[:_MAX_TITLE] if text else escape_surrogates(here.name)
     task = Task(
         id=name, kind="general", title=name, instruction=text, log="none", apps=(app,) if app else (),
@@ -258,16 +258,16 @@ def demonstration(
     path = str(folder / "record.txt")
     draft = Draft(id, task, by, format=NAME, path=path, data=data, images=screens.pictures)
     stopped = False
-    for number, line in enumerate((line for line in decoded(data).splitlines() if line.strip()), 1):
+    for number, line in enumerate((line for line in decode_utf8(data).splitlines() if line.strip()), 1):
         extra: dict[str, Any] = {}
-        before, xml = screens.at(number, extra)
-        action, uid = recorded(line, NumberedScreen(None if xml is None else elements(xml), before.size))
+        before, xml = screens.observation(number, extra)
+        action, uid = recorded_action(line, NumberedScreen(None if xml is None else elements(xml), before.size))
         if uid:
             extra["uid"] = uid
         draft.step(action, before, by=by, extra=extra)
         stopped = action.kind == "status"
     more: dict[str, Any] = {}
-    final = screens.at(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
+    final = screens.observation(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
     _record_lost_screen(draft, screens, more, draft.count + 1)
     if draft.count:
         draft.end("completed" if stopped else "stopped", reason="" if stopped else "no stop", final=final)

@@ -11,8 +11,19 @@ import re
 from typing import Any, NamedTuple
 
 from lab.core.step import Action, ActionKind, Direction, Point
-from store.formats.geometry import Box, box, centre, direction, number, opposite, pixel, point, swept, way_of
-from store.formats.hitlab_fields import OURS, beside, with_ours
+from store.formats.geometry import (
+    Box,
+    as_coordinate,
+    box,
+    centre,
+    direction,
+    main_direction,
+    opposite,
+    pixel,
+    point,
+    swipe_vector,
+)
+from store.formats.hitlab_fields import HITLAB_KEY, missing_fields, with_hitlab_fields
 from store.formats.values import literal, words
 
 _KINDS: dict[str, ActionKind] = {
@@ -59,26 +70,29 @@ _SPELLINGS: dict[ActionKind, str] = {
 class CoordinateFrame(NamedTuple):
     """Screen size that coordinates refer to (`told`, None: the picture's), and the picture's own (None: unknown)."""
 
-    told: Point | None
-    seen: Point | None
+    stated: Point | None
+    observed: Point | None
 
     @property
     def scaled(self) -> bool:
         """Return True if the picture is the stated screen in another size, and not rotated."""
-        if not self.told or not self.seen or self.told == self.seen:
+        if not self.stated or not self.observed or self.stated == self.observed:
             return False
         # Equal ratios of width to height, within 3 percent.
-        return abs(self.told[0] * self.seen[1] - self.told[1] * self.seen[0]) < 0.03 * self.told[0] * self.seen[1]
+        return (
+            abs(self.stated[0] * self.observed[1] - self.stated[1] * self.observed[0])
+            < 0.03 * self.stated[0] * self.observed[1]
+        )
 
     def pixel(self, at: Point) -> Point:
         """Return a stated position as a pixel of the picture."""
-        if not self.scaled or not self.told or not self.seen:
+        if not self.scaled or not self.stated or not self.observed:
             return at
-        there = at[0] * self.seen[0] / self.told[0], at[1] * self.seen[1] / self.told[1]
+        there = at[0] * self.observed[0] / self.stated[0], at[1] * self.observed[1] / self.stated[1]
         return pixel(*there) or at
 
 
-def flat(value: Any) -> str:
+def normalized_word(value: Any) -> str:
     """Return a word in lower case without spaces and signs."""
     return re.sub(r"[^a-z]", "", words(value).lower())
 
@@ -91,10 +105,14 @@ def is_action(value: Any) -> bool:
 def action_of(raw: Any, frame: CoordinateFrame) -> Action:
     """Return a source action as hitlab's. Unknown or missing types become `other`."""
     fields = raw if isinstance(raw, dict) else {"action_type": raw}
-    spelling = next((name for key in _TYPE if (name := flat(fields.get(key)))), "")
+    spelling = next((name for key in _TYPE if (name := normalized_word(fields.get(key)))), "")
     text = next((words(fields[key]) for key in _TEXT if words(fields.get(key))), None)
-    if spelling in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
-        spelling, text = flat(text), None
+    if (
+        spelling in _PRESS | _STATUS
+        and text is not None
+        and (normalized_word(text) in _KINDS or _status(normalized_word(text)))
+    ):
+        spelling, text = normalized_word(text), None
     status, kind = _status(spelling), _KINDS.get(spelling, "other")
     boxes, at = _read_boxes(next((fields[key] for key in _PLACE if fields.get(key) is not None), None), frame)
     way = next((way_name for key in _WAY if (way_name := direction(fields.get(key)))), None)
@@ -110,7 +128,7 @@ def action_of(raw: Any, frame: CoordinateFrame) -> Action:
         space="box" if boxes else "px",
         boxes=boxes,
     )
-    return with_ours(action, fields.get(OURS))
+    return with_hitlab_fields(action, fields.get(HITLAB_KEY))
 
 
 def _status(word: str) -> Any:
@@ -119,7 +137,7 @@ def _status(word: str) -> Any:
 
 def _vector(kind: ActionKind, way: Direction | None, frame: CoordinateFrame) -> Point | None:
     """Return the finger's movement: opposite to the direction of a scroll, along that of a swipe."""
-    return swept(kind, way, frame.seen or frame.told)
+    return swipe_vector(kind, way, frame.observed or frame.stated)
 
 
 def _read_boxes(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], Point | None]:
@@ -142,17 +160,17 @@ def _read_boxes(places: Any, frame: CoordinateFrame) -> tuple[tuple[Box, ...], P
 
 
 def _read_box(value: Any, frame: CoordinateFrame) -> Box | None:
-    shares = [number(side) for side in value]
+    shares = [as_coordinate(side) for side in value]
     # (0, 0, 1, 1) as integers is a box of pixels.
     if any(isinstance(side, float) for side in value) and all(
         share is not None and 0 <= share <= 1 for share in shares
     ):
-        return box(value, frame.seen or frame.told, 1)
+        return box(value, frame.observed or frame.stated, 1)
     corners = box(value)
     return (*frame.pixel(corners[:2]), *frame.pixel(corners[2:])) if corners else None
 
 
-def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
+def written_action(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> dict[str, Any]:
     """Return an action in the format's words, such that reading it gives the same. `boxes` are a touch's targets."""
     fields: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLINGS[action.kind]}
     touches = action.kind in ("click", "double_tap", "long_press")
@@ -165,13 +183,13 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: CoordinateFrame) -> d
         fields["text"] = action.text or "" if action.kind == "input_text" else "\n"
     if action.status == "infeasible" and action.text:
         fields["reason"] = action.text
-    other = beside(action, action_of(fields, frame), ("boxes",) if touches else ())
-    return {**fields, OURS: other} if other else fields
+    other = missing_fields(action, action_of(fields, frame), ("boxes",) if touches else ())
+    return {**fields, HITLAB_KEY: other} if other else fields
 
 
 def _content_direction(action: Action) -> Direction | None:
     """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction
-    finger_way = way_of(action.vector) if action.vector else action.direction
+    finger_way = main_direction(action.vector) if action.vector else action.direction
     return opposite(finger_way) if finger_way else None

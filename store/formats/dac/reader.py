@@ -17,7 +17,7 @@ from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.dac.run import ACTIONS, STEPS, DacEpisode, imported
 from store.formats.demonstrations import ImageFinder
-from store.formats.json_parts import each, is_list
+from store.formats.json_parts import is_list, list_items
 from store.formats.values import Notes, words
 
 NAME = "dac"
@@ -99,7 +99,7 @@ def _list_items(data: bytes, path: str) -> Iterator[_JsonPart | FailedRun] | Non
     if not is_list(data):
         return None
     try:
-        items = each(data, path)
+        items = list_items(data, path)
         first = next(items, None)
     except LabError:
         return None

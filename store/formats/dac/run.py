@@ -18,13 +18,13 @@ from lab.core.step import Action, Point
 from lab.core.task import Actor, Branch, Task
 from lab.core.trace import DeviceInfo
 from store.formats import KnownRun, RunSource
-from store.formats.dac.actions import CoordinateFrame, action_of, flat
-from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
+from store.formats.dac.actions import CoordinateFrame, action_of, normalized_word
+from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.geometry import number
-from store.formats.hitlab_fields import OURS, agent_of, exported_from
+from store.formats.geometry import as_coordinate
+from store.formats.hitlab_fields import HITLAB_KEY, agent_of, exported_run_field
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, missing, names_of, without, words
+from store.formats.values import Notes, names_of, notes_below, remaining_fields, words
 
 NAME = "dac"
 STEPS = ("steps", "step", "trajectory", "annotations", "data", "episode")
@@ -46,7 +46,7 @@ _FLAGS = ("impossible", "flag", "status", "task_status", "label")
 _BRANCHES = ("decision_points", "decisions", "branches", "conditions")
 _ASK = ("ask", "condition", "question", "constraint", "decision", "text")
 _PLACED = (
-    *("episode_id", "id", "width", "height", "device", *_APPS, "category", "reason", "annotator", OURS),
+    *("episode_id", "id", "width", "height", "device", *_APPS, "category", "reason", "annotator", HITLAB_KEY),
     *("structure", "platform", "language", "level"),
 )
 _IOS = re.compile(r"\b(?:ios|iphone|ipad)", re.I)
@@ -62,32 +62,32 @@ class DacEpisode(NamedTuple):
     meta: dict[str, Any]
     steps: list[dict[str, Any]]
     field: str
-    found: RunSource
+    source: RunSource
     notes: Notes
     shots: ImageFinder
     first: int = 0
     """Index of the first step in `field`."""
 
-    def says(self, *keys: str) -> str:
+    def first_text(self, *keys: str) -> str:
         """Return the first of these metadata fields that has words."""
         return next((text for key in keys if (text := words(self.meta.get(key)).strip())), "")
 
     @property
-    def ours(self) -> dict[str, Any]:
+    def hitlab_fields(self) -> dict[str, Any]:
         """Fields that hitlab's own writer added."""
-        fields = self.meta.get(OURS)
+        fields = self.meta.get(HITLAB_KEY)
         return fields if isinstance(fields, dict) else {}
 
 
 def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
     """Return an episode as an imported run, or `KnownRun` if `is_known` returns True for its id."""
-    path = escape_surrogates(str(episode.found.path))
-    name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
+    path = escape_surrogates(str(episode.source.path))
+    name = episode.name or escape_surrogates(episode.source.path.name.partition(".")[0])
     data = episode_bytes([episode.meta, episode.steps])
     id = run_id(NAME, name, data)
     if is_known(id):
         return KnownRun(id, path)
-    pictures = Pictures(episode.found)
+    pictures = Pictures(episode.source)
     draft = Draft(
         id,
         _task(episode, name),
@@ -101,8 +101,8 @@ def imported(episode: DacEpisode, is_known: Callable[[str], bool]) -> Imported |
     actions = [_step(episode, draft, i, pictures) for i in range(len(episode.steps))]
     is_impossible = _is_impossible(episode)
     if is_impossible:
-        draft.verdict("impossible", True, episode.says("reason"))
-    end = ended(actions, None, episode.says("reason") or _end_reason(actions), is_impossible)
+        draft.verdict("impossible", True, episode.first_text("reason"))
+    end = demonstration_end(actions, None, episode.first_text("reason") or _end_reason(actions), is_impossible)
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
@@ -115,18 +115,18 @@ def _end_reason(actions: list[Action]) -> str:
 def _is_impossible(episode: DacEpisode) -> bool:
     """Return True if the annotator flagged the task as impossible."""
     return any(
-        episode.meta.get(key) is True if key == "impossible" else flat(episode.meta.get(key)) == "impossible"
+        episode.meta.get(key) is True if key == "impossible" else normalized_word(episode.meta.get(key)) == "impossible"
         for key in _FLAGS
     )
 
 
 def _agent(episode: DacEpisode) -> Actor:
-    code = episode.says("annotator", "annotator_id")
-    return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
+    code = episode.first_text("annotator", "annotator_id")
+    return agent_of(episode.hitlab_fields.get("agent"), Actor("human", code) if code else ANNOTATOR)
 
 
 def _stated_size(fields: dict[str, Any]) -> Point | None:
-    across, down = number(fields.get("width")), number(fields.get("height"))
+    across, down = as_coordinate(fields.get("width")), as_coordinate(fields.get("height"))
     return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
@@ -143,12 +143,12 @@ def _device(episode: DacEpisode) -> DeviceInfo:
 
 
 def _task(episode: DacEpisode, name: str) -> Task:
-    task = episode.ours.get("task")  # several episodes of one task have ids of their own
+    task = episode.hitlab_fields.get("task")  # several episodes of one task have ids of their own
     return Task(
         id=task if isinstance(task, str) and task else name,
         kind="general",
         log="none",
-        instruction=episode.says(*_GOAL),
+        instruction=episode.first_text(*_GOAL),
         apps=next((apps for key in _APPS if (apps := names_of(episode.meta.get(key)))), ()),
         branches=_branches(episode),
         golden_steps=len(episode.steps) or None,
@@ -158,21 +158,21 @@ def _task(episode: DacEpisode, name: str) -> Task:
 
 def _traits(episode: DacEpisode) -> dict[str, str]:
     """Return the traits by which tables are grouped. `language_by` marks a language guessed from the script."""
-    language, goal = episode.says("language", "lang"), episode.says(*_GOAL)
+    language, goal = episode.first_text("language", "lang"), episode.first_text(*_GOAL)
     script = "zh" if _HAN.search(goal) else "en" if _LATIN.search(goal) else ""
     structures = (_structure(episode.meta.get(key)) for key in _STRUCTURE)
     return {
-        "category": episode.says("category"),
+        "category": episode.first_text("category"),
         "structure": next((structure for structure in structures if structure), ""),
         "platform": _platform(episode),
-        "level": episode.says("level"),
+        "level": episode.first_text("level"),
         "language": language or script,
         "language_by": "script" if script and not language else "",
     }
 
 
 def _structure(structure: Any) -> str:
-    name = flat(structure)
+    name = normalized_word(structure)
     return next((one for one in _STRUCTURES if name == one.lower()), _ALSO_CALLED.get(name, ""))
 
 
@@ -181,7 +181,7 @@ def _platform(episode: DacEpisode) -> str:
     device = episode.meta.get("device")
     device_fields = device if isinstance(device, dict) else {"product": device}
     platform = " ".join(
-        [episode.says("platform", "os", "system"), *(words(device_fields.get(key)) for key in ("platform", "os"))]
+        [episode.first_text("platform", "os", "system"), *(words(device_fields.get(key)) for key in ("platform", "os"))]
     )
     if platform.strip():
         return "ios" if _IOS.search(platform) else platform.strip().lower()
@@ -189,7 +189,7 @@ def _platform(episode: DacEpisode) -> str:
         return "ios"
     return (
         "android"
-        if words(device_fields.get("sdk_version")) or "android" in flat(device_fields.get("release_version"))
+        if words(device_fields.get("sdk_version")) or "android" in normalized_word(device_fields.get("release_version"))
         else ""
     )
 
@@ -201,7 +201,7 @@ def _branches(episode: DacEpisode) -> tuple[Branch, ...]:
 
 def _branch(i: int, row: Any) -> Branch:
     fields = row if isinstance(row, dict) else {"ask": row}
-    depth = number(fields.get("depth", fields.get("level")))
+    depth = as_coordinate(fields.get("depth", fields.get("level")))
     options, right = names_of(fields.get("options", fields.get("branches"))), words(fields.get("right"))
     return Branch(
         id=words(fields.get("id")) or f"b{i}",
@@ -214,16 +214,16 @@ def _branch(i: int, row: Any) -> Branch:
 
 def _step(episode: DacEpisode, draft: Draft, i: int, pictures: Pictures) -> Action:
     step = episode.steps[i]
-    extra = without(step, (*_SHOT, *_INSTRUCTIONS, *ACTIONS, "width", "height"))
-    if changes := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
+    extra = remaining_fields(step, (*_SHOT, *_INSTRUCTIONS, *ACTIONS, "width", "height"))
+    if changes := notes_below(episode.notes, f"{episode.field}[{i + episode.first}]."):
         extra["missing"] = changes
     if i == 0 and (about := _unplaced_fields(episode)):
         extra["episode"] = about
     if i == 0:
-        extra |= exported_from(episode.ours)
+        extra |= exported_run_field(episode.hitlab_fields)
     shot = next((step[key] for key in _SHOT if step.get(key)), None)
     near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
-    observation = pictures.seen(episode.shots.find(shot, extra, near), extra)
+    observation = pictures.add_optional(episode.shots.find(shot, extra, near), extra)
     size = _stated_size(step) or _stated_size(episode.meta)
     frame = CoordinateFrame(size, observation.size)
     action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
@@ -243,14 +243,18 @@ def _raw_actions(step: dict[str, Any]) -> list[Any]:
     if isinstance(actions, list):
         return actions
     if isinstance(actions, str) or (actions is None and "action_type" in step):
-        return [without(step, (*_SHOT, *_INSTRUCTIONS))]
+        return [remaining_fields(step, (*_SHOT, *_INSTRUCTIONS))]
     return [actions]
 
 
 def _unplaced_fields(episode: DacEpisode) -> dict[str, Any]:
     """Return the source's fields about the whole episode that have no other place."""
     goal = next((key for key in _GOAL if words(episode.meta.get(key)).strip()), "")
-    about = without(episode.meta, (*_PLACED, goal))
+    about = remaining_fields(episode.meta, (*_PLACED, goal))
     device = episode.meta.get("device")
-    rest = without(device, ("product", "release_version", "sdk_version", "model")) if isinstance(device, dict) else {}
+    rest = (
+        remaining_fields(device, ("product", "release_version", "sdk_version", "model"))
+        if isinstance(device, dict)
+        else {}
+    )
     return {**about, **({"device": rest} if rest else {})}

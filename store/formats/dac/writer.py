@@ -29,11 +29,11 @@ from lab.core.step import Action, Observation, Point
 from lab.core.trace import Step, Trace, fold
 from lab.core.ui_tree import UiTree
 from store.formats import StoredRun, Writer
-from store.formats.dac.actions import CoordinateFrame, spelled
+from store.formats.dac.actions import CoordinateFrame, written_action
 from store.formats.dac.run import NAME
 from store.formats.geometry import Box
-from store.formats.hitlab_fields import OURS
-from store.formats.new_files import save, saved
+from store.formats.hitlab_fields import HITLAB_KEY
+from store.formats.new_files import new_file, write_new_file
 
 FILE = "episodes.json"
 SHOTS = "data/screenshots"
@@ -49,11 +49,11 @@ _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Write each run's pictures into a folder of its own and all episodes into one file, one run at a time."""
     used_names: set[str] = set()
-    with saved(out / FILE) as file:
+    with new_file(out / FILE) as file:
         file.write(b"[")
         for i, run in enumerate(runs):
             trace = fold(run.events())
-            name, key = named(trace, run.id, used_names)
+            name, key = episode_names(trace, run.id, used_names)
             shots = _write_pictures(run, trace, out, name)
             file.write(
                 (b",\n" if i else b"\n") + msgspec.json.format(encode(_episode(trace, run.id, key, shots)), indent=2)
@@ -62,7 +62,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         file.write(b"\n]\n")
 
 
-def named(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
+def episode_names(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
     """Return a folder name that is still free, and the episode's id: its task's, extended by the run's id if taken."""
     keys = [trace.task.id, f"{trace.task.id[:_LONGEST]}-{id[:8]}"]
     names = [_UNSAFE.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
@@ -72,7 +72,7 @@ def named(trace: Trace, id: str, used_names: set[str]) -> tuple[str, str]:
     return name, key
 
 
-def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
+def demonstration_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
     """Return the steps of a run that belong into a demonstration, and counts of the others by reason."""
     left_out_counts: Counter[str] = Counter()
     steps: list[Step] = []
@@ -100,7 +100,7 @@ def _exclusion_reason(step: Step, slips: tuple[int, ...]) -> str:
 def _write_pictures(run: StoredRun, trace: Trace, out: Path, name: str) -> dict[str, str]:
     """Write the pictures of the steps, and return their paths by sha256."""
     first: dict[str, int] = {}
-    for k, step in enumerate(kept_steps(trace)[0]):
+    for k, step in enumerate(demonstration_steps(trace)[0]):
         if step.before.image is not None:
             first.setdefault(step.before.image, k)
     paths: dict[str, str] = {}
@@ -109,13 +109,13 @@ def _write_pictures(run: StoredRun, trace: Trace, out: Path, name: str) -> dict[
             continue
         below = f"{SHOTS}/{name}/{name}_{first[sha256]}.{_ENDINGS[blob.mime]}"
         make_folder((out / below).parent)
-        save(out / below, blob.data)
+        write_new_file(out / below, blob.data)
         paths[sha256] = f"./{below}"
     return paths
 
 
 def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str, Any]:
-    steps, left_out_counts = kept_steps(trace)
+    steps, left_out_counts = demonstration_steps(trace)
     task, device = trace.task, trace.device
     size = next((step.before.size for step in steps if step.before.size), device.size)
     traits = dict(task.traits)
@@ -143,7 +143,7 @@ def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str
         **({"decision_points": [msgspec.to_builtins(branch) for branch in task.branches]} if task.branches else {}),
         **_flag(steps),
         "steps": [_step(step, size, shots) for step in steps],
-        OURS: ours,
+        HITLAB_KEY: ours,
     }
 
 
@@ -175,7 +175,7 @@ def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, An
             else {}
         ),
         "step_instruction": step.proposed.instruction,
-        "actions": [spelled(action, _target_boxes(action, observation), frame) for action in actions],
+        "actions": [written_action(action, _target_boxes(action, observation), frame) for action in actions],
     }
 
 
@@ -188,7 +188,7 @@ def _target_boxes(action: Action, observation: Observation) -> tuple[Box, ...]:
 
 def _hit_box(tree: UiTree | None, at: Point) -> Box | None:
     """Return the box of the topmost clickable node at a point, else of the topmost that is not most of the screen."""
-    nodes = [node for node in tree.at(*at) if node.bounds.area] if tree is not None else []
+    nodes = [node for node in tree.nodes_at(*at) if node.bounds.area] if tree is not None else []
     most = _MAX_TARGET_SHARE * max((node.bounds.area for node in nodes), default=0)
     reacting = (node for node in nodes if node.clickable or node.long_clickable)
     node = next(reacting, None) or next((node for node in nodes if node.bounds.area <= most), None)

@@ -13,8 +13,8 @@ from lab.core.step import Action, ActionKind, Point
 from store.formats.droidrun.calls import ToolCall
 from store.formats.droidrun.macro import kind_of
 from store.formats.droidrun.screens import box_of
-from store.formats.geometry import Box, centre, moved, number, point, way_of
-from store.formats.values import spelled_out
+from store.formats.geometry import Box, as_coordinate, centre, main_direction, point, vector_between
+from store.formats.values import as_str
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "tap_by_index": "click", "tap_on_index": "click",
@@ -48,16 +48,16 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
     if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
         at = centre(target)
     moves = kind in ("swipe", "drag")
-    vector = moved(at, to) if moves else None
+    vector = vector_between(at, to) if moves else None
     app = next((action.get("package") for action in macro if action.get("package")), None) or args.get("package")
     return Action(
         kind=kind,
         at=at,
         to=to if moves else None,
         text=_text(kind, args, macro),
-        direction=way_of(vector) if vector and kind == "swipe" else None,
+        direction=main_direction(vector) if vector and kind == "swipe" else None,
         vector=vector,
-        app=spelled_out(args.get("text") or app) if kind == "open_app" else None,
+        app=as_str(args.get("text") or app) if kind == "open_app" else None,
         status=("complete" if args.get("success", True) is not False else "infeasible") if kind == "status" else None,
         ms=_duration_ms(touch) if touch else _duration_ms(args),
         raw=call.raw,
@@ -66,7 +66,7 @@ def action_of(call: ToolCall, macro: Sequence[dict[str, Any]], boxes: dict[int, 
     )
 
 
-def done_of(action: dict[str, Any]) -> Action:
+def unmatched_action(action: dict[str, Any]) -> Action:
     """Return a macro's action that belongs to no known call."""
     name = kind_of(action)
     # droidrun performs a long press as a swipe without movement.
@@ -81,7 +81,7 @@ def done_of(action: dict[str, Any]) -> Action:
         text=done_action.text,
         direction=done_action.direction,
         vector=done_action.vector,
-        app=spelled_out(action.get("package")),
+        app=as_str(action.get("package")),
         ms=done_action.ms,
         raw=action,
         space="px",
@@ -120,15 +120,15 @@ def _is_still(action: dict[str, Any]) -> bool:
 def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> str | None:
     if kind == "input_text":
         macro_text = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
-        return spelled_out(args.get("text")) or spelled_out(macro_text)
+        return as_str(args.get("text")) or as_str(macro_text)
     if kind == "status":
-        return spelled_out(args.get("reason", args.get("message")))
-    return spelled_out(args.get("information", args.get("code"))) if kind == "other" else None
+        return as_str(args.get("reason", args.get("message")))
+    return as_str(args.get("information", args.get("code"))) if kind == "other" else None
 
 
 def _duration_ms(value: dict[str, Any]) -> int | None:
-    duration = number(value.get("duration_ms"))
+    duration = as_coordinate(value.get("duration_ms"))
     if duration is None:
-        seconds = number(value.get("duration"))
+        seconds = as_coordinate(value.get("duration"))
         duration = None if seconds is None else seconds * 1000
     return round(duration) if duration is not None and 0 <= duration < 2**53 else None

@@ -50,7 +50,7 @@ class ToolCall(NamedTuple):
 
     name: str
     args: dict[str, Any]
-    done: bool | None = None
+    succeeded: bool | None = None
     summary: str = ""
     line: int = 0
 
@@ -116,7 +116,7 @@ def with_outcomes(code_calls: list[ToolCall], run_calls: list[ToolCall]) -> list
         if queue and queue[0].name == call.name:
             calls.append(queue.pop(0))
         else:
-            calls.append(call._replace(done=False, summary="not run"))
+            calls.append(call._replace(succeeded=False, summary="not run"))
     return calls if not queue else run_calls
 
 

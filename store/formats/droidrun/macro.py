@@ -31,16 +31,18 @@ _MADE_ACTIONS: dict[str, tuple[frozenset[str], ...]] = {
     **dict.fromkeys(("wait", "sleep"), (frozenset({"wait"}),)),
 }
 """Macro actions that each tool call makes."""
-RECORDED = frozenset(kind for kinds in _MADE_ACTIONS.values() for made in kinds for kind in made)
+MACRO_KINDS = frozenset(kind for kinds in _MADE_ACTIONS.values() for made in kinds for kind in made)
 """Every kind of action that a macro records."""
 
 
-def shared(calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]) -> tuple[list[list[int]], dict[int, list[int]]]:
+def assign_macro(
+    calls: Sequence[ToolCall], macro: Sequence[dict[str, Any]]
+) -> tuple[list[list[int]], dict[int, list[int]]]:
     """Return the indices of each call's macro actions, and the others by the call that they follow (-1: none)."""
     units = [
         (i, action_kinds)
         for i, call in enumerate(calls)
-        if call.done is not False
+        if call.succeeded is not False
         for action_kinds in _MADE_ACTIONS.get(call.name, ())
     ]
     pairs = _match(calls, units, macro)

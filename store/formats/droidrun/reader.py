@@ -21,13 +21,13 @@ from lab.core.step import Action, Observation
 from lab.core.task import Actor, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import Draft, run_id
-from store.formats.droidrun.actions import action_of, done_of
+from store.formats.droidrun.actions import action_of, unmatched_action
 from store.formats.droidrun.calls import ToolCall
-from store.formats.droidrun.macro import RECORDED, is_recorded, kind_of, shared
+from store.formats.droidrun.macro import MACRO_KINDS, assign_macro, is_recorded, kind_of
 from store.formats.droidrun.screens import RecordedScreen, state_of
 from store.formats.droidrun.turns import AgentTurn, EventTurns, turns_of
 from store.formats.failures import with_failures
-from store.formats.files import PICTURE, numbered, unread
+from store.formats.files import PICTURE, files_by_number, unreadable_reason
 from store.formats.pictures import Pictures
 from store.formats.values import as_mappings, as_text
 
@@ -88,8 +88,8 @@ def _read_run(run_source: RunSource, is_known: Callable[[str], bool]) -> Importe
         run_source,
         timeline,
         macro,
-        numbered(run_source.path / "screenshots", _NUMBERED),
-        numbered(run_source.path / "ui_states", _NUMBERED),
+        files_by_number(run_source.path / "screenshots", _NUMBERED),
+        files_by_number(run_source.path / "ui_states", _NUMBERED),
         has_macro,
     )
     pictures = Pictures(run_source)
@@ -128,7 +128,7 @@ def _read_macro(source: RunSource) -> tuple[dict[str, Any], str]:
     try:
         value = read_json(source.text(path), str(path)).value
     except LabError as error:
-        return _macro_failure(source, path, unread(path, error))
+        return _macro_failure(source, path, unreadable_reason(path, error))
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list):
         return _macro_failure(source, path, "macro.json field actions: is no list")
     actions = [action for action in value["actions"] if isinstance(action, dict)]
@@ -159,13 +159,13 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
     turns = run.timeline.turns
     idle: list[dict[str, Any]] = []
     actions = run.macro["actions"]
-    places_by_call, leftovers = shared([call for turn in turns for call in turn.calls], actions)
+    places_by_call, leftovers = assign_macro([call for turn in turns for call in turn.calls], actions)
     _add_unmatched_actions(draft, [actions[j] for j in leftovers.get(-1, [])])
     at = 0
     for number, turn in enumerate(turns):
         extra = {**turn.extra, "turn": number}
         state = _read_state(run, turn.screen, extra)
-        before = pictures.seen(run.shots.get(turn.screen), extra, state.tree)
+        before = pictures.add_optional(run.shots.get(turn.screen), extra, state.tree)
         words: dict[str, Any] = {"thought": turn.thought, "raw": turn.raw, "usage": turn.usage}
         words["instruction"] = turn.instruction
         if turn.is_answered and not turn.calls:
@@ -181,7 +181,7 @@ def _steps(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> list[dict[str
                 extra["macro"] = macro_actions
             if call.summary:
                 extra["summary"] = call.summary
-            error = (call.summary or "failed") if call.done is False else None
+            error = (call.summary or "failed") if call.succeeded is False else None
             draft.step(action_of(call, macro_actions, state.boxes), before, error=error, extra=extra, **words)
             extra, words = {"turn": number}, {"instruction": turn.instruction}
             _add_unmatched_actions(draft, [actions[j] for j in leftovers.get(i, [])], before, extra)
@@ -196,8 +196,8 @@ def _mark_failed_calls(turn: AgentTurn, places_by_call: list[list[int]], has_mac
         return turn.calls
     last = max((i for i, macro_places in enumerate(places_by_call) if macro_places), default=-1)
     return [
-        call._replace(done=False, summary=error.sentence(was_run=call.line == error.line))
-        if call.done is None
+        call._replace(succeeded=False, summary=error.sentence(was_run=call.line == error.line))
+        if call.succeeded is None
         and not places_by_call[i]
         and is_recorded(call)
         and (call.line == error.line or (has_macro and not error.line and i > last))
@@ -211,7 +211,7 @@ def _add_unmatched_actions(
 ) -> None:
     """Add steps for the phone's actions that belong to no known call."""
     for action in actions:
-        draft.step(done_of(action), before, extra={**(extra or {}), "macro": [action]})
+        draft.step(unmatched_action(action), before, extra={**(extra or {}), "macro": [action]})
 
 
 def _action_without_call(turn: AgentTurn) -> Action:
@@ -228,7 +228,7 @@ def _read_state(run: _DroidrunRun, screen: int, extra: dict[str, Any]) -> Record
     try:
         return state_of(read_json(run.found.text(path), str(path)).value)
     except LabError as error:
-        extra["ui_state"] = unread(path, error)
+        extra["ui_state"] = unreadable_reason(path, error)
         return RecordedScreen(None, {})
 
 
@@ -242,7 +242,7 @@ def _end(draft: Draft, run: _DroidrunRun, pictures: Pictures) -> None:
     if isinstance(success, bool):
         draft.verdict(CLAIM, success, text, **({"event": end} if end else {}))
     calls = [call for turn in turns for call in turn.calls]
-    is_closed = closing is not None or any(call.name == "complete" and call.done is not False for call in calls)
+    is_closed = closing is not None or any(call.name == "complete" and call.succeeded is not False for call in calls)
     draft.end(_status(success, text, is_closed, draft.count), None, text, final=_final_observation(run, pictures))
 
 
@@ -256,7 +256,7 @@ def _final_observation(run: _DroidrunRun, pictures: Pictures) -> Observation | N
     tree, shot = _read_state(run, max(beyond), extra).tree, run.shots.get(max(beyond))
     if why := extra.get("ui_state"):
         run.found.fallbacks.add("tree", f"screen {max(beyond)} in {run.found.path}", why)
-    observation = pictures.seen_last(shot, tree) if shot else Observation(tree=tree)
+    observation = pictures.add_final(shot, tree) if shot else Observation(tree=tree)
     return observation if observation.image or observation.tree else None
 
 
@@ -295,7 +295,7 @@ def _is_macro(value: Any) -> bool:
     """Return True if a value is a recorded macro: it has a field about itself, and at least one known action."""
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list) or not _MACRO_FIELDS & value.keys():
         return False
-    return any(isinstance(action, dict) and kind_of(action) in RECORDED for action in value["actions"])
+    return any(isinstance(action, dict) and kind_of(action) in MACRO_KINDS for action in value["actions"])
 
 
 def _without_log(folder: Path, names: set[str], root: Path) -> str:

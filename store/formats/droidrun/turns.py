@@ -67,7 +67,7 @@ class AgentTurn:
         outcomes = with_outcomes(self.written, self.run)
         if error is not None and error.line:
             outcomes = [
-                call._replace(done=False, summary=error.sentence(False)) if call.line > error.line else call
+                call._replace(succeeded=False, summary=error.sentence(False)) if call.line > error.line else call
                 for call in outcomes
             ]
         return [*outcomes, *self.scripts]
@@ -199,8 +199,10 @@ def _add_results(turn: AgentTurn, event: dict[str, Any]) -> None:
     outcome = event.get("outcome", event.get("success"))
     if call is None:
         return
-    success = outcome if isinstance(outcome, bool) else call.done
-    turn.run = [call._replace(done=success, summary=call_error(event) or as_text(event.get("summary")) or call.summary)]
+    success = outcome if isinstance(outcome, bool) else call.succeeded
+    turn.run = [
+        call._replace(succeeded=success, summary=call_error(event) or as_text(event.get("summary")) or call.summary)
+    ]
     turn.thought = turn.thought or as_text(event.get("thought"))
 
 
@@ -217,9 +219,9 @@ def _add_script(turn: AgentTurn, event: dict[str, Any], kind: str) -> None:
     elif turn.scripts and kind == "ScripterExecutionResultEvent":
         error = code_error(event.get("output"))
         words = error.error if error else as_text(event.get("output"))
-        turn.scripts[-1] = turn.scripts[-1]._replace(done=error is None, summary=words)
+        turn.scripts[-1] = turn.scripts[-1]._replace(succeeded=error is None, summary=words)
     elif turn.scripts and kind == "ScripterEndEvent" and event.get("success") is False:
-        turn.scripts[-1] = turn.scripts[-1]._replace(done=False, summary=as_text(event.get("message")))
+        turn.scripts[-1] = turn.scripts[-1]._replace(succeeded=False, summary=as_text(event.get("message")))
 
 
 def _stated_goal(event: dict[str, Any]) -> str:

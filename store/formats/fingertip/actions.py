@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from lab.core.codec import read_json
 from lab.core.errors import LabError
 from lab.core.step import Action, ActionKind, Direction, Point
-from store.formats.geometry import centre, direction, number, opposite, point, swept, way_of
-from store.formats.hitlab_fields import beside
+from store.formats.geometry import as_coordinate, centre, direction, main_direction, opposite, point, swipe_vector
+from store.formats.hitlab_fields import missing_fields
 from store.formats.values import literal, numbers, words
 
 _KINDS: dict[str, ActionKind] = {
@@ -54,7 +54,7 @@ class SourceAction(NamedTuple):
 
     image: str
     name: str
-    given: dict[str, Any]
+    parameters: dict[str, Any]
     raw: Any
 
 
@@ -146,20 +146,24 @@ def action_of(source: SourceAction, size: Point | None) -> Action:
     """Return a source action as hitlab's. `size` is the screenshot's, for the length of a scroll."""
     name = _normalized_name(source.name)
     if name in _PRESS:
-        name += _normalized_name(words(source.given.get("key", source.given.get("#0", source.given.get("button")))))
+        name += _normalized_name(
+            words(source.parameters.get("key", source.parameters.get("#0", source.parameters.get("button"))))
+        )
     kind = _KINDS.get(name.replace("presskey", "press").replace("pressbutton", "press"), "other")
-    way = direction(source.given.get("direction"))
-    vector = swept(kind, way, size)
+    way = direction(source.parameters.get("direction"))
+    vector = swipe_vector(kind, way, size)
     text = (
-        source.given.get("text", source.given.get("#0", source.given.get("content"))) if kind == "input_text" else None
+        source.parameters.get("text", source.parameters.get("#0", source.parameters.get("content")))
+        if kind == "input_text"
+        else None
     )
     return Action(
         kind,
-        at=_touched_point(source.given),
+        at=_touched_point(source.parameters),
         text=words(text) if kind == "input_text" else None,
         direction=way,
         vector=vector,
-        app=words(source.given.get("app") or source.given.get("#0")) or None if kind == "open_app" else None,
+        app=words(source.parameters.get("app") or source.parameters.get("#0")) or None if kind == "open_app" else None,
         status="complete" if kind == "status" else None,
         raw=source.raw,
         space="px",
@@ -171,10 +175,10 @@ def _touched_point(parameters: dict[str, Any]) -> Point | None:
     pair = numbers(literal(coordinates))
     if len(pair) == 2:
         return point(pair[0], pair[1])
-    return point(parameters.get("x"), parameters.get("y")) if number(parameters.get("x")) is not None else None
+    return point(parameters.get("x"), parameters.get("y")) if as_coordinate(parameters.get("x")) is not None else None
 
 
-def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:
+def written_call(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:
     """Return an action as a call, and the fields that a call cannot express. `content` is the text under the finger."""
     name = _SPELLINGS[action.kind]
     parts = []
@@ -189,12 +193,12 @@ def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict
     if name == "type":
         parts.append(f"text={action.text or ''!r}" if action.kind == "input_text" else f"text={chr(10)!r}")
     call = f"{name}({', '.join(parts)})"
-    return call, beside(action, action_of(source_action(call), size))
+    return call, missing_fields(action, action_of(source_action(call), size))
 
 
 def _content_direction(action: Action) -> Direction | None:
     """Return the direction in which the content moves."""
     if action.kind == "scroll" and action.direction is not None:
         return action.direction
-    moved = way_of(action.vector) if action.vector else action.direction
+    moved = main_direction(action.vector) if action.vector else action.direction
     return opposite(moved) if moved else None

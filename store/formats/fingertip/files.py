@@ -20,7 +20,7 @@ from store.formats import RunSource
 from store.formats.csv_table import table_of
 from store.formats.fingertip.actions import is_action, source_action
 from store.formats.json_parts import first_value
-from store.formats.values import Notes, decoded, literal, words
+from store.formats.values import Notes, decode_utf8, literal, words
 
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
 """Name of an episode's folder."""
@@ -96,7 +96,7 @@ def _parse_rows(data: bytes, path: str) -> list[Row]:
     try:
         value, notes = read_json(data, path)
     except LabError:
-        text = decoded(data)
+        text = decode_utf8(data)
         literal_value = literal(text)
         return _list_rows(literal_value, []) or [_parse_line(line) for line in text.splitlines() if line.strip()]
     return _list_rows(value, notes)
@@ -137,7 +137,7 @@ def spells_actions(opening: bytes) -> bool:
         return source_action(_list_rows(value, [])[0][0]).image != "" and any(
             is_action(row) for row, _ in _list_rows(value, [])
         )
-    text = decoded(opening)
+    text = decode_utf8(opening)
     if text.lstrip().startswith("["):
         return any(is_action(row) for row, _ in _list_rows(literal(text), []))
     lines = [line for line in text.splitlines()[:_FEW_LINES] if line.strip()]
@@ -154,7 +154,7 @@ def spells_calls(opening: bytes) -> bool:
             (value[key] for key in _LISTS if isinstance(value.get(key), list)), [{k: v} for k, v in value.items()]
         )
     else:
-        rows = [line for line in decoded(opening).splitlines()[:_FEW_LINES] if line.strip()]
+        rows = [line for line in decode_utf8(opening).splitlines()[:_FEW_LINES] if line.strip()]
     return any(is_action(row) and (isinstance(row, str) or source_action(row).image) for row in rows)
 
 
@@ -165,7 +165,7 @@ def episode_fields(files: Files, actions: Path) -> dict[str, Any]:
         if path.suffix.lower() == ".txt":
             if path.stem in _WORDS:
                 data = files.source.side_text(path, most=_MOST) or b""
-                fields.setdefault(path.stem, decoded(data).strip())
+                fields.setdefault(path.stem, decode_utf8(data).strip())
             continue
         try:
             value = read_json(files.source.text(path, most=_MOST), str(path)).value

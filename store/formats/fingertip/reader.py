@@ -19,7 +19,7 @@ from lab.core.run_records import Imported
 from lab.core.step import Action
 from lab.core.task import Actor, Persona, Task
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
-from store.formats.demonstrations import ended
+from store.formats.demonstrations import demonstration_end
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
 from store.formats.fingertip.actions import action_of, source_action
@@ -36,11 +36,11 @@ from store.formats.fingertip.files import (
     spells_actions,
     spells_calls,
 )
-from store.formats.fingertip.trees import spelled_as_dump
-from store.formats.hitlab_fields import OURS, agent_of, exported_from, with_ours
+from store.formats.fingertip.trees import as_uiautomator_dump
+from store.formats.hitlab_fields import HITLAB_KEY, agent_of, exported_run_field, with_hitlab_fields
 from store.formats.pictures import Pictures
 from store.formats.trees import tree_in
-from store.formats.values import missing, names_of, without, words
+from store.formats.values import names_of, notes_below, remaining_fields, words
 
 NAME = "fingertip"
 ACTIONS = "action.jsonl"
@@ -48,7 +48,7 @@ SURVEY = "survey_result.json"
 _INTENT = ("intentDescription", "intent_description", "intent", "instruction", "intention", "task")
 _USER = ("user_id", "userId", "user")
 _CLASS = ("intentClass", "intent_class", "category")
-_PLACED = (*_INTENT, *_USER, *_CLASS, "app", "scenario", OURS)
+_PLACED = (*_INTENT, *_USER, *_CLASS, "app", "scenario", HITLAB_KEY)
 _OTHER_FORMATS = frozenset(
     {"traj.json", "trajectory.json", "macro.json", "log.json", "run.jsonl", "record.txt", "trace.jsonl"}
 )
@@ -85,11 +85,11 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
     )
     actions = []
     for i, (row, (shot, xml)) in enumerate(zip(rows, screens(files, rows), strict=True)):
-        extra: dict[str, Any] = {"episode": about} if i == 0 and (about := without(fields, _PLACED)) else {}
-        extra |= exported_from(_own_fields(fields)) if i == 0 else {}
+        extra: dict[str, Any] = {"episode": about} if i == 0 and (about := remaining_fields(fields, _PLACED)) else {}
+        extra |= exported_run_field(_own_fields(fields)) if i == 0 else {}
         actions.append(_step(draft, files, row, shot, xml, pictures, extra, fields))
     why = actions[-1].text if actions and actions[-1].status == "infeasible" else None
-    end = ended(actions, None, why or "")
+    end = demonstration_end(actions, None, why or "")
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
@@ -100,7 +100,7 @@ def _first_words(fields: dict[str, Any], keys: tuple[str, ...]) -> str:
 
 def _own_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that hitlab's own writer added."""
-    own_fields = fields.get(OURS)
+    own_fields = fields.get(HITLAB_KEY)
     return own_fields if isinstance(own_fields, dict) else {}
 
 
@@ -137,17 +137,17 @@ def _step(
 ) -> Action:  # fmt: skip
     stated_instruction = source_action(row[0])
     if row[1]:
-        extra["missing"] = missing(row[1])
-    if content := words(stated_instruction.given.get("content")):
+        extra["missing"] = notes_below(row[1])
+    if content := words(stated_instruction.parameters.get("content")):
         extra["content"] = content
     if shot is None and stated_instruction.image:
         extra["screenshot"] = f"{stated_instruction.image} is not there"
-    read = tree_in(files.source, xml, extra, spelled_as_dump)
+    read = tree_in(files.source, xml, extra, as_uiautomator_dump)
     tree = read.tree if read else None
-    observation = pictures.seen(shot, extra, tree)
+    observation = pictures.add_optional(shot, extra, tree)
     ours = _own_fields(fields).get("actions")
     action = action_of(stated_instruction, observation.size)
-    action = with_ours(action, ours.get(str(draft.count)) if isinstance(ours, dict) else None)
+    action = with_hitlab_fields(action, ours.get(str(draft.count)) if isinstance(ours, dict) else None)
     own_instructions = _own_fields(fields).get("instructions")
     instruction = words(own_instructions.get(str(draft.count))) if isinstance(own_instructions, dict) else ""
     draft.step(action, msgspec.structs.replace(observation, tree=tree), instruction=instruction, extra=extra)

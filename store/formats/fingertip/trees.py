@@ -8,7 +8,7 @@ _BOUNDS = re.compile(rb'\bbounds="(?:Rect\()?\s*\[?(-?\d+)[,\s]+(-?\d+)\D+?(-?\d
 _NAMES = ((b' content_desc="', b' content-desc="'), (b' view_id="', b' resource-id="'))
 
 
-def spelled_as_dump(data: bytes) -> bytes:
+def as_uiautomator_dump(data: bytes) -> bytes:
     """Return a tree with `content_desc`, `view_id` and bounds as an Android `Rect`, converted to a uiautomator dump."""
     for theirs, ours in _NAMES:
         data = data.replace(theirs, ours)

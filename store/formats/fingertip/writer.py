@@ -30,11 +30,11 @@ from lab.core.made_files import make_folder
 from lab.core.task import Persona
 from lab.core.trace import Step, Trace, fold
 from store.formats import StoredRun, Writer
-from store.formats.dac.writer import kept_steps
-from store.formats.fingertip.actions import spelled
+from store.formats.dac.writer import demonstration_steps
+from store.formats.fingertip.actions import written_call
 from store.formats.fingertip.reader import ACTIONS, NAME, SURVEY
-from store.formats.hitlab_fields import OURS
-from store.formats.new_files import save
+from store.formats.hitlab_fields import HITLAB_KEY
+from store.formats.new_files import write_new_file
 
 PROFILES = "user_profile.csv"
 FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")
@@ -63,7 +63,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
         table = csv.DictWriter(text, FIELDS)
         table.writeheader()
         table.writerows({**facts, "user_id": user} for user, facts in profiles.items())
-        save(out / PROFILES, text.getvalue().encode())
+        write_new_file(out / PROFILES, text.getvalue().encode())
 
 
 def _demonstrator(trace: Trace) -> str:
@@ -113,7 +113,7 @@ class _FolderNames:
 
 
 def _write_run(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
-    steps, left_out_counts = kept_steps(trace)
+    steps, left_out_counts = demonstration_steps(trace)
     endings = _write_pictures(run, steps, folder / "Screenshots")
     lines: list[bytes] = []
     others: dict[str, Any] = {}
@@ -121,15 +121,17 @@ def _write_run(run: StoredRun, trace: Trace, user: str, folder: Path) -> None:
         assert step.action is not None
         content = step.extra.get("content")
         under = content if isinstance(content, str) else _touched_label(step)
-        call, other = spelled(step.action, under, step.before.size)
+        call, other = written_call(step.action, under, step.before.size)
         lines.append(encode({f"screenshot_{i + 1:04}.{endings.get(i, 'jpg')}": call}) + b"\n")
         if other:
             others[str(i)] = other
     for i, step in enumerate(steps):
         if step.before.tree is not None:
-            save(folder / "Screenshots" / f"tree_{i + 1:04}.xml", step.before.tree.to_xml().encode("utf-8", "replace"))
-    save(folder / ACTIONS, b"".join(lines))
-    save(
+            write_new_file(
+                folder / "Screenshots" / f"tree_{i + 1:04}.xml", step.before.tree.to_xml().encode("utf-8", "replace")
+            )
+    write_new_file(folder / ACTIONS, b"".join(lines))
+    write_new_file(
         folder / SURVEY,
         msgspec.json.format(encode(_survey(run, trace, user, folder, steps, others, left_out_counts)), indent=2),
     )
@@ -145,7 +147,7 @@ def _write_pictures(run: StoredRun, steps: list[Step], folder: Path) -> dict[int
     for sha256, blob in run.blobs() if places else ():
         for i in places.get(sha256, ()) if blob.mime in _ENDINGS else ():
             endings[i] = _ENDINGS[blob.mime]
-            save(folder / f"screenshot_{i + 1:04}.{endings[i]}", blob.data)
+            write_new_file(folder / f"screenshot_{i + 1:04}.{endings[i]}", blob.data)
     return endings
 
 
@@ -154,7 +156,7 @@ def _touched_label(step: Step) -> str:
     tree, action = step.before.tree, step.action
     if tree is None or action is None or action.at is None:
         return ""
-    return next((node.label for node in tree.at(*action.at) if node.label.strip()), "")
+    return next((node.label for node in tree.nodes_at(*action.at) if node.label.strip()), "")
 
 
 def _survey(
@@ -185,7 +187,7 @@ def _survey(
         "app": list(apps) if len(apps) > 1 else "".join(apps),
         "intentDescription": task.instruction,
         **({"intentClass": task.traits["category"]} if task.traits.get("category") else {}),
-        OURS: {key: value for key, value in ours.items() if value},
+        HITLAB_KEY: {key: value for key, value in ours.items() if value},
     }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from lab.core.step import Action, Point
-from store.formats.geometry import direction, moved, number, point, swept
-from store.formats.values import as_mapping, spelled_out
+from store.formats.geometry import as_coordinate, direction, point, swipe_vector, vector_between
+from store.formats.values import as_mapping, as_str
 
 _SPLIT = "computer_"
 _ENTER = frozenset({"return", "enter", "kp_enter"})
@@ -50,7 +50,7 @@ def _computer(name: str, fields: dict[str, Any], raw: Any, mouse: Mouse, size: P
     if name == "left_click_drag":
         start = _point(fields.get("start_coordinate")) or mouse.at
         mouse.at = at or mouse.at
-        vector = moved(start, at)
+        vector = vector_between(start, at)
         return Action("drag", at=start, to=at, vector=vector, raw=raw, space="px")
     if at is not None:
         mouse.at = at
@@ -64,7 +64,7 @@ def _computer(name: str, fields: dict[str, Any], raw: Any, mouse: Mouse, size: P
         return Action("wait", ms=_milliseconds(fields.get("duration", fields.get("time"))), raw=raw, space="px")
     if name == "scroll":
         way = direction(fields.get("scroll_direction", fields.get("direction")))
-        vector = swept("scroll", way, size)
+        vector = swipe_vector("scroll", way, size)
         return Action("scroll", at=mouse.at, direction=way, vector=vector, raw=raw, space="px")
     if name in ("key", "hold_key"):
         return Action(
@@ -80,11 +80,11 @@ def _point(value: Any) -> Point | None:
 
 
 def _milliseconds(seconds: Any) -> int | None:
-    amount = number(seconds)
+    amount = as_coordinate(seconds)
     return round(amount * 1000) if amount is not None and 0 <= amount < _MOST_SECONDS else None
 
 
 def _text(value: Any) -> str | None:
     if isinstance(value, list):
         return "+".join(str(key) for key in value)
-    return spelled_out(value)
+    return as_str(value)

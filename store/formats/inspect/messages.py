@@ -58,7 +58,7 @@ class Attachments:
 def _decode_data_url(url: str) -> bytes:
     match = _DATA.match(url)
     if not match:
-        raise LabError("picture", f"is not kept in the log ({lean(url)})")
+        raise LabError("picture", f"is not kept in the log ({without_picture_bytes(url)})")
     # Base64 has four characters for three bytes.
     if len(url) > PICTURE_BYTES * 4 // 3:
         raise LabError("picture", f"is more than the {PICTURE_BYTES:,} bytes that are read")
@@ -68,14 +68,14 @@ def _decode_data_url(url: str) -> bytes:
         raise LabError("picture", f"is damaged ({error})") from error
 
 
-def lean(value: Any) -> Any:
+def without_picture_bytes(value: Any) -> Any:
     """Return a value without the bytes of pictures. Each is replaced by its type and length."""
     if isinstance(value, str):
         match = _DATA.match(value) if len(value) > _LONG else None
         return f"{match[0]} {len(value) - match.end()} characters" if match else value
     if isinstance(value, dict):
-        return {key: lean(item) for key, item in value.items()}
-    return [lean(item) for item in value] if isinstance(value, list) else value
+        return {key: without_picture_bytes(item) for key, item in value.items()}
+    return [without_picture_bytes(item) for item in value] if isinstance(value, list) else value
 
 
 def message_text(message: dict[str, Any], attachments: Attachments) -> tuple[str, str]:
@@ -97,7 +97,7 @@ def _reasoning(message: dict[str, Any], attachments: Attachments) -> str:
     return attachments.text(message.get("reasoning"))
 
 
-def shown(message: dict[str, Any], attachments: Attachments, extra: dict[str, Any]) -> Observation | None:
+def last_picture(message: dict[str, Any], attachments: Attachments, extra: dict[str, Any]) -> Observation | None:
     """Return the last picture in a message, or None if there is none."""
     content = message.get("content")
     parts = content if isinstance(content, list) else []

@@ -17,7 +17,7 @@ from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
 from store.formats.inspect.archive import Entries
 from store.formats.inspect.run import NAME, imported
-from store.formats.json_parts import pieces
+from store.formats.json_parts import split_object
 from store.formats.pictures import Pictures
 
 _HEADERS = ("header.json", "_journal/start.json", "start.json")
@@ -33,7 +33,7 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     if path.suffix == ".eval":
         yield from _read_zip(source, is_known)
         return
-    log = pieces(source.text(path), "samples", str(path))
+    log = split_object(source.text(path), "samples", str(path))
     for i, sample in enumerate(log.items):
         yield _read_sample(sample, log.rest, source, f"{path}#{i}", is_known)
 

@@ -19,22 +19,22 @@ from lab.core.step import Action, Observation, Usage, total_usage
 from lab.core.task import LONGEST_NAME, Actor, Task
 from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
-from store.formats.geometry import number
+from store.formats.geometry import as_coordinate
 from store.formats.inspect.actions import Mouse, actions_of
 from store.formats.inspect.messages import (
     Attachments,
     calls,
     events_of,
-    lean,
+    last_picture,
     message_text,
     messages_of,
     output_of,
-    shown,
     usage_of,
+    without_picture_bytes,
 )
 from store.formats.pictures import Pictures
 from store.formats.times import utc
-from store.formats.values import Notes, as_mapping, as_text, missing
+from store.formats.values import Notes, as_mapping, as_text, notes_below
 
 NAME = "inspect"
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -126,8 +126,8 @@ class _SampleSteps:
                 self._add_message(message, tool_calls, self.timed.get(i, {}))
             elif message.get("role") != "tool" or str(message.get("tool_call_id")) not in call_ids:
                 extra: dict[str, Any] = {}
-                self.seen = shown(message, self.attachments, extra) or self.seen
-                self.aside.append(lean({**message, **extra}))
+                self.seen = last_picture(message, self.attachments, extra) or self.seen
+                self.aside.append(without_picture_bytes({**message, **extra}))
         if self.aside:
             self.draft.verdict("after", messages=self.aside)
         return self.seen
@@ -136,7 +136,7 @@ class _SampleSteps:
         text, thought = message_text(message, self.attachments)
         usage = usage_of(as_mapping(event.get("output")).get("usage"), as_mapping(event.get("output")).get("time"))
         extra: dict[str, Any] = {
-            key: lean(value)
+            key: without_picture_bytes(value)
             for key, value in message.items()
             if key not in ("role", "content", "tool_calls", "reasoning") and value is not None
         }
@@ -145,7 +145,8 @@ class _SampleSteps:
         at = utc(event.get("timestamp"))
         if not tool_calls:
             self.draft.step(
-                Action("answer", text=text, raw=lean(message.get("content"))), self.seen, thought=thought,
+                Action("answer", text=text, raw=without_picture_bytes(message.get("content"))), self.seen,
+                thought=thought,
                 raw=text, usage=usage, extra=extra, at=at,
             )  # fmt: skip
             return
@@ -159,16 +160,18 @@ class _SampleSteps:
     ) -> None:
         function = as_text(call.get("function"))
         arguments = _resolve(call.get("arguments"), self.attachments)
-        raw = {"function": call.get("function"), "arguments": lean(arguments)}
-        extra |= {key: lean(value) for key, value in call.items() if key not in raw and value is not None}
+        raw = {"function": call.get("function"), "arguments": without_picture_bytes(arguments)}
+        extra |= {
+            key: without_picture_bytes(value) for key, value in call.items() if key not in raw and value is not None
+        }
         size = self.seen.size if self.seen else None
         actions = list(actions_of(function, arguments, raw, self.mouse, size))
         result = self.results.get(str(call.get("id")))
         after, error = None, None
         if result is not None:
-            after = shown(result, self.attachments, extra)
+            after = last_picture(result, self.attachments, extra)
             error = as_text(as_mapping(result.get("error")).get("message")) or None
-            extra["tool_result"] = lean({key: value for key, value in result.items() if key != "role"})
+            extra["tool_result"] = without_picture_bytes({key: value for key, value in result.items() if key != "role"})
         for n, action in enumerate(actions):
             last = n == len(actions) - 1
             self.draft.step(
@@ -251,12 +254,14 @@ def _add_verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: di
         score = as_mapping(score_value)
         rest = {key: value for key, value in score.items() if key not in ("value", "explanation") and value is not None}
         draft.verdict(str(name), score.get("value"), as_text(score.get("explanation")), **rest)
-    rest = {key: lean(value) for key, value in sample.items() if key not in _PLACED and value is not None}
+    rest = {
+        key: without_picture_bytes(value) for key, value in sample.items() if key not in _PLACED and value is not None
+    }
     spec = as_mapping(header.get("eval"))
     rest["eval"] = {key: spec[key] for key in _HEADED if spec.get(key) is not None}
     rest |= {key: header[key] for key in ("version", "status", "plan") if header.get(key) is not None}
     if notes:
-        rest["missing"] = missing(notes)
+        rest["missing"] = notes_below(notes)
     draft.verdict("source", **rest)
     return next((_score_value(as_mapping(score_value).get("value")) for score_value in scores.values()), None)
 
@@ -269,7 +274,7 @@ def _score_value(value: Any) -> float | None:
         return _LETTERS[value]
     if isinstance(value, str) and value.lower() in _WORDS:
         return _WORDS[value.lower()]
-    amount = number(value)
+    amount = as_coordinate(value)
     return amount if amount is not None and 0 <= amount <= 1 else None
 
 

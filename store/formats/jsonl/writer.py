@@ -11,7 +11,7 @@ from lab.core.errors import LabError
 from lab.core.made_files import make_folder
 from store.formats import StoredRun, Writer
 from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, EndLine, HeaderLine
-from store.formats.new_files import save, saved
+from store.formats.new_files import new_file, write_new_file
 
 
 class _Lines:
@@ -41,7 +41,7 @@ def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -
 
 
 def _write_run(run: StoredRun, folder: Path) -> None:
-    with saved(folder / FILE) as file:
+    with new_file(folder / FILE) as file:
         lines = _Lines(file)
         lines.put(run=HeaderLine(FORMAT, VERSION, run.id, run.reviewed))
         for event in run.events():
@@ -64,7 +64,7 @@ def _write_blobs(run: StoredRun, folder: Path, lines: _Lines) -> None:
         if blob.mime not in ENDINGS:
             raise LabError(f"run {run.id}", f"holds bytes of a kind that this format has no name for ({blob.mime}).")
         make_folder(folder)
-        save(folder / f"{sha256}.{ENDINGS[blob.mime]}", blob.data)
+        write_new_file(folder / f"{sha256}.{ENDINGS[blob.mime]}", blob.data)
         lines.put(blob=BlobLine(sha256, blob.mime, len(blob.data)))
 
 

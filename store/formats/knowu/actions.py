@@ -6,8 +6,8 @@ import re
 from typing import Any, Literal
 
 from lab.core.step import Action, ActionKind, Direction, Point
-from store.formats.geometry import moved, point
-from store.formats.values import spelled_out
+from store.formats.geometry import point, vector_between
+from store.formats.values import as_str
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click",
@@ -59,10 +59,10 @@ def action_of(raw: Any, width: int = WIDTH) -> Action:
         kind=kind,
         at=start or _point(raw, "x", "y"),
         to=end,
-        text=spelled_out(raw.get("text")) if name != "mcp" else spelled_out(raw.get("action_name")),
+        text=as_str(raw.get("text")) if name != "mcp" else as_str(raw.get("action_name")),
         direction=direction,
-        vector=moved(start, end) or _finger_vector(kind, direction, width),
-        app=spelled_out(raw.get("app_name")),
+        vector=vector_between(start, end) or _finger_vector(kind, direction, width),
+        app=as_str(raw.get("app_name")),
         status=_status(name, raw.get("goal_status")),
         raw=raw,
         space="px",

@@ -24,7 +24,7 @@ _ATTEMPT = re.compile(r"attempt_(\d{1,6})")
 _FILES = ("evaluation_summary", "final_decision", "irr_analysis", "badcase_analysis")
 
 
-def placed(folder: Path) -> tuple[str, Path, int]:
+def task_root_attempt(folder: Path) -> tuple[str, Path, int]:
     """Return the task's name, the log root and the attempt of a run's folder. `folder` must be resolved."""
     numbered = _ATTEMPT.fullmatch(folder.name)
     if not numbered or not folder.parent.name:
@@ -33,7 +33,7 @@ def placed(folder: Path) -> tuple[str, Path, int]:
     return folder.parent.name, above.parent if above.name == ATTEMPTS else above, int(numbered[1])
 
 
-def judged(source: RunSource, log_root: Path, task: str, attempt: int) -> list[Verdict]:
+def judge_verdicts(source: RunSource, log_root: Path, task: str, attempt: int) -> list[Verdict]:
     """Return the judges' verdicts on an attempt. An unreadable file becomes the verdict's reason."""
     if not log_root.is_relative_to(source.root.resolve()) or "/" in task or task in ("", ".", ".."):
         return []

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from store.formats import RunSource
-from store.formats.values import decoded
+from store.formats.values import decode_utf8
 
 _MOST = 256 * 1024**2
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \| \w+\s*\| [^|\n]* \| container: [^|\n]* \| (.*)", re.S)
@@ -36,7 +36,7 @@ def read_logs(source: RunSource) -> ThreadLog:
     for path in sorted(source.path.glob("thread_*.log")):
         data = source.side_text(path, most=_MOST)
         if data is not None:
-            entries.append(list(_entries(decoded(data, str(path)))))
+            entries.append(list(_entries(decode_utf8(data, str(path)))))
     log = ThreadLog({}, {})
     step = 0
     for time, message in (entry for thread_entries in sorted(filter(None, entries)) for entry in thread_entries):

@@ -19,12 +19,12 @@ from lab.core.run_records import Imported, Verdict
 from lab.core.step import Point
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
-from store.formats.files import PICTURE, numbered
+from store.formats.files import PICTURE, files_by_number
 from store.formats.geometry import point
-from store.formats.knowu.judged import judged, placed
+from store.formats.knowu.judged import judge_verdicts, task_root_attempt
 from store.formats.knowu.log import read_logs
 from store.formats.knowu.run import NAME, KnowuEpisode, imported, usual_shape
-from store.formats.values import as_count, as_mappings, decoded
+from store.formats.values import as_count, as_mappings, decode_utf8
 
 _THREAD = re.compile(r"thread_\d+\.log")
 _ATTEMPT_FOLDER = re.compile(r"attempt_\d+")
@@ -56,7 +56,7 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
     value, notes = read_json(data, str(path))
     run_fields, field = _find_episode(value, str(path))
     result = source.side_text(folder / "result.txt")
-    task, log_root, attempt = placed(folder.resolve())
+    task, log_root, attempt = task_root_attempt(folder.resolve())
     name = escape_surrogates(_BACKUP.sub("", task))
     return KnowuEpisode(
         name=name,
@@ -68,14 +68,14 @@ def _folder_episode(source: RunSource) -> KnowuEpisode:
         notes=notes,
         tokens=run_fields["token_usage"] if run_fields.get("token_usage") is not None else value.get("token_usage"),
         tools=run_fields.get("tools"),
-        result=decoded(result) if result else None,
-        shots=numbered(folder / "screenshots", _SHOT),
+        result=decode_utf8(result) if result else None,
+        shots=files_by_number(folder / "screenshots", _SHOT),
         source=source,
         log=read_logs(source),
         shape=_without_steps(value, run_fields),
         attempt=attempt,
         log_root=log_root,
-        verdicts=judged(source, log_root, task, attempt),
+        verdicts=judge_verdicts(source, log_root, task, attempt),
     )
 
 

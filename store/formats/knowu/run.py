@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.core.run_records import Imported, Verdict, imported_id, numbered
+from lab.core.run_records import Imported, Verdict, imported_id, number_events
 from lab.core.step import Observation, Point, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
@@ -28,7 +28,7 @@ from store.formats.knowu.judged import reported_agent
 from store.formats.knowu.log import ThreadLog
 from store.formats.model_answers import answer_text
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, missing
+from store.formats.values import Notes, notes_below
 
 NAME = "knowu"
 BUDGET = 50
@@ -38,14 +38,14 @@ _USER = Actor("model", "user-simulator")
 KEYS = ("task_goal", "step", "prediction", "action", "ask_user_response", "tool_call")
 """Fields of a step, in the order in which the logger writes them."""
 
-ADDED = frozenset({"field_order", "log_time", "missing", "screenshot", "tools", "token_usage"})
+EXTRA_KEYS = frozenset({"field_order", "log_time", "missing", "screenshot", "tools", "token_usage"})
 """Keys in `extra` besides a step's own fields.
 
 `field_order` lists the step's fields if they differ from the usual ones in order. `tools` (in the first step) and
 `token_usage` (in the last) are the run's.
 """
 
-SHAPE = "source"
+SHAPE_VERDICT = "source"
 """Name of the verdict that stores an unusual structure of `traj.json`, without its steps."""
 _RESULT = re.compile(r"\s*+score:\s*+([^\n]*+)\n?(?:\s*+reason:\s?(.*))?", re.S)
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
@@ -107,7 +107,9 @@ class KnowuEpisode(NamedTuple):
 
     def pictures(self) -> tuple[str | None, ...]:
         """Return the sha256 of each step's picture, or None for missing or truncated ones."""
-        return Pictures(self.source).whole(self.shots.get(_step_number(step, i)) for i, step in enumerate(self.steps))
+        return Pictures(self.source).complete_hashes(
+            self.shots.get(_step_number(step, i)) for i, step in enumerate(self.steps)
+        )
 
 
 def imported(episode: KnowuEpisode, is_known: Callable[[str], bool]) -> Imported | KnownRun:
@@ -126,10 +128,10 @@ def _imported(episode: KnowuEpisode, id: str) -> Imported:
     score, verdict = _result_verdict(episode.result)
     verdicts = [verdict] if verdict else []
     if json.dumps(episode.shape) != json.dumps(usual_shape(episode.tools, episode.tokens if episode.steps else None)):
-        verdicts.append(Verdict(SHAPE, extra={"traj.json": episode.shape}))
+        verdicts.append(Verdict(SHAPE_VERDICT, extra={"traj.json": episode.shape}))
     verdicts.extend(episode.verdicts)
     started = _started_event(episode, id, events)
-    return Imported(numbered([started, *events, _ended_event(episode, score, verdict)]), images, verdicts)
+    return Imported(number_events([started, *events, _ended_event(episode, score, verdict)]), images, verdicts)
 
 
 def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
@@ -218,7 +220,7 @@ def _extra(episode: KnowuEpisode, i: int, number: int) -> dict[str, Any]:
     if _asked_before(episode, i) is not isinstance(step.get("ask_user_response"), str):
         # Marks a reply that only the log has, so that the writer can reproduce this step unchanged.
         extra["ask_user_response"] = step.get("ask_user_response")
-    if not usual and list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
+    if not usual and list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in EXTRA_KEYS)]:
         extra["field_order"] = list(step)
     if i == 0 and episode.tools is not None and "tools" not in step:
         extra["tools"] = episode.tools
@@ -226,7 +228,7 @@ def _extra(episode: KnowuEpisode, i: int, number: int) -> dict[str, Any]:
         extra["token_usage"] = episode.tokens
     if number in episode.log.times:
         extra["log_time"] = episode.log.times[number]
-    if changes := missing(episode.notes, f"{episode.field}[{i}]."):
+    if changes := notes_below(episode.notes, f"{episode.field}[{i}]."):
         extra["missing"] = changes
     return extra
 
@@ -243,7 +245,7 @@ def _asked_before(episode: KnowuEpisode, i: int) -> bool:
 
 
 def _observation(episode: KnowuEpisode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
-    observation = images.seen(episode.shots.get(number), extra)
+    observation = images.add_optional(episode.shots.get(number), extra)
     return observation if observation.image else Observation(size=episode.size)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from lab.core.step import Action, Reply, Usage
 from lab.core.trace import Ended, Step
-from store.formats.geometry import opposite, way_of
-from store.formats.knowu.run import ADDED, KEYS
+from store.formats.geometry import main_direction, opposite
+from store.formats.knowu.run import EXTRA_KEYS, KEYS
 
 _PLAIN_KINDS = ("navigate_home", "navigate_back", "keyboard_enter", "wait")
 _POINTED = ("click", "double_tap", "long_press")
@@ -37,7 +37,7 @@ def _own_step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
         "ask_user_response": reply.text if reply else None,
         "tool_call": None,
     }
-    keys = extra.get("field_order") or [*KEYS, *(key for key in extra if key not in KEYS and key not in ADDED)]
+    keys = extra.get("field_order") or [*KEYS, *(key for key in extra if key not in KEYS and key not in EXTRA_KEYS)]
     return {key: extra[key] if key in extra else usual.get(key) for key in keys}
 
 
@@ -76,7 +76,7 @@ def written_action(action: Action) -> dict[str, Any]:
     if kind in ("drag", "swipe") and action.at and action.to:
         (x, y), (to_x, to_y) = action.at, action.to
         return {"action_type": "drag", "start_x": x, "start_y": y, "end_x": to_x, "end_y": to_y}
-    way = action.direction or (way_of(action.vector) if action.vector else None)
+    way = action.direction or (main_direction(action.vector) if action.vector else None)
     if kind in ("scroll", "swipe") and way:
         if kind == "scroll" and action.direction is None:
             way = opposite(way)

@@ -21,9 +21,9 @@ from lab.core.made_files import make_folder
 from lab.core.run_records import Verdict
 from lab.core.trace import AnyEvent, Ended, Started, Step
 from store.formats import StoredRun, Writer
-from store.formats.knowu.run import NAME, SHAPE, result_text, usual_shape
+from store.formats.knowu.run import NAME, SHAPE_VERDICT, result_text, usual_shape
 from store.formats.knowu.steps import steps_of, tagged_text, tokens_of
-from store.formats.new_files import save
+from store.formats.new_files import write_new_file
 
 _LONGEST = 80
 _UNSAFE = re.compile(r"[^\w .+=,()-]")
@@ -87,13 +87,13 @@ def _write_run(run: StoredRun, first: Started, events: Sequence[AnyEvent], folde
     own = first.source is not None and first.source.format == NAME
     verdicts = run.verdicts if own else []
     traj = _traj(first, steps, ended, verdicts, own=own)
-    save(folder / "traj.json", _encode_json(traj))
+    write_new_file(folder / "traj.json", _encode_json(traj))
     result = _result_text(ended, verdicts, own=own)
     if result is not None:
-        save(folder / "result.txt", _encode_text(result))
+        write_new_file(folder / "result.txt", _encode_text(result))
     log = _log_text(steps)
     if log:
-        save(folder / "thread_0.log", _encode_text(log))
+        write_new_file(folder / "thread_0.log", _encode_text(log))
     _write_screens(run, steps, folder)
 
 
@@ -101,7 +101,7 @@ def _traj(
     first: Started, steps: Sequence[Step], ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool
 ) -> dict[str, Any]:
     tools = steps[0].extra.get("tools") if own and steps else None
-    source_shape = next((verdict.extra["traj.json"] for verdict in verdicts if verdict.name == SHAPE), None)
+    source_shape = next((verdict.extra["traj.json"] for verdict in verdicts if verdict.name == SHAPE_VERDICT), None)
     value: dict[str, Any] = (
         usual_shape(tools, tokens_of(steps, ended, own=own)) if source_shape is None else source_shape
     )
@@ -174,7 +174,7 @@ def _write_screens(run: StoredRun, steps: Sequence[Step], folder: Path) -> None:
     make_folder(screens, there=False)
     for sha256, blob in run.blobs():
         for name in names.get(sha256, ()):
-            save(screens / name, blob.data)
+            write_new_file(screens / name, blob.data)
 
 
 WRITER = Writer(NAME, "KnowU-Bench and MobileWorld", write)

@@ -20,14 +20,14 @@ from typing import Any
 import msgspec
 
 from lab.core.codec import encode
-from lab.core.instruction_wording import suggest
+from lab.core.instruction_wording import suggest_instruction
 from lab.core.made_files import make_folder
 from lab.core.step import Observation
 from lab.core.trace import Asked, Ended, Started, Step
 from lab.core.typed_text import clean
 from lab.core.ui_tree import UiTree
 from store.formats import StoredRun, Writer
-from store.formats.new_files import save, saved
+from store.formats.new_files import new_file, write_new_file
 
 PREFIX = "/data/local-files/?d="
 """Prefix by which Label Studio refers to a file in its local files' document root."""
@@ -92,11 +92,11 @@ step's, counted from 1. A grey page stands for a step of which there is no pictu
 def write(runs: Iterable[StoredRun], out: Path, on_run: Callable[[str], None]) -> None:
     """Write every run into `tasks.json`, one at a time, and each of its screens once."""
     make_folder(out / IMAGES, there=False)
-    save(out / "config.xml", CONFIG.encode())
-    save(out / "README.txt", README.encode())
-    save(out / IMAGES / NONE, _grey_png(*_GREY))
+    write_new_file(out / "config.xml", CONFIG.encode())
+    write_new_file(out / "README.txt", README.encode())
+    write_new_file(out / IMAGES / NONE, _grey_png(*_GREY))
     image_names: dict[str, str] = {}
-    with saved(out / "tasks.json") as file:
+    with new_file(out / "tasks.json") as file:
         file.write(b"[")
         for i, run in enumerate(runs):
             _write_images(run, out / IMAGES, image_names)
@@ -110,7 +110,7 @@ def _write_images(run: StoredRun, folder: Path, image_names: dict[str, str]) -> 
     for sha256, blob in run.blobs():
         if blob.mime in _ENDINGS and sha256 not in image_names:
             image_names[sha256] = f"{sha256}.{_ENDINGS[blob.mime]}"
-            save(folder / image_names[sha256], blob.data)
+            write_new_file(folder / image_names[sha256], blob.data)
 
 
 def _task(run: StoredRun, image_names: dict[str, str]) -> dict[str, Any]:
@@ -154,7 +154,11 @@ def _dialogue_turns(step: Step) -> Iterator[dict[str, str]]:
             decision = f"[{step.reply.decision}] " if step.reply.decision else ""
             yield {"author": f"{number} user", "text": decision + clean(step.reply.text)}
         return
-    suggestion = "Nothing: it was not let through" if action is None else suggest(action, step.before.tree or UiTree())
+    suggestion = (
+        "Nothing: it was not let through"
+        if action is None
+        else suggest_instruction(action, step.before.tree or UiTree())
+    )
     if action is not None and not suggestion:
         suggestion = f"{action.kind} {clean(action.text or '')}".strip()
     where = f" at {action.at[0]}, {action.at[1]}" if action is not None and action.at else ""

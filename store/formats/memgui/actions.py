@@ -14,8 +14,8 @@ from typing import Any, Literal
 from lab.core.codec import read_json
 from lab.core.errors import LabError
 from lab.core.step import Action, ActionKind, Direction, Point
-from store.formats.geometry import direction, moved, number, point, swept, way_of
-from store.formats.values import spelled_out
+from store.formats.geometry import as_coordinate, direction, main_direction, point, swipe_vector, vector_between
+from store.formats.values import as_str
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "touch": "click", "left_click": "click", "dual_point": "click",
@@ -54,17 +54,17 @@ Status = Literal["complete", "infeasible"]
 def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Action:
     """Return a step's action as hitlab's. `size` is its screen's, `space` the run's (see `space_of`)."""
     name, detail = _performed_action(step.get("action"))
-    raw = written(step.get("raw_action"))
-    name = name or spelled_out(raw.get("action_type") or raw.get("action")) or ""
+    raw = raw_action_fields(step.get("raw_action"))
+    name = name or as_str(raw.get("action_type") or raw.get("action")) or ""
     plain = _plain_name(name)
     base, _, way = plain.rpartition("_")
     kind = _KINDS.get(base if base in _DIRECTED and direction(way) else plain, "other")
     start, end = _end_points(raw, detail, size, space)
-    vector = moved(start, end)
+    vector = vector_between(start, end)
     heading = direction(raw.get("direction")) or _named_direction(detail) or direction(way)
     if kind == "swipe" and vector:
-        heading = way_of(vector)  # a swipe's own word names the content where it goes left or right
-    vector = vector or swept(kind, heading, size)
+        heading = main_direction(vector)  # a swipe's own word names the content where it goes left or right
+    vector = vector or swipe_vector(kind, heading, size)
     return Action(
         kind=kind,
         at=start,
@@ -83,7 +83,7 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
     """Return the space of a run's raw coordinates: `0-1`, `px` or `0-1000`, or None if it cannot be determined."""
     written_px: list[tuple[float, float]] = []
     for step in steps:
-        first = next(iter(_written_points(written(step.get("raw_action")))), None)
+        first = next(iter(_written_points(raw_action_fields(step.get("raw_action")))), None)
         if first is None:
             continue
         _, detail = _performed_action(step.get("action"))
@@ -99,7 +99,7 @@ def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
     return "0-1000" if all(0 <= value <= 1000 for value, _ in written_px) else None
 
 
-def written(raw: Any) -> dict[str, Any]:
+def raw_action_fields(raw: Any) -> dict[str, Any]:
     """Return the model's own action as a mapping, given as one or as JSON, empty if it is neither."""
     if isinstance(raw, str) and raw.lstrip().startswith("{"):
         try:
@@ -122,7 +122,7 @@ def _performed_action(action: Any) -> tuple[str | None, Any]:
     if not isinstance(action, list) or not action:
         return (action, None) if isinstance(action, str) else (None, None)
     detail = action[1].get("detail") if len(action) > 1 and isinstance(action[1], dict) else None
-    return spelled_out(action[0]), detail
+    return as_str(action[0]), detail
 
 
 def _end_points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
@@ -146,7 +146,7 @@ def _written_points(raw: dict[str, Any]) -> Iterable[tuple[float, float]]:
             pair = [raw.get("x"), raw.get("y")]
         if pair is None or len(pair) < 2:
             continue
-        x, y = number(pair[0]), number(pair[1])
+        x, y = as_coordinate(pair[0]), as_coordinate(pair[1])
         if x is not None and y is not None:
             yield x, y
 
@@ -154,7 +154,7 @@ def _written_points(raw: dict[str, Any]) -> Iterable[tuple[float, float]]:
 def _action_text(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
     if kind not in ("input_text", "answer", "ask_user", "other"):
         return None
-    text = spelled_out(raw.get("text"))
+    text = as_str(raw.get("text"))
     if text is None and isinstance(detail, str) and kind in ("input_text", "answer"):
         match = (_TYPED if kind == "input_text" else _ANSWERED).search(detail)
         return match[1] if match else detail
@@ -174,13 +174,11 @@ def _app_name(raw: dict[str, Any], name: str, detail: Any) -> str | None:
     match = _NAMED_APP.search(name[:_LONGEST])
     if match:
         return match[1]
-    return (
-        spelled_out(raw.get("app_name")) or spelled_out(raw.get("app")) or (detail if isinstance(detail, str) else None)
-    )
+    return as_str(raw.get("app_name")) or as_str(raw.get("app")) or (detail if isinstance(detail, str) else None)
 
 
 def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
-    status = spelled_out(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
+    status = as_str(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
     return "infeasible" if any(word in f"{plain} {status}".lower() for word in _UNDONE) else "complete"
 
 

@@ -19,9 +19,9 @@ from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.draft import run_id
 from store.formats.failures import with_failures
-from store.formats.files import PICTURE, numbered
+from store.formats.files import PICTURE, files_by_number
 from store.formats.knowu.judged import is_copy
-from store.formats.memgui.run import BESIDE, NAME, MemguiRun, imported
+from store.formats.memgui.run import NAME, SIDE_FILES, MemguiRun, imported
 from store.formats.memgui.table import row_of
 from store.formats.values import as_mappings
 
@@ -62,10 +62,10 @@ def _read_attempt(source: RunSource, is_known: Callable[[str], bool]) -> Importe
             data=data,
             log=log,
             notes=notes,
-            beside=_read_side_files(source, unread),
+            side_files=_read_side_files(source, unread),
             unread=unread,
             row=row,
-            shots=numbered(source.path, _SHOT),
+            shots=files_by_number(source.path, _SHOT),
             source=source,
         )
     )
@@ -83,7 +83,7 @@ def _names_in_path(folder: Path) -> tuple[str, str, int]:
 def _read_side_files(source: RunSource, unread: dict[str, str]) -> dict[str, Any]:
     """Return the content of the attempt's other files by name. Errors are added to `unread`."""
     contents: dict[str, Any] = {}
-    for name in BESIDE:
+    for name in SIDE_FILES:
         path = source.path / f"{name}.json"
         if not path.is_file():
             continue

@@ -19,16 +19,16 @@ from lab.core.step import Action, Usage
 from lab.core.task import Actor, Task
 from store.formats import RunSource
 from store.formats.draft import Draft
-from store.formats.geometry import number
+from store.formats.geometry import as_coordinate
 from store.formats.knowu.actions import thought_of
 from store.formats.memgui.actions import action_of, space_of
 from store.formats.memgui.table import TableRow, verdicts
 from store.formats.memgui.tokens import usages_of, whole_usage
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, as_count, missing
+from store.formats.values import Notes, as_count, notes_below
 
 NAME = "memgui"
-BESIDE = (
+SIDE_FILES = (
     "evaluation_summary", "final_decision", "irr_analysis", "badcase_analysis", "self_reflection",
     "long_term_memory", "model_call_stats", "error",
 )  # fmt: skip
@@ -70,7 +70,7 @@ class MemguiRun(NamedTuple):
     data: bytes
     log: list[dict[str, Any]]
     notes: Notes
-    beside: dict[str, Any]
+    side_files: dict[str, Any]
     unread: dict[str, str]
     row: TableRow | None
     shots: dict[int, Path]
@@ -86,7 +86,7 @@ class MemguiRun(NamedTuple):
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Return the mapping in the file of that name, empty if it has none."""
-        value = self.beside.get(name)
+        value = self.side_files.get(name)
         return value if isinstance(value, dict) else {}
 
 
@@ -110,7 +110,7 @@ def imported(of: MemguiRun) -> Imported:
     places = [place for place, step in enumerate(of.log) if not _is_summary(step)]
     for i, (place, step) in enumerate(zip(places, of.steps, strict=True)):
         extra = _extra(step, i)
-        if changes := missing(of.notes, f"[{place}]."):
+        if changes := notes_below(of.notes, f"[{place}]."):
             extra["missing"] = changes
         _step(draft, of, i, step, usages[i], space, pictures, extra)
     score = _add_verdicts(draft, of)
@@ -167,7 +167,7 @@ def _step(
     extra: dict[str, Any],
 ) -> None:
     raw = _model_output(step)
-    before = pictures.seen(of.shots.get(_step_number(step, i) - 1), extra)
+    before = pictures.add_optional(of.shots.get(_step_number(step, i) - 1), extra)
     action = action_of(step, before.size, space)
     draft.step(
         action,
@@ -215,9 +215,9 @@ def _add_verdicts(draft: Draft, of: MemguiRun) -> float | None:
     """Add the source's verdicts. Return its score, of the evaluation, else of the decision, else of the table."""
     scores: list[float | None] = []
     for file, *_ in _JUDGE_FILES:
-        if file not in of.beside:
+        if file not in of.side_files:
             continue
-        file_verdict = judgement(file, of.beside[file])
+        file_verdict = judgement(file, of.side_files[file])
         draft.verdicts.append(file_verdict)
         if file in ("evaluation_summary", "final_decision"):
             scores.append(_verdict_score(file_verdict.value))
@@ -248,20 +248,22 @@ def _sorted_analyses(fields: dict[str, Any]) -> dict[str, Any]:
     steps = fields.get("step_by_step_analysis")
     if not isinstance(steps, dict):
         return {}
-    return {"step_by_step_analysis": dict(sorted(steps.items(), key=lambda item: (number(item[0]) or 0, item[0])))}
+    return {
+        "step_by_step_analysis": dict(sorted(steps.items(), key=lambda item: (as_coordinate(item[0]) or 0, item[0])))
+    }
 
 
 def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
     summary = of.summary
     source_fields: dict[str, Any] = {"summary": summary, "unread": of.unread}
-    source_fields |= {name: of.beside.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
+    source_fields |= {name: of.side_files.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
     draft.verdicts.append(Verdict("source", extra={name: value for name, value in source_fields.items() if value}))
     status, reason = _status(of)
     judge_reason = next(
         (verdict.reason for verdict in draft.verdicts if verdict.name in _REASON_VERDICTS and verdict.reason), ""
     )
     last = max((_step_number(step, i) for i, step in enumerate(of.steps)), default=0)
-    final = pictures.seen_last(of.shots[last]) if last in of.shots else None
+    final = pictures.add_final(of.shots[last]) if last in of.shots else None
     draft.end(
         status,
         score,
@@ -273,7 +275,7 @@ def _end(draft: Draft, of: MemguiRun, usages: list[Usage | None], score: float |
 
 def _status(of: MemguiRun) -> tuple[Any, str]:
     """Return the status of the run, and the reason if it ended with an error."""
-    error = of.beside.get("error")
+    error = of.side_files.get("error")
     message = error[0].get("error_message") if isinstance(error, list) and error and isinstance(error[0], dict) else ""
     summary = of.summary
     code = of.row.attempt(of.agent, of.attempt).get("exit_code") if of.row else None
@@ -281,7 +283,7 @@ def _status(of: MemguiRun) -> tuple[Any, str]:
         return "failed", str(message or "the source holds no steps")
     if summary.get("finish_signal") in (1, True):
         return "completed", ""
-    if message or number(code) in (1, 2, 3, 5):
+    if message or as_coordinate(code) in (1, 2, 3, 5):
         return "failed", str(message or f"the benchmark ended with code {code}")
     if not summary and _COPIED in of.steps[-1] and action_of(of.steps[-1], None, None).kind in ("status", "answer"):
         return "completed", ""

@@ -14,7 +14,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Verdict
 from store.formats import RunSource
 from store.formats.csv_table import table_of
-from store.formats.geometry import number
+from store.formats.geometry import as_coordinate
 from store.formats.values import literal
 
 _LONGEST_LIST = 10_000
@@ -48,12 +48,12 @@ class TableRow(NamedTuple):
 
     @property
     def golden_steps(self) -> int | None:
-        amount = number(self.cells.get("golden_steps"))
+        amount = as_coordinate(self.cells.get("golden_steps"))
         return int(amount) if amount is not None and amount >= 1 else None
 
     @property
     def apps(self) -> tuple[str, ...]:
-        return tuple(listed(self.cells.get("task_app", "")))
+        return tuple(list_cell(self.cells.get("task_app", "")))
 
     @property
     def traits(self) -> dict[str, str]:
@@ -66,7 +66,7 @@ class TableRow(NamedTuple):
             "memory": _yes_or_no(self.cells.get("requires_ui_memory", "")),
             "language": self.cells.get("task_language", ""),
             "cross_app": _yes_or_no(self.cells.get("is_cross_app", "")),
-            **{name: "; ".join(listed(self.cells.get(name, ""))) for name in _PLAIN_TRAITS},
+            **{name: "; ".join(list_cell(self.cells.get(name, ""))) for name in _PLAIN_TRAITS},
         }
         return {name: value for name, value in trait_cells.items() if value}
 
@@ -103,7 +103,7 @@ def row_of(source: RunSource, task: str) -> TableRow | None:
     return None
 
 
-def listed(cell: str) -> list[str]:
+def list_cell(cell: str) -> list[str]:
     """Return the texts of a cell with a Python list, or the cell itself as the only one."""
     text = cell.strip()
     values = literal(text)
@@ -148,7 +148,7 @@ def _find_row(rows: list[dict[str, str]], task: str) -> dict[str, str] | None:
 
 
 def _cell_number(cell: Any) -> float | int | None:
-    amount = number(cell)
+    amount = as_coordinate(cell)
     return int(amount) if amount is not None and amount.is_integer() else amount
 
 

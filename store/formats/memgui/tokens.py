@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from lab.core.step import Usage
-from store.formats.geometry import number
+from store.formats.geometry import as_coordinate
 from store.formats.values import as_count
 
 
@@ -56,6 +56,6 @@ def whole_usage(usages: list[Usage | None], summary: dict[str, Any], stats: dict
         counts = [count for usage in step_usages if (count := getattr(usage, name)) is not None]
         logged = sum(counts) if counts else as_count(summary.get(f"total_{name}"))
         sums[name] = as_count(stats.get(f"total_{name}")) or logged
-    seconds = number(summary.get("elapsed_time_exec"))
+    seconds = as_coordinate(summary.get("elapsed_time_exec"))
     calls = as_count(stats.get("total_model_calls")) or len(step_usages) or 1
     return msgspec.convert({**sums, "seconds": seconds, "tries": calls}, Usage)

@@ -11,7 +11,17 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from lab.core.step import Action, ActionKind, Point
-from store.formats.geometry import Box, box, centre, direction, moved, number, point, swept, way_of
+from store.formats.geometry import (
+    Box,
+    as_coordinate,
+    box,
+    centre,
+    direction,
+    main_direction,
+    point,
+    swipe_vector,
+    vector_between,
+)
 from store.formats.values import as_text
 
 Space = Literal["0-1000", "0-1", "px"]
@@ -87,10 +97,10 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
     start, target = _locate(call, _PLACES, size, space)
     end, _ = _locate(call, _ENDS, size, space)
     way = direction(call.get("direction"))
-    vector = moved(start, end)
-    vector = vector or swept(kind, way, size)
+    vector = vector_between(start, end)
+    vector = vector or swipe_vector(kind, way, size)
     if kind == "swipe" and way is None and vector is not None:
-        way = way_of(vector)
+        way = main_direction(vector)
     text = next((str(call[key]) for key in _TEXTS if isinstance(call.get(key), str | int | float)), None)
     if name == "system_button" and kind == "other" and call.get("button"):
         text = str(call["button"])
@@ -112,7 +122,7 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
     )
 
 
-def scaled(call: dict[str, Any], stated_point: Point | None, size: Point | None) -> dict[str, Any]:
+def scaled_call(call: dict[str, Any], stated_point: Point | None, size: Point | None) -> dict[str, Any]:
     """Return a call with coordinates converted to the picture's pixels, if they refer to a screen of another size."""
     if stated_point is None or size is None or stated_point == size:
         return call
@@ -131,14 +141,14 @@ def _status(name: str, status: Any) -> Literal["complete", "infeasible"]:
 
 
 def _milliseconds(seconds: Any) -> int | None:
-    amount = number(seconds)
+    amount = as_coordinate(seconds)
     return None if amount is None or not 0 <= amount <= 2**20 else round(amount * 1000)
 
 
 def _coordinates(value: Any) -> list[float]:
     """Return the coordinates in a list, or in text such as `(500, 300)`."""
     parts = _NUMBER.findall(value[:200]) if isinstance(value, str) else value if isinstance(value, list) else []
-    amounts = [number(part) for part in parts]
+    amounts = [as_coordinate(part) for part in parts]
     return [n for n in amounts if n is not None] if len(parts) in (2, 4) and None not in amounts else []
 
 

@@ -29,13 +29,13 @@ from store.formats.androidworld import actions
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
 from store.formats.failures import with_failures
-from store.formats.files import PICTURE, SNIFFED, numbered
-from store.formats.geometry import number, point
+from store.formats.files import PICTURE, SNIFFED, files_by_number
+from store.formats.geometry import as_coordinate, point
 from store.formats.json_parts import first_value, is_list
-from store.formats.mobile_use.actions import Space, action_of, scaled, space_of
+from store.formats.mobile_use.actions import Space, action_of, scaled_call, space_of
 from store.formats.model_answers import answer_text
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, as_text, decoded, missing
+from store.formats.values import Notes, as_text, decode_utf8, notes_below
 
 NAME = "mobile_use"
 _FILE = "action.jsonl"
@@ -88,15 +88,15 @@ def _read_run(source: RunSource, is_known: Callable[[str], bool]) -> Imported | 
             id,
             source_path,
             pictures=lambda: _picture_hashes(source, data),
-            under=lambda other: _imported(source, other, name, data),
+            read_as=lambda other: _imported(source, other, name, data),
         )
     return _imported(source, id, name, data)
 
 
 def _picture_hashes(source: RunSource, data: bytes) -> tuple[str | None, ...]:
     """Return the sha256 of each step's picture, or None for missing or truncated ones."""
-    shots = numbered(source.path, _SHOT)
-    return Pictures(source).whole(shots.get(i) for i in range(len(_read_lines(data, _FILE))))
+    shots = files_by_number(source.path, _SHOT)
+    return Pictures(source).complete_hashes(shots.get(i) for i in range(len(_read_lines(data, _FILE))))
 
 
 def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
@@ -105,7 +105,7 @@ def _imported(source: RunSource, id: str, name: str, data: bytes) -> Imported:
     lines = _read_lines(data, str(path))
     models = Counter(model for line in lines if (model := as_text(_raw_response(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""
-    shots = numbered(folder, _SHOT)
+    shots = files_by_number(folder, _SHOT)
     goal = next((goal for line in lines if (goal := as_text(line.fields.get("goal")))), name.replace("_", " "))
     draft = Draft(
         id,
@@ -132,8 +132,8 @@ def _step(
 ) -> None:
     extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
     if line.notes:
-        extra["missing"] = missing(line.notes)
-    before = pictures.seen(shot, extra)
+        extra["missing"] = notes_below(line.notes)
+    before = pictures.add_optional(shot, extra)
     if activity := as_text(line.fields.get("start_page_activity")):
         before = msgspec.structs.replace(before, activity=activity)
     action = _action(line, before, frame, lambda index: _element_box(source, prompt, index))
@@ -187,7 +187,7 @@ def _action(line: _Line, before: Observation, frame: _Frame, boxes: Callable[[in
         action = actions.action_of(line.call, before.size, 1, boxes)
         return msgspec.structs.replace(action, raw=line.raw)
     if "action" in line.call:
-        return action_of(scaled(line.call, frame.told, before.size), before.size, frame.space, line.raw)
+        return action_of(scaled_call(line.call, frame.told, before.size), before.size, frame.space, line.raw)
     return Action("other", raw=line.raw)
 
 
@@ -208,7 +208,7 @@ def _read_lines(data: bytes, what: str) -> list[_Line]:
             lines.append(_parse_line(*read_json(text, f"{what}, line {i}")))
         except LabError as error:
             wrong = wrong or error
-            lines.append(_Line({}, decoded(text, what), {}, []))
+            lines.append(_Line({}, decode_utf8(text, what), {}, []))
     if wrong and not any(line.call for line in lines):
         raise wrong
     return lines
@@ -254,7 +254,7 @@ def _raw_response(line: _Line) -> dict[str, Any]:
 
 
 def _usage(line: _Line) -> Usage | None:
-    usage, seconds = usage_of(_raw_response(line)), number(line.fields.get("latency_sec"))
+    usage, seconds = usage_of(_raw_response(line)), as_coordinate(line.fields.get("latency_sec"))
     if seconds is None or seconds < 0:
         return usage
     return msgspec.structs.replace(usage or Usage(), seconds=seconds)
@@ -266,7 +266,7 @@ def _element_box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
     line = next((line for line in lines if line.startswith(f"UI element {index}:")), "")
     if not (match := _BOX.search(line)):
         return None
-    sides = [number(side) for side in match.groups()]
+    sides = [as_coordinate(side) for side in match.groups()]
     if None in sides:
         return None
     left, right, top, bottom = (round(side or 0) for side in sides)
@@ -275,7 +275,7 @@ def _element_box(source: RunSource, prompt: Path, index: int) -> Bounds | None:
 
 def _read_prompt(source: RunSource, path: Path) -> str:
     """Return the prompt of a step, empty if it is not recorded."""
-    return decoded(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
+    return decode_utf8(source.side_text(path, most=_MOST_PROMPT) or b"", str(path))
 
 
 def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:

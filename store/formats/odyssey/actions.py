@@ -10,7 +10,7 @@ import re
 from typing import Any, Literal
 
 from lab.core.step import Action, ActionKind, Point
-from store.formats.geometry import Box, box, direction, finger, moved, point, way_of
+from store.formats.geometry import Box, box, direction, finger_vector, main_direction, point, vector_between
 from store.formats.values import numbers, words
 
 SPACE = "0-1000"
@@ -69,10 +69,10 @@ def _swipe(info: Any, size: Point | None, raw: dict[str, Any]) -> Action:
     points = _points(info, size)
     if len(points) < 2:
         way = direction(info)
-        return Action("swipe", direction=way, vector=finger(way, size) if way else None, raw=raw, space=SPACE)
+        return Action("swipe", direction=way, vector=finger_vector(way, size) if way else None, raw=raw, space=SPACE)
     at, to = points[0], points[-1]
-    vector = moved(at, to)
-    way = way_of(vector) if vector else None
+    vector = vector_between(at, to)
+    way = main_direction(vector) if vector else None
     return Action("swipe", at=at, to=to, direction=way, vector=vector, raw=raw, space=SPACE)
 
 

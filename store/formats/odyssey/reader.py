@@ -18,13 +18,13 @@ from lab.core.step import Action, Point
 from lab.core.task import Task
 from lab.core.trace import DeviceInfo
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
-from store.formats.demonstrations import ANNOTATOR, ImageFinder, ended, episode_bytes
+from store.formats.demonstrations import ANNOTATOR, ImageFinder, demonstration_end, episode_bytes
 from store.formats.draft import Draft, run_id
-from store.formats.geometry import number
-from store.formats.json_parts import each, is_list
+from store.formats.geometry import as_coordinate
+from store.formats.json_parts import is_list, list_items
 from store.formats.odyssey.actions import action_of
 from store.formats.pictures import Pictures
-from store.formats.values import Notes, as_mappings, missing, names_of, without, words
+from store.formats.values import Notes, as_mappings, names_of, notes_below, remaining_fields, words
 
 NAME = "odyssey"
 _PARTS = 12
@@ -49,7 +49,10 @@ class _Source(NamedTuple):
     @property
     def size(self) -> Point | None:
         """Screen size in pixels as the source states it."""
-        across, down = number(self.part("device_info").get("w")), number(self.part("device_info").get("h"))
+        across, down = (
+            as_coordinate(self.part("device_info").get("w")),
+            as_coordinate(self.part("device_info").get("h")),
+        )
         return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
 
 
@@ -71,7 +74,7 @@ def _read_episodes(source: RunSource) -> Iterator[tuple[str, StorableValue | Lab
     """Yield a file's episodes with their paths, decoded one by one if the file is a list."""
     data = source.text(source.path)
     if is_list(data):
-        yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(source.path))))
+        yield from ((f"[{i}]", item) for i, item in enumerate(list_items(data, str(source.path))))
     else:
         yield "", read_json(data, str(source.path))
 
@@ -98,7 +101,7 @@ def _run(source: _Source, is_known: Callable[[str], bool]) -> Imported | KnownRu
     id = run_id(NAME, key, data)
     if is_known(id):
         return KnownRun(id, path)
-    stated_length = number(source.episode.get("step_length"))
+    stated_length = as_coordinate(source.episode.get("step_length"))
     length = int(stated_length) if stated_length and stated_length > 0 else None
     draft = Draft(
         id,
@@ -112,7 +115,7 @@ def _run(source: _Source, is_known: Callable[[str], bool]) -> Imported | KnownRu
     )
     actions = [_step(source, draft, i, step) for i, step in enumerate(steps)]
     why = actions[-1].text if actions and actions[-1].status == "infeasible" else None
-    end = ended(actions, length, why or "")
+    end = demonstration_end(actions, length, why or "")
     draft.end(end.status, reason=end.reason)
     return draft.imported()
 
@@ -149,15 +152,15 @@ def _device(source: _Source) -> DeviceInfo:
 
 
 def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action:
-    extra = without(step, _PLACED)
-    if step.get("step") is not None and number(step["step"]) != i:
+    extra = remaining_fields(step, _PLACED)
+    if step.get("step") is not None and as_coordinate(step["step"]) != i:
         extra["step"] = step["step"]
-    if changes := missing(source.notes, f"steps[{i}]."):
+    if changes := notes_below(source.notes, f"steps[{i}]."):
         extra["missing"] = changes
     if i == 0:
         extra |= _unplaced_fields(source)
     shot = source.shots.find(step.get("screenshot"), extra, _screenshot_folders(source))
-    observation = source.pictures.seen(shot, extra)
+    observation = source.pictures.add_optional(shot, extra)
     size = observation.size or source.size
     action = action_of(step, size)
     draft.step(
@@ -172,9 +175,11 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
 
 def _unplaced_fields(source: _Source) -> dict[str, Any]:
     """Return the source's fields about the whole episode that have no other place."""
-    about = without(source.episode, ("episode_id", "device_info", "task_info", "step_length", "steps"))
-    about |= without(source.part("task_info"), ("category", "app", "meta_task", "task", "instruction"))
-    about |= without(source.part("device_info"), ("product", "release_version", "sdk_version", "h", "w", "device_name"))
+    about = remaining_fields(source.episode, ("episode_id", "device_info", "task_info", "step_length", "steps"))
+    about |= remaining_fields(source.part("task_info"), ("category", "app", "meta_task", "task", "instruction"))
+    about |= remaining_fields(
+        source.part("device_info"), ("product", "release_version", "sdk_version", "h", "w", "device_name")
+    )
     return {"episode": about} if about else {}
 
 

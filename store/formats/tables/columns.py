@@ -18,7 +18,7 @@ class FormatColumn(NamedTuple):
 
     name: str
     kind: Kind
-    tells: str
+    meaning: str
 
 
 def _columns(*lines: str) -> tuple[FormatColumn, ...]:

@@ -56,10 +56,10 @@ def _row(columns: Sequence[FormatColumn], row: dict[str, Any]) -> str:
 def _safe_value(column: FormatColumn, value: Any) -> Any:
     if value is None or column.kind not in _TEXTS:
         return value
-    return harmless(str(value))
+    return escape_formula(str(value))
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Return a text that no spreadsheet treats as a formula, with an apostrophe in front if it would be one."""
     return "'" + text if _RUNS_AS_FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 

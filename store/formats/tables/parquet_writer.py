@@ -68,7 +68,7 @@ class _Table:
             "time": arrow.timestamp("us", tz="UTC"),
         }
         self._schema = arrow.schema(
-            [arrow.field(c.name, types[c.kind], metadata={"meaning": c.tells, "holds": c.kind}) for c in columns]
+            [arrow.field(c.name, types[c.kind], metadata={"meaning": c.meaning, "holds": c.kind}) for c in columns]
         )
         make_file(path)
         self._writer = parquet.ParquetWriter(str(path), self._schema)

@@ -15,7 +15,7 @@ from lab.core.errors import LabError
 from lab.core.run_records import Imported
 from store.formats import CandidateFile, FailedRun, Format, KnownRun, RunSource
 from store.formats.failures import with_failures
-from store.formats.json_parts import each, is_list, pieces
+from store.formats.json_parts import is_list, list_items, split_object
 from store.formats.tau2.run import NAME, FileContext, imported
 from store.formats.values import as_mapping
 
@@ -31,9 +31,9 @@ def read(source: RunSource, is_known: Callable[[str], bool]) -> Iterator[Importe
     data = source.text(path)
     source_path = escape_surrogates(str(path))
     if is_list(data):
-        yield from _read_runs(each(data, source_path), FileContext(source_path, {}, {}), is_known)
+        yield from _read_runs(list_items(data, source_path), FileContext(source_path, {}, {}), is_known)
         return
-    results = pieces(data, "simulations", source_path)
+    results = split_object(data, "simulations", source_path)
     if "task_id" in results.rest:
         yield from _read_runs(iter([read_json(data, source_path)]), FileContext(source_path, {}, {}), is_known)
         return

@@ -20,9 +20,9 @@ from lab.core.step import Action, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from store.formats import KnownRun
 from store.formats.draft import Draft, run_id
-from store.formats.tau2.turns import DialogueTurn, checked, turns
+from store.formats.tau2.turns import DialogueTurn, message_list, turns
 from store.formats.times import utc
-from store.formats.values import Notes, as_amount, as_mapping, as_text, missing
+from store.formats.values import Notes, as_amount, as_mapping, as_text, notes_below
 
 NAME = "tau2"
 _STATUS: dict[str, Literal["completed", "stopped", "failed", "budget"]] = {
@@ -54,7 +54,7 @@ def imported(
     """
     what = f"{context.path}#{run.get('id', run.get('task_id'))}"
     field = "traj" if "traj" in run else "messages"
-    messages = checked(run.get(field), what, field)
+    messages = message_list(run.get(field), what, field)
     data = msgspec.json.encode(run, order="deterministic")
     id = run_id(NAME, "" if "id" in run else Path(context.path).name, data)
     if is_known(id):
@@ -219,5 +219,5 @@ def _add_verdicts(
     if after:
         rest["after"] = after
     if notes:
-        rest["missing"] = missing(notes)
+        rest["missing"] = notes_below(notes)
     draft.verdict("source", **rest)

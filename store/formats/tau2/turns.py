@@ -149,7 +149,7 @@ def usage_of(message: dict[str, Any]) -> Usage | None:
     return None if usage == Usage() or (not tokens and not cost and seconds is None) else usage
 
 
-def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
+def message_list(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
     """Return the messages of a run. Raise `LabError` if they are not a list of messages."""
     return as_mappings([] if messages is None else messages, what, "message", field)
 

@@ -75,14 +75,14 @@ def drawn_numbers(
 def value(one: AdditiveStatistic) -> float:
     """Its value, which is there."""
     found = value_of(one)
-    assert found is not None, one.why(one.sums.sum(axis=0))
+    assert found is not None, one.explain(one.sums.sum(axis=0))
     return found
 
 
 def why(one: AdditiveStatistic) -> str:
     """Why it has no value."""
     assert value_of(one) is None
-    return one.why(one.sums.sum(axis=0))
+    return one.explain(one.sums.sum(axis=0))
 
 
 def kept(some: Ratings, places: Floats) -> Ratings:

@@ -20,7 +20,7 @@ from annotators.agreement.coefficients import (
     percent,
     quadratic,
 )
-from annotators.agreement.judge_accuracy import judged
+from annotators.agreement.judge_accuracy import judge_statistic
 from annotators.agreement.linearised import cohen_error
 from annotators.agreement.numbers import alpha_numbers, pearson, spearman
 from annotators.agreement.ratings import Ratings
@@ -141,8 +141,8 @@ def test_a_judge_as_scikit_learn_has_it() -> None:
         p, r, f, _ = metrics.precision_recall_fscore_support(truth, judge, labels=[1], zero_division=np.nan)
         for what, expected in (("precision", p[0]), ("recall", r[0]), ("f1", f[0])):
             if np.isfinite(expected):
-                assert value(judged(some, what, "c1")) == pytest.approx(expected, abs=CLOSE)  # type: ignore[arg-type]
-        assert value(judged(some, "accuracy", "c1")) == pytest.approx((truth == judge).mean())
+                assert value(judge_statistic(some, what, "c1")) == pytest.approx(expected, abs=CLOSE)  # type: ignore[arg-type]
+        assert value(judge_statistic(some, "accuracy", "c1")) == pytest.approx((truth == judge).mean())
 
 
 def test_percent_counts_every_two_raters_of_a_place() -> None:

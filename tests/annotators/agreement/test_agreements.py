@@ -12,10 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from annotators import protocols
-from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing, runs_wanted
+from annotators.agreement.agreements import agreements, agreements_by_pair, confusion, disputed_places, runs_wanted
 from annotators.agreement.fields import numbers_of, ratings_of
 from annotators.study_data import StudyData
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.errors import LabError
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Target, Unit
@@ -242,7 +242,7 @@ def test_ordered_answers_of_judges_and_pairs_have_weighted_kappa_and_ac2_as_peop
         assert only(against, statistic="ac2").value == pytest.approx((observed - chance) / (1 - chance))
     apart = of(found, field="personal", between="judge minus other")
     assert [one.statistic for one in apart] == ["accuracy", "cohen kappa", "weighted kappa", "ac2"]
-    pair = by_pairs(made.studied(), "personal")
+    pair = agreements_by_pair(made.studied(), "personal")
     assert [one.statistic for one in pair] == ["weighted kappa", "cohen kappa", "percent", "ac1", "ac2"]
     assert {(one.places, tuple(one.reasons.items())) for one in pair} == {(8, (("not_handed_in", 1),))}
 
@@ -305,8 +305,8 @@ def test_an_empty_study_says_so(store: Store) -> None:
     found = agreements(made.studied())
     assert {one.undefined for one in found} == {"nobody's answers are handed in yet"}
     assert all(one.value is None for one in found)
-    assert by_pairs(made.studied(), "state") == []
-    assert disagreeing(made.studied(), "state") == []
+    assert agreements_by_pair(made.studied(), "state") == []
+    assert disputed_places(made.studied(), "state") == []
     assert confusion(made.studied(), "state").counts == ((0, 0), (0, 0))
 
 
@@ -373,7 +373,7 @@ def test_a_rater_who_skipped_half_is_counted_as_missing(store: Store) -> None:
 
 
 def test_a_bootstrap_tells_its_seed(store: Store) -> None:
-    studied = rated(store).studied(How("bootstrap", resamples=200, seed=7))
+    studied = rated(store).studied(IntervalTerms("bootstrap", resamples=200, seed=7))
     one = only(agreements(studied), field="state", part="before", statistic="ac1")
     assert (one.interval, one.resamples, one.seed) == ("bootstrap", 200, 7)
     plain = only(agreements(rated_again(studied)), field="state", part="before", statistic="ac1")
@@ -393,7 +393,7 @@ def rated_again(studied: StudyData) -> StudyData:
 
 def test_each_two_people_have_their_numbers(store: Store) -> None:
     studied = rated(store, (R1, R2, R3, M)).studied()
-    found = by_pairs(studied, "state")
+    found = agreements_by_pair(studied, "state")
     assert [one.between for one in found if one.statistic == "percent"] == ["R1 and R2", "R1 and R3", "R2 and R3"]
     codes = ratings_of(studied, "state").codes
     assert only(found, between="R1 and R3", statistic="percent").value == pytest.approx(
@@ -423,11 +423,11 @@ def test_where_they_differ_comes_first_where_they_split_most_evenly(store: Store
     said = {("u0", "a"): "ccn", ("u0", "b"): "ccc", ("u1", "a"): "c.n", ("u2", "a"): "ncn"}
     made.table("state", (R1, R2, R3, M), {place: words + "c" for place, words in said.items()}, YES_NO)
     studied = made.studied()
-    assert disagreeing(studied, "state") == [("u1", "a"), ("u0", "a"), ("u2", "a")]
-    assert disagreeing(studied, "state", ("completed", "completed")) == [("u0", "a"), ("u0", "b")]
-    assert disagreeing(studied, "state", ("not_completed", "completed")) == [("u1", "a"), ("u0", "a"), ("u2", "a")]
-    assert disagreeing(studied, "state", ("not_completed", "completed"), "R1", "judge") == [("u2", "a")]
-    assert disagreeing(studied, "state", None, "R1", "R3") == [("u1", "a"), ("u0", "a")]
+    assert disputed_places(studied, "state") == [("u1", "a"), ("u0", "a"), ("u2", "a")]
+    assert disputed_places(studied, "state", ("completed", "completed")) == [("u0", "a"), ("u0", "b")]
+    assert disputed_places(studied, "state", ("not_completed", "completed")) == [("u1", "a"), ("u0", "a"), ("u2", "a")]
+    assert disputed_places(studied, "state", ("not_completed", "completed"), "R1", "judge") == [("u2", "a")]
+    assert disputed_places(studied, "state", None, "R1", "R3") == [("u1", "a"), ("u0", "a")]
 
 
 def test_numbers_differ_by_how_far_they_are_apart(store: Store) -> None:
@@ -437,7 +437,7 @@ def test_numbers_differ_by_how_far_they_are_apart(store: Store) -> None:
         for rater, value in ((R1, one), (R2, other)):
             made.says(rater, unit, "", "completion", value)
             made.hands_in(rater, unit)
-    assert disagreeing(made.studied(), "completion") == [("u2", ""), ("u0", "")]
+    assert disputed_places(made.studied(), "completion") == [("u2", ""), ("u0", "")]
     with pytest.raises(LabError, match="no categories"):
         confusion(made.studied(), "completion")
 
@@ -484,10 +484,10 @@ def test_what_follows_from_answers_has_pairs_and_no_grid(store: Store) -> None:
         ("u2", "a"): "ccc", ("u2", "b"): "nnc", ("u3", "a"): "ccc", ("u3", "b"): "ccc",
     }, YES_NO)  # fmt: skip
     studied = made.studied()
-    found = by_pairs(studied, "apr")
+    found = agreements_by_pair(studied, "apr")
     assert only(found, between="R1 and R2", statistic="icc(A,1)").value == pytest.approx(1.0)
     assert only(found, between="R1 and R3", statistic="mae").value == pytest.approx((0.5 + 0.5) / 4)
-    asks: tuple[Callable[[StudyData, str], object], ...] = (confusion, disagreeing, by_pairs)
+    asks: tuple[Callable[[StudyData, str], object], ...] = (confusion, disputed_places, agreements_by_pair)
     for ask in asks[:2]:
         with pytest.raises(LabError, match="follows from other answers"):
             ask(studied, "apr")

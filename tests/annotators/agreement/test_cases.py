@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.cases import CaseResult, MalformedCase, computed, read, value_of_case
+from annotators.agreement.cases import CaseResult, MalformedCase, compute_cases, parse_case, value_of_case
 from lab.core.errors import LabError
 from tests.annotators.agreement.rated import CASES
 from tests.fuzzing_examples import examples
@@ -21,7 +21,7 @@ needs_cases = pytest.mark.skipif(not CASES.is_file(), reason="the verified cases
 
 @needs_cases
 def test_every_verified_case_comes_out_to_its_tolerance() -> None:
-    found = computed(CASES)
+    found = compute_cases(CASES)
     assert found.tolerance == 5e-7
     assert len(found.cases) >= 52
     for one in found.cases:
@@ -33,7 +33,7 @@ def test_every_verified_case_comes_out_to_its_tolerance() -> None:
 def tried(folder: Path, *cases: Any) -> list[CaseResult]:
     file = folder / "cases.json"
     file.write_text(json.dumps({"cases": list(cases)}), encoding="utf-8")
-    return computed(file).cases
+    return compute_cases(file).cases
 
 
 def case(statistic: str, given: Any, form: str = "units x raters", **more: Any) -> dict[str, Any]:
@@ -157,9 +157,9 @@ def test_a_file_that_holds_no_cases_says_so(tmp_path: Path, text: str, said: str
     file = tmp_path / "cases.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(LabError, match=said):
-        computed(file)
+        compute_cases(file)
     with pytest.raises(LabError, match="is not there"):
-        computed(tmp_path / "none.json")
+        compute_cases(tmp_path / "none.json")
 
 
 def test_an_interval_that_has_no_degrees_of_freedom_says_so(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ _NAMES = st.tuples(
 @given(_GIVEN, _NAMES, st.sampled_from(["", " jackknife"]))
 def test_every_statistic_of_any_small_table_is_a_number_or_a_sentence(table: Any, name: str, rest: str) -> None:
     try:
-        value, why = value_of_case(read(case(name + rest, *table)))
+        value, why = value_of_case(parse_case(case(name + rest, *table)))
     except MalformedCase:
         return
     assert (value is None) == bool(why)

@@ -244,7 +244,7 @@ def test_sums_are_of_traces_so_that_how_often_each_comes_is_a_product(name: str,
     was = two(seed) if name in OF_TWO else some(seed)
     times = np.random.default_rng(seed).integers(0, 3, (4, len(was.traces)))
     one = of(was)
-    values = one.of(times.astype(float) @ one.sums)
+    values = one.evaluate(times.astype(float) @ one.sums)
     assert values.shape == (4,)
     for weights, got in zip(times, values, strict=True):
         rows = np.repeat(np.arange(len(was.codes)), weights[was.trace])

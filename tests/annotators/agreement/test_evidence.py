@@ -16,10 +16,10 @@ from annotators.agreement.additive import value_of
 from annotators.agreement.evidence import NO_MEDIAN, NO_RUN, ONE_ITEM, agreements_of_evidence
 from annotators.agreement.numbers import alpha_numbers
 from annotators.agreement.ratings import NumericRatings, RatedItem
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Study, Target, Unit
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, rated
 from tests.studied_runs import run
@@ -51,8 +51,8 @@ def study(store: Store, said: dict[str, Said], targets: tuple[Target, ...] = TAR
     return rated(store, units, NODES, answers, **more)
 
 
-def numbers(store: Store, plan: Study, how: How = How()) -> dict[str, Agreement]:  # noqa: B008  # frozen
-    found = agreements_of_evidence(gathered(store, plan, how))
+def numbers(store: Store, plan: Study, how: IntervalTerms = IntervalTerms()) -> dict[str, Agreement]:  # noqa: B008  # frozen
+    found = agreements_of_evidence(load_study_data(store, plan, how))
     assert {(one.field, one.part, one.between) for one in found} == {("state", "evidence", "people")}
     return {one.statistic: one for one in found}
 
@@ -110,7 +110,7 @@ def test_every_number_has_its_n_and_what_is_missing(store: Store) -> None:
         assert one.clusters == "run"
         assert one.reasons == {"no_step": 2}, "R1 names no step at the third item of u2, beside two others"
     assert found["median distance"].no_interval == NO_MEDIAN
-    told = numbers(store, store.studies.study("trial"), How("bootstrap", resamples=200))
+    told = numbers(store, store.studies.study("trial"), IntervalTerms("bootstrap", resamples=200))
     assert told["same step"].interval == "bootstrap"
 
 
@@ -157,5 +157,5 @@ def test_of_one_item_a_run_chance_is_any_place_of_the_run(store: Store) -> None:
 
 def test_different_answers_are_no_pair(store: Store) -> None:
     said: dict[str, Said] = {"u1": {"R1": ("y1", "n2", "y3"), "R2": ("n1", "y2", "n3")}}
-    [only] = agreements_of_evidence(gathered(store, study(store, said)))
+    [only] = agreements_of_evidence(load_study_data(store, study(store, said)))
     assert (only.value, only.undefined) == (None, "no two people gave the same answer with a step")

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from annotators.agreement.answers import field_named
-from annotators.agreement.derivations import sheets
+from annotators.agreement.derivations import sheets_from_labels
 from annotators.agreement.fields import (
-    beside,
     categories_of,
     derived_numbers,
+    join_columns,
     numbers_of,
     ratings_of,
     truth_of,
 )
 from annotators.agreement.ratings import RatedItem, Ratings
 from annotators.derived import rubric_score, tdg_derived
-from annotators.settled import settled
+from annotators.settled import settled_marks
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
@@ -205,7 +205,7 @@ def test_after_derivation_is_what_each_sheet_derives(store: Store) -> None:
     after = ratings_of(studied, "state", derived="after")
     names = ("completed", "not_completed")
     by_place = dict(zip(after.places, after.codes.tolist(), strict=True))
-    for unit, rater, sheet in sheets(studied, studied.people):
+    for unit, rater, sheet in sheets_from_labels(studied, studied.people):
         expected = tdg_derived(studied.units[unit], sheet).after
         column = after.raters.index(studied.columns.raters[rater].id)
         for target, word in expected.items():
@@ -264,7 +264,7 @@ def test_the_truth_is_what_metrics_take_as_settled(store: Store, seed: int) -> N
     studied = made.studied()
     truth = truth_of(studied, ratings_of(studied, "state"))
     found = {place: letter for place, letter in rows(truth).items() if letter != "."}
-    marks = settled(made.study, units, counted(store, made.study, ""))
+    marks = settled_marks(made.study, units, counted(store, made.study, ""))
     expected = {
         (where.rpartition(" ")[2], node): "n" if step is None else "c"
         for where, one in marks for node, step in (one.nodes or {}).items()
@@ -317,7 +317,7 @@ def test_the_truth_beside_a_judge_is_the_people_s(store: Store) -> None:
     made.says(M, "u1", "b2", "state", "completed")
     studied = made.studied()
     judge = ratings_of(studied, "state", list(studied.judges))
-    two = beside(truth_of(studied, ratings_of(studied, "state")), judge)
+    two = join_columns(truth_of(studied, ratings_of(studied, "state")), judge)
     assert two.raters == ("truth", "judge")
     assert rows(two) == {("u1", "a"): "cn", ("u1", "c"): "c."}
     assert rows(truth_of(studied, judge)) == {("u1", "a"): "c", ("u1", "b2"): "."}
@@ -350,7 +350,7 @@ def test_numbers_follow_from_sheets(store: Store) -> None:
     assert found.values.tolist() == [[pytest.approx(2.5 / 3)]]
     assert found.places == (RatedItem("u0", ""),)
     assert found.reasons == {"not_handed_in": 1, "nothing_follows": 1}  # R2 left one criterion open; and R2's u1
-    for at, rater, sheet in sheets(studied, studied.people):
+    for at, rater, sheet in sheets_from_labels(studied, studied.people):
         assert rubric_score(studied.units[at], sheet) in (None, pytest.approx(2.5 / 3))
         assert studied.columns.raters[rater].id in ("R1", "R2")
 
@@ -386,4 +386,4 @@ def test_fields_that_are_not_asked_are_refused(store: Store) -> None:
         ratings_of(made.studied(), "nope")
     one = ratings_of(made.studied(), "state")
     with pytest.raises(ValueError, match="different answers"):
-        beside(one, one._replace(categories=("x",)))
+        join_columns(one, one._replace(categories=("x",)))

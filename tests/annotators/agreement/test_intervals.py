@@ -14,24 +14,24 @@ from annotators.agreement import coefficients
 from annotators.agreement.additive import AdditiveStatistic, value_of
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
 from annotators.agreement.intervals import difference, draws, estimate, estimates, minus, resampled
-from annotators.agreement.judge_accuracy import judged
+from annotators.agreement.judge_accuracy import judge_statistic
 from annotators.agreement.numbers import icc, mean, mse
 from annotators.agreement.ratings import Ratings
-from annotators.agreement.similarity import apart
-from lab.core.agreement import How
+from annotators.agreement.similarity import pairwise_mae
+from lab.core.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
 from tests.fuzzing_examples import examples
 from tests.loaded_late import LoadedLate
 
 stats = LoadedLate("scipy.stats")
 
-BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
+BOOTSTRAP = IntervalTerms("bootstrap", resamples=400, seed=11)
 
 
 def test_an_interval_holds_its_value_where_missing_answers_bring_a_kappa_below_its_least() -> None:
     """What one rater alone rated makes chance larger than any two who rated the same could."""
     rows: list[list[int | None]] = [[0, 1], [1, 0], [1, 1], [1, None], [1, None]]
-    found = estimate(fleiss_kappa(ratings(rows * 10)), How())
+    found = estimate(fleiss_kappa(ratings(rows * 10)), IntervalTerms())
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None
@@ -53,7 +53,7 @@ def without_each(some: Ratings) -> list[float]:
 def test_the_jackknife_is_what_leaving_traces_out_by_hand_makes() -> None:
     """Every step written out once more, from labels that are counted again for each trace that is left out."""
     some = drawn(3, 80, 3, 3, 15, missing=0.1)
-    found = estimate(fleiss_kappa(some), How())
+    found = estimate(fleiss_kappa(some), IntervalTerms())
     whole, without = value(fleiss_kappa(some)), np.array(without_each(some))
     n = len(without)
     assert found.value == whole
@@ -78,7 +78,7 @@ def test_without_skewness_it_is_the_plain_jackknife_t() -> None:
     """Two raters who agree in half of each trace and a little more or less, as often the one as the other."""
     shares = [0.4, 0.6] * 10
     one = mean(np.repeat(shares, 5), np.repeat(np.arange(20), 5).astype(np.int32), 20, "score", None)
-    found = estimate(one, How())
+    found = estimate(one, IntervalTerms())
     half = stats.t.ppf(0.975, 19) * np.std(shares, ddof=1) / sqrt(20)
     assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
     assert found.standard_error == pytest.approx(np.std(shares, ddof=1) / sqrt(20))
@@ -89,7 +89,9 @@ def test_a_few_wrong_answers_do_not_make_an_interval_of_everything(wrong: int, l
     """40 runs of 5 items, so many wrong, each in a run of its own: the plain jackknife-t begins at .933, .942, .911."""
     right = np.ones((40, 5))
     right[:wrong, 0] = 0
-    found = estimate(mean(right.ravel(), np.repeat(np.arange(40), 5).astype(np.int32), 40, "share", 1.0), How())
+    found = estimate(
+        mean(right.ravel(), np.repeat(np.arange(40), 5).astype(np.int32), 40, "share", 1.0), IntervalTerms()
+    )
     assert found.low is not None
     assert found.high is not None
     assert least < found.low < 1 - wrong / 200 < found.high < 1
@@ -100,16 +102,16 @@ def test_a_share_of_things_that_each_stand_for_themselves_has_wilsons_interval()
     right = np.ones(20)
     right[:2] = 0
     alone = mean(right, np.arange(20, dtype=np.int32), 20, "share", 1.0)
-    found = estimate(alone, How())
+    found = estimate(alone, IntervalTerms())
     assert (found.low, found.high) == pytest.approx(stats.binomtest(18, 20).proportion_ci(method="wilson"))
     assert found.interval == "wilson"
     assert estimate(alone, BOOTSTRAP).interval == ""
-    all_right = estimate(mean(np.ones(20), np.arange(20, dtype=np.int32), 20, "share", 1.0), How())
+    all_right = estimate(mean(np.ones(20), np.arange(20, dtype=np.int32), 20, "share", 1.0), IntervalTerms())
     assert (all_right.low, all_right.high) == pytest.approx(stats.binomtest(20, 20).proportion_ci(method="wilson"))
     together = np.repeat(np.arange(10), 2).astype(np.int32)
-    assert estimate(mean(right, together, 10, "share", 1.0), How()).interval == ""
-    assert estimate(mean(right * 0.5, np.arange(20, dtype=np.int32), 20, "share", 1.0), How()).interval == ""
-    assert estimate(mean(right, np.arange(20, dtype=np.int32), 20, "seconds", None), How()).interval == ""
+    assert estimate(mean(right, together, 10, "share", 1.0), IntervalTerms()).interval == ""
+    assert estimate(mean(right * 0.5, np.arange(20, dtype=np.int32), 20, "share", 1.0), IntervalTerms()).interval == ""
+    assert estimate(mean(right, np.arange(20, dtype=np.int32), 20, "seconds", None), IntervalTerms()).interval == ""
 
 
 def test_so_have_percent_accuracy_precision_and_recall_and_nothing_else() -> None:
@@ -117,12 +119,12 @@ def test_so_have_percent_accuracy_precision_and_recall_and_nothing_else() -> Non
     some = ratings([list(pair) for pair in zip(truth, judge, strict=True)])
     of = {"accuracy": (16, 20), "precision": (11, 14), "recall": (11, 12)}
     for what, (so, all) in of.items():
-        found = estimate(judged(some, what, some.categories[1]), How())  # type: ignore[arg-type]
+        found = estimate(judge_statistic(some, what, some.categories[1]), IntervalTerms())  # type: ignore[arg-type]
         assert (found.low, found.high) == pytest.approx(stats.binomtest(so, all).proportion_ci(method="wilson")), what
-    both = estimate(percent(some), How())
+    both = estimate(percent(some), IntervalTerms())
     assert (both.low, both.high) == pytest.approx(stats.binomtest(16, 20).proportion_ci(method="wilson"))
-    others = (judged(some, "f1", some.categories[1]), gwet_ac(some), cohen_kappa(some), fleiss_kappa(some))
-    assert {estimate(one, How()).interval for one in others} == {""}
+    others = (judge_statistic(some, "f1", some.categories[1]), gwet_ac(some), cohen_kappa(some), fleiss_kappa(some))
+    assert {estimate(one, IntervalTerms()).interval for one in others} == {""}
 
 
 def test_far_from_its_bound_skewness_is_taken_out_in_full() -> None:
@@ -130,7 +132,7 @@ def test_far_from_its_bound_skewness_is_taken_out_in_full() -> None:
     yes = np.zeros(40)
     yes[:4] = 1
     twice = np.repeat(np.arange(40, dtype=np.int32), 2)
-    found = estimate(mean(np.repeat(yes, 2), twice, 40, "share", 1.0), How())
+    found = estimate(mean(np.repeat(yes, 2), twice, 40, "share", 1.0), IntervalTerms())
     assert found.interval == ""
     plain = 1 - exp(log(0.9) - stats.t.ppf(0.975, 39) * sqrt(0.1 / 0.9 / 39))
     assert found.low is not None
@@ -143,13 +145,13 @@ def test_a_higher_level_is_wider_and_nothing_leaves_its_bounds() -> None:
     some = drawn(5, 30, 2, 2, 6)
     widths = []
     for level in (0.5, 0.9, 0.95, 0.999):
-        found = estimate(cohen_kappa(some), How(level=level))
+        found = estimate(cohen_kappa(some), IntervalTerms(level=level))
         assert found.low is not None
         assert found.high is not None
         assert -1 <= found.low < found.high <= 1
         widths.append(found.high - found.low)
     assert widths == sorted(widths)
-    wide = estimate(percent(some), How(level=0.999999))
+    wide = estimate(percent(some), IntervalTerms(level=0.999999))
     assert wide.low == 0.0
 
 
@@ -168,15 +170,17 @@ def test_bca_corrects_for_bias_and_for_the_third_power_of_what_each_trace_adds()
     )
 
 
-@pytest.mark.parametrize("how", [How(), BOOTSTRAP])
-def test_the_same_answers_and_seed_make_the_same_bits(how: How) -> None:
+@pytest.mark.parametrize("how", [IntervalTerms(), BOOTSTRAP])
+def test_the_same_answers_and_seed_make_the_same_bits(how: IntervalTerms) -> None:
     some = drawn(8, 60, 3, 3, 12)
     assert estimate(gwet_ac(some), how) == estimate(gwet_ac(some), how)
 
 
 def test_another_seed_draws_otherwise() -> None:
     some = drawn(8, 60, 3, 3, 12)
-    assert estimate(gwet_ac(some), BOOTSTRAP) != estimate(gwet_ac(some), How("bootstrap", resamples=400, seed=12))
+    assert estimate(gwet_ac(some), BOOTSTRAP) != estimate(
+        gwet_ac(some), IntervalTerms("bootstrap", resamples=400, seed=12)
+    )
 
 
 def test_draws_are_what_the_raw_stream_says() -> None:
@@ -209,17 +213,17 @@ def test_the_bootstrap_is_what_drawing_labels_anew_makes() -> None:
 def test_chunks_draw_what_one_piece_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     one = fleiss_kappa(drawn(9, 60, 3, 3, 12))
     whole = resampled(one, one.sums, BOOTSTRAP)
-    without = estimate(one, How())
+    without = estimate(one, IntervalTerms())
     monkeypatch.setattr("annotators.agreement.intervals._CELLS", 50)
     assert resampled(one, one.sums, BOOTSTRAP).tolist() == pytest.approx(whole.tolist(), abs=1e-15)
-    assert estimate(one, How()) == without
+    assert estimate(one, IntervalTerms()) == without
 
 
 def test_the_bootstraps_interval_is_bca_as_scipy_has_it() -> None:
     """scipy's BCa over the same 400 resamples of traces, given as their means."""
     values = np.random.default_rng(2).exponential(1, 30)
     one = mean(values, np.arange(30, dtype=np.int32), 30, "score", None)
-    how = How("bootstrap", resamples=4000, seed=1)
+    how = IntervalTerms("bootstrap", resamples=4000, seed=1)
     found = estimate(one, how)
     theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(4))
     assert found.low == pytest.approx(theirs.confidence_interval.low, abs=0.03)
@@ -231,8 +235,8 @@ def test_the_bootstraps_interval_is_bca_as_scipy_has_it() -> None:
     assert found.high > plain[1]
 
 
-@pytest.mark.parametrize("how", [How(), BOOTSTRAP])
-def test_no_interval_says_why(how: How) -> None:
+@pytest.mark.parametrize("how", [IntervalTerms(), BOOTSTRAP])
+def test_no_interval_says_why(how: IntervalTerms) -> None:
     few = estimate(percent(ratings([[1, 1], [0, 1], [1, 1], [0, 0]], trace=[0, 0, 1, 1])), how)
     assert (few.value, few.low, few.high, few.no_interval) == (0.75, None, None, "too few runs")
     best = estimate(fleiss_kappa(ratings([[1, 1], [0, 0], [1, 1], [0, 0]])), how)
@@ -247,7 +251,7 @@ def test_no_interval_says_why(how: How) -> None:
 def test_where_one_run_alone_differs_only_resamples_have_an_interval() -> None:
     """Without it nothing is left to take the log of."""
     one = percent(ratings([[1, 1], [0, 0], [1, 1], [0, 0], [0, 1]] * 2, trace=[0, 1, 2, 3, 4] * 2))
-    alone = estimate(one, How())
+    alone = estimate(one, IntervalTerms())
     assert (alone.value, alone.low, alone.no_interval) == (0.8, None, "the largest it can be without one of the runs")
     found = estimate(one, BOOTSTRAP)
     assert found.low is not None
@@ -258,15 +262,15 @@ SOME = [[1, 1]] * 6 + [[0, 0], [0, 1], [0, 0]]
 
 
 def test_a_resample_that_is_undefined_leaves_no_interval() -> None:
-    found = estimate(fleiss_kappa(ratings(SOME)), How("bootstrap", resamples=1000, seed=1))
+    found = estimate(fleiss_kappa(ratings(SOME)), IntervalTerms("bootstrap", resamples=1000, seed=1))
     assert found.low is None
     assert found.no_interval.endswith(" of 1,000 resamples")
     assert found.no_interval.startswith("undefined in ")
-    assert estimate(fleiss_kappa(ratings([*SOME * 3, [1, 0]])), How()).low is not None
+    assert estimate(fleiss_kappa(ratings([*SOME * 3, [1, 0]])), IntervalTerms()).low is not None
 
 
 def test_what_has_no_value_has_no_interval() -> None:
-    found = estimate(fleiss_kappa(ratings([[1, 1], [1, 1]])), How())
+    found = estimate(fleiss_kappa(ratings([[1, 1], [1, 1]])), IntervalTerms())
     assert found.value is None
     assert found.undefined == "one category"
     assert found.low is found.high is found.standard_error is None
@@ -276,10 +280,10 @@ def test_what_has_no_value_has_no_interval() -> None:
 def test_traces_that_add_nothing_are_not_counted() -> None:
     some = drawn(4, 40, 3, 3, 8)
     more = some._replace(traces=(*some.traces, "empty", "bare"))
-    assert estimate(fleiss_kappa(more), How()) == estimate(fleiss_kappa(some), How())
+    assert estimate(fleiss_kappa(more), IntervalTerms()) == estimate(fleiss_kappa(some), IntervalTerms())
     assert estimate(fleiss_kappa(more), BOOTSTRAP) == estimate(fleiss_kappa(some), BOOTSTRAP)
     two = ratings([[1, 1], [0, 1], [1, 1], [0, 0]], trace=[0, 0, 5, 5])
-    assert estimate(percent(two), How()).no_interval == "too few runs"
+    assert estimate(percent(two), IntervalTerms()).no_interval == "too few runs"
 
 
 def test_what_goes_together_within_traces_widens_the_interval() -> None:
@@ -291,7 +295,7 @@ def test_what_goes_together_within_traces_widens_the_interval() -> None:
     )  # fmt: skip
     nodes = np.arange(160, dtype=np.int32)
     loose = fourfold._replace(trace=nodes, traces=tuple(map(str, nodes)))
-    error, same, less = (estimate(percent(one), How()).standard_error for one in (some, fourfold, loose))
+    error, same, less = (estimate(percent(one), IntervalTerms()).standard_error for one in (some, fourfold, loose))
     assert error is not None
     assert less is not None
     assert same == pytest.approx(error)
@@ -299,12 +303,12 @@ def test_what_goes_together_within_traces_widens_the_interval() -> None:
 
 
 def test_numbers_without_a_bound_are_in_their_own_unit() -> None:
-    found = estimate(mse(drawn_numbers(1, 40, 2, 10)), How())
+    found = estimate(mse(drawn_numbers(1, 40, 2, 10)), IntervalTerms())
     assert found.low is not None
     assert found.high is not None
     assert found.value is not None
     assert 0 <= found.low < found.value < found.high
-    one = estimate(icc(drawn_numbers(1, 40, 3, 10), "A,1"), How())
+    one = estimate(icc(drawn_numbers(1, 40, 3, 10), "A,1"), IntervalTerms())
     assert one.high is not None
     assert one.high < 1
 
@@ -315,11 +319,11 @@ def pair(seed: int) -> tuple[AdditiveStatistic, AdditiveStatistic, Ratings]:
     dice = np.random.default_rng(seed)
     other = np.where(dice.random(90) < 0.1, 1 - some.codes[:, 1], some.codes[:, 1]).astype(np.int16)
     second = some._replace(codes=np.column_stack((some.codes[:, 0], other)))
-    return judged(some, "accuracy", "c1"), judged(second, "accuracy", "c1"), second
+    return judge_statistic(some, "accuracy", "c1"), judge_statistic(second, "accuracy", "c1"), second
 
 
-@pytest.mark.parametrize("how", [How(), How("bootstrap", resamples=1000, seed=3)])
-def test_a_difference_is_paired_over_traces(how: How) -> None:
+@pytest.mark.parametrize("how", [IntervalTerms(), IntervalTerms("bootstrap", resamples=1000, seed=3)])
+def test_a_difference_is_paired_over_traces(how: IntervalTerms) -> None:
     one, other, _ = pair(2)
     found = difference(one, other, how)
     assert found.value == pytest.approx(value(one) - value(other))
@@ -331,13 +335,13 @@ def test_a_difference_is_paired_over_traces(how: How) -> None:
     alone = [estimate(each, how) for each in (one, other)]
     wide = sqrt(sum(((each.high or 0.0) - (each.low or 0.0)) ** 2 for each in alone))
     assert found.high - found.low < 0.8 * wide
-    without = one.of(one.sums.sum(axis=0) - one.sums) - other.of(other.sums.sum(axis=0) - other.sums)
+    without = one.evaluate(one.sums.sum(axis=0) - one.sums) - other.evaluate(other.sums.sum(axis=0) - other.sums)
     n = len(without)
     assert found.standard_error == pytest.approx(sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
 
 
-@pytest.mark.parametrize("how", [How(), BOOTSTRAP])
-def test_many_together_are_the_same_as_one_by_one(how: How) -> None:
+@pytest.mark.parametrize("how", [IntervalTerms(), BOOTSTRAP])
+def test_many_together_are_the_same_as_one_by_one(how: IntervalTerms) -> None:
     one, fewer = drawn(1, 80, 3, 3, 20), drawn(2, 40, 3, 3, 9)
     gone = one._replace(codes=np.where(one.trace[:, None] == 4, -1, one.codes).astype(np.int16))
     none = ratings([[0, None], [None, 1]])
@@ -349,20 +353,20 @@ def test_many_together_are_the_same_as_one_by_one(how: How) -> None:
 
 def test_a_difference_that_cannot_be_says_why() -> None:
     one, _, some = pair(2)
-    none = judged(some, "precision", "never")
-    assert difference(one, none, How()).undefined == "the judge never said never"
-    assert difference(none, one, How()).value is None
-    assert difference(one, one, How()).no_interval == "no run differs from the rest"
-    assert difference(one, one, How()).value == 0.0
+    none = judge_statistic(some, "precision", "never")
+    assert difference(one, none, IntervalTerms()).undefined == "the judge never said never"
+    assert difference(none, one, IntervalTerms()).value is None
+    assert difference(one, one, IntervalTerms()).no_interval == "no run differs from the rest"
+    assert difference(one, one, IntervalTerms()).value == 0.0
     with pytest.raises(ValueError, match="not over the same traces"):
-        difference(one, judged(drawn(1, 20, 2, 2, 5), "accuracy", "c1"), How())
+        difference(one, judge_statistic(drawn(1, 20, 2, 2, 5), "accuracy", "c1"), IntervalTerms())
 
 
 def test_a_difference_counts_traces_of_either() -> None:
     """A trace that only one of the two has adds to the difference too."""
     half = ratings([[1, 1], [0, 1], [1, 1], [0, 0], [1, None], [0, None]], trace=[0, 0, 1, 2, 3, 4])
     whole = ratings([[1, 1], [0, 1], [1, 0], [0, 0], [1, 1], [0, 1]], trace=[0, 0, 1, 2, 3, 4])
-    found = difference(percent(half), percent(whole), How())
+    found = difference(percent(half), percent(whole), IntervalTerms())
     assert found.value == pytest.approx(0.75 - 0.5)
     assert found.low is not None
     assert value_of(percent(half)) == 0.75
@@ -371,10 +375,10 @@ def test_a_difference_counts_traces_of_either() -> None:
 def test_no_interval_reaches_beyond_what_a_number_can_be() -> None:
     """One run of ten differs, and much: by its spread alone a distance would reach below nothing."""
     rows = [[50.0 + at, 50.0 + at] for at in range(9)] + [[5.0, 95.0]]
-    far = estimate(apart(numbers(rows)), How())
+    far = estimate(pairwise_mae(numbers(rows)), IntervalTerms())
     assert (far.value, far.low) == (9.0, 0.0)
     near = [[50.0 + at, 51.0 + at] for at in range(9)]  # were they the same, it would be 1 without the other run
-    alike = estimate(icc(numbers([*near, [5.0, 95.0]]), "A,1"), How())
+    alike = estimate(icc(numbers([*near, [5.0, 95.0]]), "A,1"), IntervalTerms())
     assert alike.low is not None
     assert alike.low >= -1.0
 
@@ -394,8 +398,12 @@ _ROWS = st.integers(1, 4).flatmap(
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(_ROWS, st.sampled_from(_OF_ANY), st.sampled_from([How(), How("bootstrap", resamples=40, seed=1)]))
-def test_any_small_table_has_an_interval_or_a_sentence(rows: Any, of: Any, how: How) -> None:
+@given(
+    _ROWS,
+    st.sampled_from(_OF_ANY),
+    st.sampled_from([IntervalTerms(), IntervalTerms("bootstrap", resamples=40, seed=1)]),
+)
+def test_any_small_table_has_an_interval_or_a_sentence(rows: Any, of: Any, how: IntervalTerms) -> None:
     some = ratings([list(answers) for _, answers in rows], ("a", "b", "c"), [trace for trace, _ in rows])
     found = estimate(of(some), how)
     assert (found.value is None) == bool(found.undefined)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.agreement.judge_accuracy import Box, centre_in_box, iou, judged, same_box
+from annotators.agreement.judge_accuracy import Box, centre_in_box, iou, judge_statistic, same_box
 from tests.annotators.agreement.rated import ratings, value, why
 from tests.fuzzing_examples import examples
 
@@ -15,25 +15,27 @@ ROWS = [[1, 1]] * 6 + [[1, 0]] * 2 + [[0, 1]] * 1 + [[0, 0]] * 3 + [[1, None], [
 
 def test_shares_of_a_judge() -> None:
     some = ratings(ROWS)
-    assert value(judged(some, "accuracy", "yes")) == pytest.approx(9 / 12)
-    assert value(judged(some, "precision", "yes")) == pytest.approx(6 / 7)
-    assert value(judged(some, "recall", "yes")) == pytest.approx(6 / 8)
-    assert value(judged(some, "f1", "yes")) == pytest.approx(12 / 15)
-    assert value(judged(some, "precision", "no")) == pytest.approx(3 / 5)
-    assert value(judged(some, "kappa", "yes")) == pytest.approx((0.75 - (8 * 7 + 4 * 5) / 144) / (1 - 76 / 144))
-    assert judged(some, "recall", "yes").places == 12
+    assert value(judge_statistic(some, "accuracy", "yes")) == pytest.approx(9 / 12)
+    assert value(judge_statistic(some, "precision", "yes")) == pytest.approx(6 / 7)
+    assert value(judge_statistic(some, "recall", "yes")) == pytest.approx(6 / 8)
+    assert value(judge_statistic(some, "f1", "yes")) == pytest.approx(12 / 15)
+    assert value(judge_statistic(some, "precision", "no")) == pytest.approx(3 / 5)
+    assert value(judge_statistic(some, "kappa", "yes")) == pytest.approx(
+        (0.75 - (8 * 7 + 4 * 5) / 144) / (1 - 76 / 144)
+    )
+    assert judge_statistic(some, "recall", "yes").places == 12
 
 
 def test_what_was_never_said_has_no_share() -> None:
-    assert why(judged(ratings([[1, 0], [0, 0]]), "precision", "yes")) == "the judge never said yes"
-    assert why(judged(ratings([[0, 1], [0, 0]]), "recall", "yes")) == "nothing is yes"
-    assert why(judged(ratings([[0, 0]]), "f1", "yes")) == "nothing is yes, nor did the judge say so"
-    assert why(judged(ratings([[0, 0]]), "kappa", "yes")) == "one category"
-    assert why(judged(ratings([[0, 0]]), "recall", "maybe")) == "nothing is maybe"
-    assert why(judged(ratings([[0, None]]), "accuracy", "yes")) == "one rater"
-    assert value(judged(ratings([[1, 0], [0, 1]]), "f1", "yes")) == 0.0
+    assert why(judge_statistic(ratings([[1, 0], [0, 0]]), "precision", "yes")) == "the judge never said yes"
+    assert why(judge_statistic(ratings([[0, 1], [0, 0]]), "recall", "yes")) == "nothing is yes"
+    assert why(judge_statistic(ratings([[0, 0]]), "f1", "yes")) == "nothing is yes, nor did the judge say so"
+    assert why(judge_statistic(ratings([[0, 0]]), "kappa", "yes")) == "one category"
+    assert why(judge_statistic(ratings([[0, 0]]), "recall", "maybe")) == "nothing is maybe"
+    assert why(judge_statistic(ratings([[0, None]]), "accuracy", "yes")) == "one rater"
+    assert value(judge_statistic(ratings([[1, 0], [0, 1]]), "f1", "yes")) == 0.0
     with pytest.raises(ValueError, match="truth and one judge are compared, not 3"):
-        judged(ratings([[1, 1, 1]]), "accuracy", "yes")
+        judge_statistic(ratings([[1, 1, 1]]), "accuracy", "yes")
 
 
 def test_boxes() -> None:

@@ -20,7 +20,9 @@ _LITTLE = 1e-6
 def moved(one: AdditiveStatistic) -> float:
     """The standard error of what each place, a trace of its own, adds: the derivative by its weight."""
     n, whole = len(one.sums), one.sums.sum(axis=0)
-    each = np.array([(one.of(whole + _LITTLE * place) - one.of(whole - _LITTLE * place)) for place in one.sums])
+    each = np.array(
+        [(one.evaluate(whole + _LITTLE * place) - one.evaluate(whole - _LITTLE * place)) for place in one.sums]
+    )
     influence = each / (2 * _LITTLE) * n
     return sqrt(float((influence**2).sum()) / (n * (n - 1)))
 

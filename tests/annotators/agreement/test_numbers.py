@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from annotators.agreement.additive import AdditiveStatistic, value_of
 from annotators.agreement.icc import Icc, icc_interval
 from annotators.agreement.intervals import estimate
-from annotators.agreement.numbers import alpha_numbers, icc, mae, mean, mse, pearson, spearman, within
-from annotators.agreement.ranks import joint, spearman_of
+from annotators.agreement.numbers import alpha_numbers, icc, mae, mean, mse, pearson, share_within, spearman
+from annotators.agreement.ranks import joint_sums, spearman_of
 from annotators.agreement.ratings import NumericRatings
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn_numbers, numbers, value, why
 from tests.fuzzing_examples import examples
 
@@ -26,7 +26,7 @@ OF_TWO: dict[str, Callable[[NumericRatings], AdditiveStatistic]] = {
     "spearman": spearman,
     "mse": mse,
     "mae": mae,
-    "within": lambda some: within(some, 1.0),
+    "within": lambda some: share_within(some, 1.0),
 }
 seeds = st.integers(0, 10_000)
 
@@ -110,7 +110,7 @@ def test_perfect_is_one_and_no_error() -> None:
     alike = numbers([[float(at)] * 2 for at in range(1, 8)])
     for form in FORMS:
         assert value(icc(alike, form)) == pytest.approx(1.0, abs=1e-12)
-    for of in (pearson, spearman, alpha_numbers, within):
+    for of in (pearson, spearman, alpha_numbers, share_within):
         assert value(of(alike)) == pytest.approx(1.0, abs=1e-12)
     assert value(mse(alike)) == value(mae(alike)) == 0.0
 
@@ -152,9 +152,9 @@ def test_three_columns_are_no_pair() -> None:
 
 def test_the_band_is_inclusive_in_decimal_numbers() -> None:
     some = numbers([[0.45, 0.4], [0.4, 0.45], [0.0, 0.051], [0.3, 0.3]])
-    assert value(within(some)) == 0.75
-    assert value(within(some, 0.06)) == 1.0
-    assert value(within(some, 0.0)) == 0.25
+    assert value(share_within(some)) == 0.75
+    assert value(share_within(some, 0.06)) == 1.0
+    assert value(share_within(some, 0.0)) == 0.25
 
 
 def test_errors_are_means() -> None:
@@ -196,7 +196,7 @@ def test_sums_are_of_traces_so_that_how_often_each_comes_is_a_product(name: str,
     some = some._replace(values=np.abs(np.round(some.values / (1 + seed % 3))))
     times = np.random.default_rng(seed).integers(0, 3, (3, 6))
     one = of(some)
-    for weights, got in zip(times, one.of(times.astype(float) @ one.sums), strict=True):
+    for weights, got in zip(times, one.evaluate(times.astype(float) @ one.sums), strict=True):
         expected = value_of(of(often(some, weights)))
         assert (expected is None) == (not np.isfinite(got))
         assert expected is None or got == pytest.approx(expected, abs=1e-8)
@@ -206,21 +206,21 @@ def test_ranks_are_the_same_from_pairs_and_from_traces(monkeypatch: pytest.Monke
     """Few different pairs are counted; many are told by the traces they are in. Both are exact."""
     some = drawn_numbers(4, 60, 2, 40)
     x, y = np.round(some.values).T
-    counted, one, other, column = joint(x, y, some.trace, 40)
+    counted, one, other, column = joint_sums(x, y, some.trace, 40)
     assert counted.shape[1] < 40
     weights = np.random.default_rng(1).integers(0, 3, (5, 40)).astype(float)
     by_pairs = spearman_of(weights @ counted, one, other, column)
     by_traces = spearman_of(weights @ np.eye(40), x, y, some.trace)
     assert by_pairs == pytest.approx(by_traces, abs=1e-12)
     monkeypatch.setattr("annotators.agreement.ranks._PAIRED", 100)
-    identity, _, _, at = joint(some.values[:, 0], some.values[:, 1], some.trace, 40)
+    identity, _, _, at = joint_sums(some.values[:, 0], some.values[:, 1], some.trace, 40)
     assert identity.tolist() == np.eye(40).tolist()
     assert at is some.trace
     whole = spearman(some)
     assert whole.sums.tolist() == np.eye(40).tolist()
     rows = np.repeat(np.arange(60), weights[0].astype(int)[some.trace])
     expected = value(spearman(some._replace(values=some.values[rows], trace=some.trace[rows])))
-    assert whole.of(weights[0] @ whole.sums) == pytest.approx(expected, abs=1e-12)
+    assert whole.evaluate(weights[0] @ whole.sums) == pytest.approx(expected, abs=1e-12)
 
 
 PUBLISHED: dict[Icc, tuple[float, float]] = {
@@ -235,7 +235,7 @@ def test_the_intervals_of_icc_are_the_published_ones_of_four_judges_and_six_targ
     rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     some = numbers(rows)
     assert icc_interval(some, form) == pytest.approx(PUBLISHED[form], abs=2e-3)
-    found = estimate(icc(some, form), How())
+    found = estimate(icc(some, form), IntervalTerms())
     if form == "1,k":
         assert (found.low, found.no_interval) == (None, "too few to say")
     else:
@@ -248,7 +248,7 @@ def test_the_intervals_of_icc_are_the_published_ones_of_four_judges_and_six_targ
 def test_an_interval_of_icc_holds_its_value_and_never_reaches_over_nearly_all(
     form: Icc, seed: int, raters: int, items: int
 ) -> None:
-    found = estimate(icc(drawn_numbers(seed, items, raters, items), form), How())
+    found = estimate(icc(drawn_numbers(seed, items, raters, items), form), IntervalTerms())
     if found.low is not None and found.high is not None and found.value is not None:
         assert found.low <= found.value <= found.high <= 1
         assert found.high - found.low <= 1.5

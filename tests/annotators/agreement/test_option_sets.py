@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotators.agreement.additive import value_of
-from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing
+from annotators.agreement.agreements import agreements, agreements_by_pair, confusion, disputed_places
 from annotators.agreement.option_sets import (
     SetRatings,
     alpha_of_sets,
@@ -31,7 +31,7 @@ from lab.core.errors import LabError
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.answered import Answered
 from tests.fuzzing_examples import examples
@@ -178,7 +178,7 @@ def study(store: Store, said: dict[str, list[list[str] | None]] = SAID) -> Study
         for name, each in said.items()
     }
     plan = rated(store, UNITS, PROTOCOL, answers, statistics=("percent", "alpha masi"))
-    return gathered(store, plan)
+    return load_study_data(store, plan)
 
 
 def numbers(studied: StudyData, part: str = "", between: str = "people") -> dict[str, Agreement]:
@@ -212,12 +212,12 @@ def test_a_study_has_sets_as_a_whole_and_each_option(store: Store) -> None:
 
 def test_pairs_have_no_grid_and_lists_of_what_differs(store: Store) -> None:
     studied = study(store)
-    pairs = by_pairs(studied, "modes")
+    pairs = agreements_by_pair(studied, "modes")
     assert [one.statistic for one in pairs[:3]] == ["alpha masi", "percent", "alpha jaccard"]
     assert [one.between for one in pairs[::3]] == ["R1 and R2", "R1 and R3", "R2 and R3"]
     assert pairs[1].value == pytest.approx(2 / 4)
     assert pairs[1].places == 4
-    assert {unit for unit, _ in disagreeing(studied, "modes")} == {"u0", "u1", "u2", "u3"}
+    assert {unit for unit, _ in disputed_places(studied, "modes")} == {"u0", "u1", "u2", "u3"}
     with pytest.raises(LabError, match="no grid"):
         confusion(studied, "modes")
 

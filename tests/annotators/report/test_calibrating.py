@@ -10,8 +10,8 @@ import pytest
 
 from annotators.agreement.agreements import agreements
 from annotators.report.calibration_section import sections
-from annotators.report.planned_section import with_planned
-from annotators.report.report import reported
+from annotators.report.planned_section import with_missing_statistics
+from annotators.report.report import make_report
 from annotators.report.text import as_text
 from lab.core.agreement import Agreement
 from lab.core.report import Grid, Number, Section, Table
@@ -109,7 +109,7 @@ def test_it_stands_last_in_the_report_and_its_answers_nowhere_else(store: Store)
     made = piloted(store)
     made.table("state", (R1, R2, R3), CALIBRATED, WORDS)
     made.says(M, "p0", "a", "state", "completed")
-    report = reported(made.studied(), "", "")
+    report = make_report(made.studied(), "", "")
     assert report.sections[-1].title == "Calibration"
     assert value(row(table(report.sections, "calibration-gold"), "judge (model)")["As gold"]) == 1.0
     assert [cells[3] for cells in table(report.sections, "raters").rows] == ["0", "0", "0", "0"]
@@ -126,7 +126,7 @@ def planned(store: Store, *statistics: str, judge: int = 0) -> str:
     for run in range(1, judge + 1):
         for unit, target in said:
             made.says(M, unit, target, "state", "completed", run=run)
-    report = reported(made.studied(), "", "")
+    report = make_report(made.studied(), "", "")
     assert as_text(report)
     return " ".join(report.sections[1].says)
 
@@ -163,7 +163,7 @@ def test_a_planned_name_is_found_under_what_its_numbers_are_called(
     for statistic, lacking in ((told, 0), ({"statistic": "other"}, 1)):
         number = Number(Agreement("state", value=0.5, **statistic))  # type: ignore[arg-type]
         section = Section("One", tables=(Table("t", "T", ("", "x"), (("row", number),)),))
-        assert len(with_planned(made, [section])[0].says) == lacking
+        assert len(with_missing_statistics(made, [section])[0].says) == lacking
 
 
 def test_a_planned_number_that_is_undefined_says_why(store: Store) -> None:
@@ -172,4 +172,4 @@ def test_a_planned_number_that_is_undefined_says_why(store: Store) -> None:
     for unit in ("u2", "u3"):
         for rater in (R1, R2, R3):
             made.hands_in(rater, unit)
-    assert "fleiss kappa (one category" in " ".join(reported(made.studied(), "", "").sections[1].says)
+    assert "fleiss kappa (one category" in " ".join(make_report(made.studied(), "", "").sections[1].says)

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.protocols import protocol
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action
 from lab.core.study import Target, Unit
 from lab.core.task import Actor, Branch, Task
@@ -65,7 +65,7 @@ def _recorded(at: int, id: str, agent: str) -> Imported:
     made = run(f"run-{id}", task, agent, [*TAP, *TAP, *ACTIONS[at % len(ACTIONS)]])
     *before, last = made.events
     flags = [Flagged(index=SLIPS[id], by=Actor("model", agent))] if id in SLIPS else []
-    return made._replace(events=numbered([*before, *flags, last]))
+    return made._replace(events=number_events([*before, *flags, last]))
 
 
 def _rows(draw: Random, study: str, units: Sequence[str]) -> list[dict[str, Any]]:

@@ -86,7 +86,7 @@ def test_edit_rates_are_of_annotators_and_of_proofreaders(rated: Rated) -> None:
 
 
 def test_reviews_of_the_demonstrations_have_edit_rates_of_their_own(rated: Rated) -> None:
-    proof = rated.store.reviews.proof("d3")
+    proof = rated.store.reviews.proof_of("d3")
 
     def said(n: int, step: int | None, field: Field, act: Act, by: str) -> Review:
         at = f"2026-04-02T09:00:{n:02d}.000000+00:00"

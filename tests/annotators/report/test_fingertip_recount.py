@@ -18,7 +18,7 @@ import pytest
 
 from annotators.protocols import protocol
 from lab.core.rating_sheet import FieldReference
-from lab.core.study import Assignment, Given, Unit
+from lab.core.study import Assignment, Unit, UnitText
 from lab.core.task import Actor, Task
 from lab.studies.rating_session import RatingSession
 from store.store import Store
@@ -63,7 +63,7 @@ def _freeze(db: Path) -> None:
             ],
         )
         texts = [
-            Unit(unit, cluster=USERS[unit], given=(Given("A", f"want {unit}"), Given("B", f"guess {unit}")),
+            Unit(unit, cluster=USERS[unit], given=(UnitText("A", f"want {unit}"), UnitText("B", f"guess {unit}")),
                  hidden={"source": source})
             for unit, source in TEXTS.items()
         ]  # fmt: skip
@@ -71,7 +71,7 @@ def _freeze(db: Path) -> None:
         episodes = [Unit(episode, runs=(f"own-{episode}",), cluster=owner) for episode, owner in EPISODES.items()]
         frozen(store, episodes, protocol("intent-guess"), id="guess", raters=RATERS)
         pairs = [
-            Unit(f"v{at}", given=(Given("Wanted", INTENT.instruction, side="A"), Given("Guess", guess, side="B")))
+            Unit(f"v{at}", given=(UnitText("Wanted", INTENT.instruction, side="A"), UnitText("Guess", guess, side="B")))
             for at, guess in enumerate(GUESSES)
         ]
         frozen(store, pairs, protocol("same-intent"), id="verdicts", raters=RATERS)

@@ -10,7 +10,7 @@ import pytest
 from annotators.agreement.intervals import wilson
 from annotators.papers.fingertip import guess_table, rating_table, same_intent_table, success_table
 from lab.core.step import Action
-from lab.core.study import Given, Gold, Unit
+from lab.core.study import Gold, Unit, UnitText
 from lab.core.task import Persona, Task
 from store.store import Store
 from tests.papers import Rated, column, number, row, run, sound, table, value
@@ -47,7 +47,7 @@ def guessed(store: Store) -> Rated:
 
 def same_intents(store: Store) -> Rated:
     units = [
-        Unit(f"p-{id}", given=(Given("Wanted", "abcd", side="A"), Given("Guess", text, side="B")),
+        Unit(f"p-{id}", given=(UnitText("Wanted", "abcd", side="A"), UnitText("Guess", text, side="B")),
              cluster=EPISODES[id][0], hidden={"source": "human" if id < "e4" else "model-x"})
         for id, (text, _) in PAIRS.items()
     ]  # fmt: skip
@@ -236,5 +236,5 @@ def test_a_study_of_other_runs_says_nothing_of_sr2(store: Store) -> None:
 def test_nothing_handed_in_is_a_sentence(store: Store) -> None:
     guess = Rated(store, "intent-guess", [Unit("a", runs=("a",))])
     assert guess_table.sections(guess.studied())[0].says == ("Nobody has handed in a guess yet.",)
-    same = Rated(store, "same-intent", [Unit("a", given=(Given("A", "x", side="A"), Given("B", "y", side="B")))])
+    same = Rated(store, "same-intent", [Unit("a", given=(UnitText("A", "x", side="A"), UnitText("B", "y", side="B")))])
     assert same_intent_table.sections(same.studied())[0].says == ("Nobody has handed in an answer yet.",)

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from annotators.report.charts import drawn
+from annotators.report.charts import picture_lines
 from annotators.report.html import as_html
 from annotators.report.markdown import as_markdown
 from annotators.report.number_words import numbers_in
@@ -21,7 +21,7 @@ from annotators.report.text import as_text
 from lab.core.codec import encode
 from lab.core.plain_text import plain
 from lab.core.report import Bars, Cell, Grid, Report, Scatter, Section, Table
-from lab.core.text_table import folded
+from lab.core.text_table import wrap_cells
 from tests.annotators.report.sample_report import HOSTILE, PICTURES, REPORT, agreement, number
 
 SHOWN = plain(HOSTILE, lines=False)
@@ -70,29 +70,29 @@ def test_a_table_too_narrow_for_two_columns_is_a_block_a_row() -> None:
 
 
 def test_words_are_folded_between_words_and_long_ones_within() -> None:
-    assert folded("one two three", 7) == ["one two", "three"]
-    assert folded("abcdefghij k", 4) == ["abcd", "efgh", "ij k"]
-    assert folded("", 5) == [""]
-    assert all(cell_len(line) <= 6 for line in folded("数字が 並ぶ wide", 6))
+    assert wrap_cells("one two three", 7) == ["one two", "three"]
+    assert wrap_cells("abcdefghij k", 4) == ["abcd", "efgh", "ij k"]
+    assert wrap_cells("", 5) == [""]
+    assert all(cell_len(line) <= 6 for line in wrap_cells("数字が 並ぶ wide", 6))
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda one: one.id)
 def test_each_picture_is_drawn_within_its_width(picture: Grid, width: int) -> None:
-    lines = drawn(picture, width)
+    lines = picture_lines(picture, width)
     assert lines
     assert [line for line in lines if cell_len(line) > width] == []
 
 
 def test_a_grid_and_bars_in_characters() -> None:
     grid = Grid("g", "G", ("yes", "no"), ("yes", "no"), ((70, 1), (2.5, 0)), "R1", "R2")
-    assert [line.rstrip() for line in drawn(grid, 80)] == [
+    assert [line.rstrip() for line in picture_lines(grid, 80)] == [
         "R1 \\ R2  yes  no",
         "────────────────",
         "yes       70   1",
         "no       2.5   0",
     ]
-    bars = drawn(Bars("b", "B", (agreement(0.5), agreement(None)), ("R1 and R2", "R1 and R3")), 40)
+    bars = picture_lines(Bars("b", "B", (agreement(0.5), agreement(None)), ("R1 and R2", "R1 and R3")), 40)
     assert bars[0].startswith("R1 and R2")
     assert re.search(r"├─+●─*┤.*0\.50$", bars[0])
     assert bars[1] == "R1 and R3  undefined (one category)"
@@ -100,7 +100,7 @@ def test_a_grid_and_bars_in_characters() -> None:
 
 def test_points_fall_where_they_belong_and_the_diagonal_is_beneath_them() -> None:
     scatter = Scatter("s", "S", PICTURES[2].points[:1], "x", "y", band=0)
-    lines = drawn(scatter, 80)
+    lines = picture_lines(scatter, 80)
     bottom = next(line for line in lines if line.startswith("0 │"))
     assert bottom[3] == "o", "the first point, at 0 and 0, hides the diagonal"
     top = next(line for line in lines if line.startswith("1 │"))

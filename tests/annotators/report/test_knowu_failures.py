@@ -17,7 +17,7 @@ from lab.core.label import Act
 from lab.core.report import Grid, Number, Section
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, rated
 
@@ -42,7 +42,7 @@ def study(store: Store) -> Study:
 
 
 def told(store: Store, plan: Study) -> Section:
-    (section,) = sections(gathered(store, plan))
+    (section,) = sections(load_study_data(store, plan))
     return section
 
 

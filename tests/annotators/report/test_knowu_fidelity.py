@@ -15,13 +15,13 @@ from annotators.protocols import protocol
 from lab.core.agreement import Agreement
 from lab.core.label import Act
 from lab.core.report import Number, Section, Table
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.step import Action, Proposed, Question, Reply
 from lab.core.study import Play, Study, Unit
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Conditions, Ended, Started, Step
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import rated
 
@@ -44,7 +44,7 @@ def run(id: str, task: Task, by: Actor, replies: Sequence[tuple[str, Decided]], 
         reply = Reply(f"q{at}", text, user, decision, AT.format(0), None, AT.format(seconds))
         proposed = Proposed(Action("ask_user", text="Shall I?"))
         events.append(Step(index=at, proposed=proposed, question=question, reply=reply))
-    return Imported(numbered([*events, Ended(status="completed", score=1.0)]), {}, [])
+    return Imported(number_events([*events, Ended(status="completed", score=1.0)]), {}, [])
 
 
 def played(store: Store, study: Study, by: Actor, unit: str, run: str) -> None:
@@ -124,7 +124,7 @@ def number(found: Sequence[Section], row: str, column: str) -> Agreement:
 
 
 def test_a_shadow_is_compared_question_by_question_with_the_person(store: Store, study: Study) -> None:
-    found = sections(gathered(store, study))
+    found = sections(load_study_data(store, study))
     told = values(found, "fidelity")[SHADE]
     assert told["How"] == "shadow, the same questions"
     assert told["Replies"] == "4 of 5 (1 no answer)"
@@ -142,7 +142,7 @@ def test_a_shadow_is_compared_question_by_question_with_the_person(store: Store,
 
 
 def test_a_shadow_that_never_answered_is_a_row_of_reasons(store: Store, study: Study) -> None:
-    told = values(sections(gathered(store, study)), "fidelity")["model:late"]
+    told = values(sections(load_study_data(store, study)), "fidelity")["model:late"]
     assert told["Replies"] == "0 of 5 (5 not asked)"
     assert told["Decision, kappa"] == "no proposal that both answered"
     assert told["Length ratio"] == "no reply of both"
@@ -150,7 +150,7 @@ def test_a_shadow_that_never_answered_is_a_row_of_reasons(store: Store, study: S
 
 
 def test_a_model_with_runs_of_its_own_is_not_paired_and_says_so(store: Store, study: Study) -> None:
-    found = sections(gathered(store, study))
+    found = sections(load_study_data(store, study))
     told = values(found, "fidelity")
     assert list(told) == ["model:late", SHADE, "M1", "model:two"]
     assert told["M1"]["How"] == "runs of its own"
@@ -163,7 +163,7 @@ def test_a_model_with_runs_of_its_own_is_not_paired_and_says_so(store: Store, st
 
 
 def test_models_are_conditions_of_their_own(store: Store, study: Study) -> None:
-    columns = table(user_sections(gathered(store, study)), "users").columns
+    columns = table(user_sections(load_study_data(store, study)), "users").columns
     assert columns == ("", "person, no mirror", "M1", "model:two")
 
 
@@ -182,16 +182,16 @@ def test_support_is_by_people_where_they_settled_any_and_else_by_a_judge(store: 
         "R1": {units[1].id: {("", "support"): "supported"}},
     }
     replies = rated(store, units, protocol("reply-support"), said, id="replies", raters=("R1",))
-    told = values(sections(gathered(store, study, beside=["replies"])), "fidelity")
+    told = values(sections(load_study_data(store, study, beside=["replies"])), "fidelity")
     assert told[SHADE]["Supported"] == 1.0, "people settled one, and nobody else counts"
     assert told["M1"]["Supported"] == 0.0
     assert told["model:two"]["Supported"] == 1.0
-    rows = table(sections(gathered(store, study, beside=["replies"])), "fidelity-support").rows
+    rows = table(sections(load_study_data(store, study, beside=["replies"])), "fidelity-support").rows
     assert [(row[0], row[1], row[2]) for row in rows] == [
         ("people", "judge J", "1"), (f"{SHADE}, shadow", "people", "1"), (f"{SHADE}, shadow", "judge J", "2"),
         ("M1", "judge J", "1"), ("model:two", "judge J", "1"),
     ]  # fmt: skip
-    judged = table(reply_sections(gathered(store, replies)), "support-judges")
+    judged = table(reply_sections(load_study_data(store, replies)), "support-judges")
     assert [(row[0], row[2]) for row in judged.rows] == [
         ("model:one", "1"), (f"{SHADE}, shadow", "2"), ("model:two", "1"), ("person", "1"), ("person, no mirror", "1"),
     ]  # fmt: skip
@@ -202,4 +202,4 @@ def test_a_study_of_people_alone_has_no_such_section(store: Store) -> None:
     plan = rated(store, units, protocol("play"), {"P1": {}}, id="users")
     store.runs.add(run("p-t0", TASKS[0], P1, PEOPLE["t0"], 4))
     played(store, plan, P1, "t0-person", "p-t0")
-    assert sections(gathered(store, plan)) == []
+    assert sections(load_study_data(store, plan)) == []

@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from annotators.papers.knowu.judge_table import sections
 from annotators.protocols import protocol
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.report import Number, Scatter, Section
-from lab.core.run_records import Imported, Verdict, numbered
+from lab.core.run_records import Imported, Verdict, number_events
 from lab.core.step import Action, Proposed
 from lab.core.study import Target, Unit
 from lab.core.task import Actor
 from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import rated
 from tests.studied_runs import BARE
@@ -37,7 +37,7 @@ def run(at: int) -> Imported:
         Ended(status="completed", score=1.0),
     ]
     said = [Verdict("rule", str(RULE[at])), Verdict("llm", str(LLM[at]))]
-    return Imported(numbered(events), {}, said)
+    return Imported(number_events(events), {}, said)
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def told(store: Store, how: How = How()) -> Section:  # noqa: B008  # frozen
-    (section,) = sections(gathered(store, store.studies.study("five-a"), how))
+def told(store: Store, how: IntervalTerms = IntervalTerms()) -> Section:  # noqa: B008  # frozen
+    (section,) = sections(load_study_data(store, store.studies.study("five-a"), how))
     return section
 
 
@@ -76,7 +76,7 @@ def test_the_error_of_each_evaluator_is_against_the_experts_mean(store: Store) -
 
 
 def test_differences_are_paired_with_both_kinds_of_interval(store: Store) -> None:
-    section = told(store, How(resamples=500, seed=7))
+    section = told(store, IntervalTerms(resamples=500, seed=7))
     found = rows(section, "differences")
     assert found["hybrid minus rules alone"] == [pytest.approx(-0.4 / 3)] * 2 + ["3"]
     assert found["rules alone minus judge"] == [pytest.approx(0.5 / 3)] * 2 + ["3"]

@@ -13,18 +13,18 @@ from annotators.papers.knowu.reply_table import sections as reply_sections
 from annotators.papers.knowu.user_table import sections
 from annotators.protocols import protocol
 from annotators.report.markdown import as_markdown
-from annotators.report.planned_section import with_planned
-from annotators.report.report import reported
-from lab.core.agreement import How
+from annotators.report.planned_section import with_missing_statistics
+from annotators.report.report import make_report
+from lab.core.agreement import IntervalTerms
 from lab.core.label import Act, ActKind
 from lab.core.protocol import Field, Option
 from lab.core.report import Number, Section
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Observation, Proposed, Question, Reply
 from lab.core.study import Play, Study, Unit
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Asked, Conditions, Ended, Started, Step
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import rated
 
@@ -54,7 +54,7 @@ def run(
         Step(index=at, proposed=Proposed(Action("click", (1, 2))), decision=None) for at in range(asks, asks + acts)
     ]
     events.append(Ended(status="completed", score=score))
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def played(store: Store, study: Study, by: Actor, unit: str, run: str, status: str = "completed") -> None:
@@ -93,7 +93,7 @@ def section(tmp_path: Path) -> Sequence[Section]:
         played(store, study, P1, "tea-person", "r4")
         store.runs.add(run("r6", TEA, P2, 1.0))
         played(store, study, P2, "tea-person", "r6", "interrupted")
-        return sections(gathered(store, study))
+        return sections(load_study_data(store, study))
 
 
 def rows(sections: Sequence[Section], id: str) -> dict[str, list[object]]:
@@ -141,8 +141,14 @@ def test_a_difference_stands_with_both_kinds_of_interval_whatever_the_report_is_
             for user, by, score in (("person", P1, 0.2 + 0.2 * at), ("model", MODEL, 0.4 + 0.1 * (at % 2))):
                 store.runs.add(run(f"{user}{at}", task, by, score))
                 played(store, plan, by, f"{task.id}-{user}", f"{user}{at}")
-        assert with_planned(studied := gathered(store, plan), sections(studied))[0].says == sections(studied)[0].says
-        told = [sections(gathered(store, plan, how)) for how in (How(seed=7), How("bootstrap", seed=7))]
+        assert (
+            with_missing_statistics(studied := load_study_data(store, plan), sections(studied))[0].says
+            == sections(studied)[0].says
+        )
+        told = [
+            sections(load_study_data(store, plan, how))
+            for how in (IntervalTerms(seed=7), IntervalTerms("bootstrap", seed=7))
+        ]
     both = []
     for one in told:
         table = next(table for table in one[0].tables if table.id == "paired-1")
@@ -163,8 +169,8 @@ def test_where_no_task_was_played_under_both_the_plan_is_answered_with_that(tmp_
     units = [Unit(user, play=Play(LUNCH, user=user, mirror=False), cluster="lunch") for user in ("person", "model")]
     with Store.open(tmp_path / "lab.db") as store:
         plan = rated(store, units, protocol("play"), {"P1": {}}, id="users", statistics=("paired bootstrap",))
-        studied = gathered(store, plan)
-        said = " ".join(with_planned(studied, sections(studied))[0].says)
+        studied = load_study_data(store, plan)
+        said = " ".join(with_missing_statistics(studied, sections(studied))[0].says)
     assert "paired bootstrap (no task has such runs under both)" in said, "no option of the command would help"
 
 
@@ -192,7 +198,7 @@ def test_replies_against_the_profile_by_who_gave_them(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         store.runs.add(run("r0", LUNCH, P1, 1.0))
         plan = rated(store, units, protocol("reply-support"), said, id="replies")
-        found = reply_sections(gathered(store, plan))
+        found = reply_sections(load_study_data(store, plan))
     told = rows(found, "support")
     assert told == {
         "model": [2, 0.5, 0.0, 0.5],
@@ -210,7 +216,7 @@ def test_an_empty_study_of_plays_is_a_table_of_reasons(tmp_path: Path) -> None:
     units = [Unit("lunch-person", play=Play(LUNCH, mirror=False), cluster="lunch")]
     with Store.open(tmp_path / "lab.db") as store:
         plan = rated(store, units, protocol("play"), {"P1": {}}, id="users")
-        found = sections(gathered(store, plan))
+        found = sections(load_study_data(store, plan))
     assert rows(found, "users")["SR"] == ["no run with a score"]
     assert len(found) == 1
 
@@ -226,7 +232,7 @@ def test_a_play_with_own_questions_has_the_papers_numbers_and_no_section_where_n
         for by in (P1, P2):
             store.runs.add(run(f"r-{by.id}", LUNCH, by, 1.0, 1))
             played(store, study, by, f"lunch-{by.id}", f"r-{by.id}")
-        report = as_markdown(reported(gathered(store, study), "1", "here"))
+        report = as_markdown(make_report(load_study_data(store, study), "1", "here"))
     assert "## People in the simulator's place" in report
     assert "Each task is played by" in report
     for absent in ("Each unit goes to", "## Agreement between people", "## Which sentence of the guideline"):

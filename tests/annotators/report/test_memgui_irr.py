@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotators.papers.memgui.irr_table import sections
-from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.study import Target, Unit
 from lab.core.task import Actor, InformationUnit, Task
 from store.store import Store
@@ -117,11 +117,11 @@ def test_the_lists_of_units_are_compared_as_first_submitted_and_as_verified(rate
     for task, before, after in ((COPY, 2, 3), (PICK, 1, 1)):
         units = [InformationUnit(f"i{n}", f"piece {n}") for n in range(3)]
         draft = first_draft(subject_of(task), author, Design(units=tuple(units[:before])))
-        acts = [draft, submitted := following(draft, "submit", author)]
-        objected = following(submitted, "object", other, note="one is missing")
-        again = following(objected, "draft", author, design=Design(units=tuple(units[:after])))
-        handed = following(again, "submit", author)
-        acts += [objected, again, handed, following(handed, "verify", other)]
+        acts = [draft, submitted := next_revision(draft, "submit", author)]
+        objected = next_revision(submitted, "object", other, note="one is missing")
+        again = next_revision(objected, "draft", author, design=Design(units=tuple(units[:after])))
+        handed = next_revision(again, "submit", author)
+        acts += [objected, again, handed, next_revision(handed, "verify", other)]
         for act in acts:
             rated.store.designs.append(act)
     lists = row(table(sections(rated.studied()), "memgui-unit-lists"), "units per task")

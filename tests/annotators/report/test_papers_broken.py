@@ -10,11 +10,11 @@ import pytest
 from annotators.papers.report_tables import sections_of
 from annotators.report.html import as_html
 from annotators.report.markdown import as_markdown
-from annotators.report.report import reported
+from annotators.report.report import make_report
 from annotators.report.text import as_text
 from lab.core.report import Section
 from lab.core.step import Action
-from lab.core.study import Given, Target, Unit
+from lab.core.study import Target, Unit, UnitText
 from lab.core.task import Persona, Task
 from store.store import Store
 from tests.crossed import crossed, spread
@@ -23,7 +23,7 @@ from tests.papers import Rated, run, sound
 HOSTILE = "\x1b[31m<script>alert(1)</script>|[b]'; DROP TABLE label; --"
 FORK = (Target("b", HOSTILE, kind="depth x", options=("p", HOSTILE)),)
 STEPS = (Target("s", HOSTILE, step=0),)
-TEXTS = (Given("A", HOSTILE, side="A"), Given("B", HOSTILE * 300, side="B"))
+TEXTS = (UnitText("A", HOSTILE, side="A"), UnitText("B", HOSTILE * 300, side="B"))
 Answers = dict[Any, Any]
 OF: dict[str, tuple[dict[str, Any], Answers]] = {
     "success": ({}, {"outcome": "impossible", "why_impossible": "ambiguous"}),
@@ -58,7 +58,7 @@ def papers(rated: Rated) -> list[Section]:
     studied = rated.studied()
     found = [section for make in sections_of(rated.study.protocol) for section in make(studied)]
     sound(found)
-    report = reported(studied, "1", "here")
+    report = make_report(studied, "1", "here")
     text, page = as_text(report, 80), as_html(report)
     for whole in (text, as_markdown(report), page):
         assert "\x1b" not in whole

@@ -19,7 +19,7 @@ from lab.core.step import Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import DeviceInfo, Started
 from lab.studies.play_session import Participation
-from lab.studies.played_runs import claim, session_of, tie
+from lab.studies.played_runs import claim, record_end, session_of
 from lab.studies.rating_session import RatingSession
 from store.store import Store
 from tests.annotators.report import recounting as re
@@ -104,7 +104,7 @@ def _pass_quiz(part: Participation, wrong: int) -> None:
 def _answer_quiz(part: Participation, wrong: int) -> None:
     persona = part.where().play.persona
     assert persona is not None
-    item = part.quizzed(persona).waiting[0]
+    item = part.quiz_state(persona).waiting[0]
     part.answer_quiz(persona, (item.right + (wrong > 0)) % len(item.options))
 
 
@@ -125,7 +125,7 @@ def _play(part: Participation, way: Way, at: int) -> bool:
         else:
             if way == "pause":
                 session.pause()
-                session.go_on()
+                session.resume_run()
             session.questions.answer(question, _reply(question, part, way, at))
     return way != "leave"
 
@@ -169,7 +169,7 @@ def _one_play_of_a_model(store: Store) -> None:
     session = session_of(store, unit.play, claim(store, study, model, unit.id), "", "script")
     session.start()
     assert session.join(180)
-    tie(store, study, model, unit.id, 1, store.runs.trace(session.trace_id))
+    record_end(store, study, model, unit.id, 1, store.runs.trace(session.trace_id))
 
 
 # -- what is printed -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from lab.core.label import Act
 from lab.core.report import Bars, Section
 from lab.core.study import Study, Target, Unit
 from lab.core.task import Actor, Tdg, TdgNode
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.studies import frozen
@@ -75,7 +75,7 @@ def study(store: Store) -> Study:
 
 
 def told(store: Store, *beside: str) -> list[Section]:
-    return sections(gathered(store, store.studies.study("e3"), beside=beside))
+    return sections(load_study_data(store, store.studies.study("e3"), beside=beside))
 
 
 def test_people_agree_as_by_hand_before_and_after_derivation(store: Store, study: Study) -> None:
@@ -128,7 +128,7 @@ def test_after_derivation_what_depends_on_nothing_completed_is_not_completed(sto
 def test_table_7_and_the_general_table_have_the_same_numbers(store: Store, study: Study) -> None:
     for unit, letters in zip(UNITS, ("cncc", "cncc", "cncn"), strict=True):
         say(store, study, unit, "model:menus", words(letters))
-    studied = gathered(store, study)
+    studied = load_study_data(store, study)
     general = {
         (one.part, one.statistic): one.value
         for one in agreements(studied)

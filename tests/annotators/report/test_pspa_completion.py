@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from annotators.papers.pspa.completion_table import sections
 from annotators.protocols import protocol
 from lab.core.report import Scatter, Section
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.study import Study, Target, Unit
 from lab.core.task import Actor, Tdg, TdgNode
 from lab.core.trace import AnyEvent, Ended, Started, Step
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.annotators.report.answered import number, row, say
 from tests.loaded_late import LoadedLate
@@ -42,7 +42,7 @@ def imported(id: str, score: float, by: Actor, taps: int) -> Imported:
     task = replace(BARE, tdg=GRAPH)
     events: list[AnyEvent] = [Started(trace=id, task=task, agent=by, at="2026-01-02T10:00:00.000000+00:00")]
     events += [Step(index=at, proposed=Proposed(Action("click", (9 * at, 20)))) for at in range(taps)]
-    return Imported(numbered([*events, Ended(status="completed", score=score)]), {}, [])
+    return Imported(number_events([*events, Ended(status="completed", score=score)]), {}, [])
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def graphs(store: Store) -> None:
 
 
 def told(store: Store, *beside: str) -> list[Section]:
-    return sections(gathered(store, store.studies.study("e1"), beside=beside))
+    return sections(load_study_data(store, store.studies.study("e1"), beside=beside))
 
 
 def test_a_judge_is_held_against_the_people_s_mean(store: Store, study: Study) -> None:

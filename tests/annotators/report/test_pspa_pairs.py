@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from annotators.assignment import swapped
+from annotators.assignment import is_swapped
 from annotators.papers.pspa.pair_table import sections
 from annotators.protocols import protocol
 from lab.core.report import Section
 from lab.core.study import Assignment, Study, Unit
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.loaded_late import LoadedLate
@@ -52,7 +52,7 @@ def study(store: Store) -> Study:
 
 
 def told(store: Store) -> list[Section]:
-    return sections(gathered(store, store.studies.study("d2")))
+    return sections(load_study_data(store, store.studies.study("d2")))
 
 
 def test_methods_win_lose_and_tie_whichever_side_they_stood_on(store: Store, study: Study) -> None:
@@ -89,7 +89,7 @@ def test_how_often_the_left_was_chosen_follows_from_where_it_stood(store: Store,
         for rater, value in zip(("R1", "R2", "R3"), answers, strict=True):
             if value != "tie":
                 chosen += 1
-                left += value == ("B" if swapped(study, rater, unit) else "A")
+                left += value == ("B" if is_swapped(study, rater, unit) else "A")
     assert 0 < left < chosen == 14
     side = row(found, "pspa-d2-sides", "overall")
     assert side["Chose left"] == pytest.approx(left / chosen)
@@ -103,7 +103,7 @@ def test_a_rater_who_always_takes_the_left_is_seen(store: Store) -> None:
     units = [Unit(f"v{at}", cluster=f"user{at}", hidden={"A": "a", "B": "b"}) for at in range(12)]
     made = frozen(store, units, protocol("pairwise-sets"), id="d2", raters=("R1", "R2"))
     for unit in units:
-        say(store, made, unit, "R1", {("", "overall"): "B" if swapped(made, "R1", unit.id) else "A"})
+        say(store, made, unit, "R1", {("", "overall"): "B" if is_swapped(made, "R1", unit.id) else "A"})
     found = row(told(store), "pspa-d2-sides", "overall, R1")
     assert (found["Chose left"], found["p"]) == (1.0, pytest.approx(2 / 2**12))
 

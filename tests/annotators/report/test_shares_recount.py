@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Given, Gold, Target, Unit
+from lab.core.study import Gold, Target, Unit, UnitText
 from lab.core.task import Task
 from store.store import Store
 from tests.annotators.report import recounting as re
@@ -40,7 +40,7 @@ PIECES = ("date", "price", "name")
 
 
 def _units() -> Mapping[str, list[Unit]]:
-    both = (Given("A", "one"), Given("B", "another"))
+    both = (UnitText("A", "one"), UnitText("B", "another"))
     runs = {unit: (f"run-{unit}",) for unit in (*FAILED, *MARKED)}
     out_of_time = (Gold("", "primary", "execution_timeout", "it ran out of steps"),)
     return {

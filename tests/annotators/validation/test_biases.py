@@ -17,15 +17,15 @@ from annotators.validation.biases import (
     verbosity_bias,
 )
 from annotators.validation.consistency import entropy, self_consistency
-from annotators.validation.drift import drift, fell, has_fallen
-from lab.core.agreement import How
+from annotators.validation.drift import drift, has_fallen, has_fallen_between
+from lab.core.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, ratings, value, why
 from tests.loaded_late import LoadedLate
 
 inter_rater = LoadedLate("statsmodels.stats.inter_rater")
 stats = LoadedLate("scipy.stats")
 
-HOW = How("bootstrap", resamples=400)
+HOW = IntervalTerms("bootstrap", resamples=400)
 
 
 # -- sides ----------------------------------------------------------------------------------------------------
@@ -196,10 +196,10 @@ def test_a_judge_that_fell_and_one_that_did_not() -> None:
     assert found.accuracy.value == pytest.approx(found.after.value - found.before.value)  # type: ignore[operator]
     assert found.p == pytest.approx(stats.binomtest(found.lost, found.lost + found.won).pvalue)
     assert found.same.value == pytest.approx((before.codes[:, 1] == worse.codes[:, 1]).mean())
-    assert fell(before, worse, HOW)
-    assert not fell(worse, before, HOW)
-    assert not fell(before, alike, HOW)
-    assert not fell(before, before, HOW)
+    assert has_fallen_between(before, worse, HOW)
+    assert not has_fallen_between(worse, before, HOW)
+    assert not has_fallen_between(before, alike, HOW)
+    assert not has_fallen_between(before, before, HOW)
 
 
 def test_drift_is_over_items_that_both_versions_answered() -> None:
@@ -209,7 +209,7 @@ def test_drift_is_over_items_that_both_versions_answered() -> None:
     assert (found.items, found.lost, found.won) == (3, 1, 1)
     assert found.p == 1.0
     lost = ratings([[1, 0]] * 8)
-    assert fell(ratings([[1, 1]] * 8), lost, HOW)  # all of them: no interval, but McNemar's p
+    assert has_fallen_between(ratings([[1, 1]] * 8), lost, HOW)  # all of them: no interval, but McNemar's p
     assert not has_fallen(drift(ratings([[1, 1]] * 4), ratings([[1, 0]] * 4), HOW))
 
 

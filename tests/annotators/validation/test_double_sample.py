@@ -13,8 +13,8 @@ from annotators.validation.double_sample import (
     DoubleSample,
     correlation,
     double_sample,
-    drop,
     interval,
+    likelihood_drop,
     rate,
     threshold,
 )
@@ -76,12 +76,14 @@ def test_the_likelihood_is_the_one_that_a_search_finds() -> None:
         assert best is not None
         for at in (0.15, 0.35, 0.6, 0.85):
             expected = 2 * (least(some, at) - least(some, best))
-            assert drop(some, np.array([at]))[0] == pytest.approx(expected, abs=2e-5)
+            assert likelihood_drop(some, np.array([at]))[0] == pytest.approx(expected, abs=2e-5)
 
 
 def test_where_people_never_said_yes_only_the_judge_binds_the_rate() -> None:
     some = DoubleSample(0, 0, 0, 25, 5, 470)
-    assert drop(some, np.array([0.05]))[0] == pytest.approx(2 * (least(some, 0.05) - least(some, 1e-9)), abs=1e-3)
+    assert likelihood_drop(some, np.array([0.05]))[0] == pytest.approx(
+        2 * (least(some, 0.05) - least(some, 1e-9)), abs=1e-3
+    )
     low, high = interval(some)
     assert low == 0.0
     assert 0.07 < high < 0.15  # of 25 labels none is a yes
@@ -97,7 +99,7 @@ def test_ends_are_where_the_drop_is_as_large_as_it_may_be(some: DoubleSample) ->
     assert best - 1e-7 <= high <= 1
     for end in (low, high):
         if 1e-6 < end < 1 - 1e-6:
-            assert drop(some, np.array([end]))[0] == pytest.approx(threshold(some), rel=0.01)
+            assert likelihood_drop(some, np.array([end]))[0] == pytest.approx(threshold(some), rel=0.01)
     other = interval(mirrored(some))
     assert (1 - other[1], 1 - other[0]) == pytest.approx((low, high), abs=1e-5)
 
@@ -107,7 +109,7 @@ def test_without_other_units_it_is_the_binomials_likelihood() -> None:
     yes, n = 11, 25
     for at in (0.2, 0.5, 0.7):
         logs = special.xlogy([yes, n - yes], [yes / n / at, (1 - yes / n) / (1 - at)]).sum()
-        assert drop(some, np.array([at]))[0] == pytest.approx(2 * logs, abs=1e-9)
+        assert likelihood_drop(some, np.array([at]))[0] == pytest.approx(2 * logs, abs=1e-9)
 
 
 def test_a_better_judge_and_more_labels_make_it_narrower() -> None:
@@ -144,5 +146,5 @@ def test_it_holds_the_true_rate_about_as_often_as_it_says(labels: int, right: fl
     studies = [
         DoubleSample(a, b, c, d, said, 500 - labels - said) for (a, b, c, d), said in zip(tables, yes, strict=True)
     ]
-    covered = np.mean([drop(one, np.array([true]))[0] <= threshold(one) for one in studies])
+    covered = np.mean([likelihood_drop(one, np.array([true]))[0] <= threshold(one) for one in studies])
     assert 0.92 <= covered <= 0.985

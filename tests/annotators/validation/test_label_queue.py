@@ -14,7 +14,7 @@ from annotators.validation.label_queue import (
     label_queue,
     labels_wanted,
 )
-from annotators.validation.prediction_powered import corrected, labelled_units
+from annotators.validation.prediction_powered import corrected_estimate, labelled_units
 from tests.fuzzing_examples import examples
 
 DOUBTS = st.lists(st.floats(0, 100), min_size=1, max_size=60)
@@ -91,22 +91,22 @@ def test_labels_wanted_come_to_the_width_that_was_planned() -> None:
     dice = np.random.default_rng(5)
     truth = (dice.random(4000) < 0.4).astype(np.float64)
     judge = np.where(dice.random(4000) < 0.85, truth, 1 - truth)
-    now = corrected(labelled_units(judge, np.where(np.arange(4000) < 100, truth, np.nan)))
+    now = corrected_estimate(labelled_units(judge, np.where(np.arange(4000) < 100, truth, np.nan)))
     assert now.corrected.low is not None
     assert now.corrected.high is not None
     more = labels_wanted(now, 0.08)
     assert more is not None
-    then = corrected(labelled_units(judge, np.where(np.arange(4000) < 100 + more, truth, np.nan)))
+    then = corrected_estimate(labelled_units(judge, np.where(np.arange(4000) < 100 + more, truth, np.nan)))
     assert then.corrected.high - then.corrected.low == pytest.approx(0.08, rel=0.12)  # type: ignore[operator]
     assert labels_wanted(now, 0.5) == 0
     assert labels_wanted(now, 0.001) is None  # 4,000 units are never that narrow
     assert labels_wanted(now, 0.0) is None
     alike = np.zeros(4000)
-    none = corrected(labelled_units(alike, np.where(np.arange(4000) < 40, 0.0, np.nan)))
+    none = corrected_estimate(labelled_units(alike, np.where(np.arange(4000) < 40, 0.0, np.nan)))
     assert (none.variance, none.corrected.low) == (0.0, 0.0)
     assert none.corrected.high is not None
     more = labels_wanted(none, none.corrected.high / 2)
     assert more == 40, "a share that no label changed is known better by further ones, too"
-    then = corrected(labelled_units(alike, np.where(np.arange(4000) < 40 + more, 0.0, np.nan)))
+    then = corrected_estimate(labelled_units(alike, np.where(np.arange(4000) < 40 + more, 0.0, np.nan)))
     assert then.corrected.high == pytest.approx(none.corrected.high / 2, rel=0.12)
-    assert labels_wanted(corrected(labelled_units([1, 0], [1, np.nan])), 0.1) is None
+    assert labels_wanted(corrected_estimate(labelled_units([1, 0], [1, np.nan])), 0.1) is None

@@ -13,9 +13,9 @@ from annotators.validation.prediction_powered import (
     FEW_ERRORS,
     TOO_FEW,
     LabelledUnits,
-    apart,
-    corrected,
     corrected_difference,
+    corrected_estimate,
+    difference_of_estimates,
     labelled_units,
     powered_mean,
 )
@@ -69,7 +69,7 @@ def test_power_as_its_authors_program_has_it() -> None:
 def test_corrected_comes_to_ppi_where_labels_are_many() -> None:
     """4,000 of 20,000: estimate and interval of each are the asymptotic ones, but for digits that do not matter."""
     for units in (drawn(3, 20_000, 4_000), scores(3, 20_000, 4_000)):
-        ours, theirs = corrected(units), powered_mean(units)
+        ours, theirs = corrected_estimate(units), powered_mean(units)
         width = theirs.high - theirs.low
         assert ours.corrected.value == pytest.approx(theirs.value, abs=0.02 * width)
         assert ours.corrected.low == pytest.approx(theirs.low, abs=0.03 * width)
@@ -79,7 +79,7 @@ def test_corrected_comes_to_ppi_where_labels_are_many() -> None:
 
 def test_a_rate_is_the_double_samples() -> None:
     units = drawn(1)
-    ours, sample = corrected(units, 0.9), double_sample(units.judge, units.people)
+    ours, sample = corrected_estimate(units, 0.9), double_sample(units.judge, units.people)
     assert ours.corrected.value == rate(sample)
     assert (ours.corrected.low, ours.corrected.high) == interval(sample, 0.9)
     assert ours.corrected.interval == "profile"
@@ -97,7 +97,7 @@ def test_a_mean_by_hand() -> None:
     units = scores(2, 50, 12)
     there = units.labelled
     truth, said = units.people[there], units.judge[there]
-    ours = corrected(units, power=0.7)
+    ours = corrected_estimate(units, power=0.7)
     value = truth.mean() + 0.7 * (units.judge.mean() - said.mean())
     adds = np.where(
         there, (np.where(there, units.people, 0) - truth.mean() - 0.7 * (units.judge - said.mean())) / 12, 0
@@ -108,13 +108,13 @@ def test_a_mean_by_hand() -> None:
     assert ours.corrected.low == pytest.approx(value - half)
     assert ours.corrected.high == pytest.approx(value + half)
     assert ours.corrected.interval == "t"
-    assert corrected(units).corrected.standard_error < ours.corrected.standard_error * 1.001  # type: ignore[operator]
+    assert corrected_estimate(units).corrected.standard_error < ours.corrected.standard_error * 1.001  # type: ignore[operator]
     assert ours.unit_variance == pytest.approx(0.49 * units.judge.var() / 50)
 
 
 def test_a_useless_judge_leaves_what_people_say() -> None:
     units = labelled_units(np.ones(200), np.where(np.arange(200) < 30, np.arange(200) % 3 == 0, np.nan))
-    ours = corrected(units)
+    ours = corrected_estimate(units)
     assert ours.power == 0.0
     assert ours.corrected.value == ours.people.value == pytest.approx(1 / 3)
     assert ours.worth == pytest.approx(30)
@@ -123,10 +123,10 @@ def test_a_useless_judge_leaves_what_people_say() -> None:
 def test_few_errors_are_told_and_not_taken_for_none() -> None:
     truth = np.arange(300) % 2
     people = np.where(np.arange(300) < 30, truth, np.nan)
-    exact = corrected(labelled_units(truth, people))
+    exact = corrected_estimate(labelled_units(truth, people))
     assert exact.caution == FEW_ERRORS
     assert exact.corrected.high - exact.corrected.low > 0.1  # type: ignore[operator]
-    weighted = corrected(labelled_units(truth, people, np.full(300, 0.1)))
+    weighted = corrected_estimate(labelled_units(truth, people, np.full(300, 0.1)))
     assert weighted.caution == FEW_ERRORS
     assert weighted.corrected.high - weighted.corrected.low > 0.1  # type: ignore[operator]
 
@@ -134,17 +134,17 @@ def test_few_errors_are_told_and_not_taken_for_none() -> None:
 @pytest.mark.parametrize("n", [12, 25, 100])
 def test_labels_that_are_all_alike_leave_less_open_than_where_one_differs(n: int) -> None:
     alike, other = np.zeros(n), np.arange(n) == 0
-    none, one = (corrected(labelled_units(said, said, None, np.arange(n))) for said in (alike, other))
+    none, one = (corrected_estimate(labelled_units(said, said, None, np.arange(n))) for said in (alike, other))
     for of_none, of_one in ((none.people, one.people), (none.judge, one.judge)):
         assert wilson(0, n, 0.95)[1] < (of_none.high or 0.0) < (of_one.high or 0.0)
-    all_yes = corrected(labelled_units(1 - alike, 1 - alike, None, np.arange(n)))
+    all_yes = corrected_estimate(labelled_units(1 - alike, 1 - alike, None, np.arange(n)))
     assert all_yes.people.low == pytest.approx(1 - (none.people.high or 0.0), abs=0.02)
 
 
 def test_equal_probabilities_are_none_at_all() -> None:
     for units in (scores(5), drawn(5)):
         weighted = units._replace(probability=np.full(len(units.judge), 0.15))
-        plain, other = corrected(units, power=0.6), corrected(weighted, power=0.6)
+        plain, other = corrected_estimate(units, power=0.6), corrected_estimate(weighted, power=0.6)
         assert other.corrected == pytest.approx(tuple(plain.corrected))
         assert other.people.value == pytest.approx(plain.people.value)
 
@@ -168,10 +168,10 @@ def test_labels_where_the_judge_is_unsure_do_not_bias_the_rate() -> None:
     _, true = active(0, 60)
     for seed in range(400):
         units, _ = active(seed, 60)
-        ours = corrected(units, power=1.0)
+        ours = corrected_estimate(units, power=1.0)
         found.append(ours.corrected.value)
         labels_alone.append(float(np.nanmean(units.people)))
-        plain.append(corrected(units._replace(probability=None), power=1.0).corrected.value)
+        plain.append(corrected_estimate(units._replace(probability=None), power=1.0).corrected.value)
     error = np.std(np.array(found, np.float64)) / 20
     assert np.mean(np.array(found, np.float64)) == pytest.approx(true, abs=3 * error + 0.003)
     assert abs(np.mean(np.array(plain, np.float64)) - true) > 0.01 or abs(np.mean(labels_alone) - true) > 0.01
@@ -188,7 +188,7 @@ def test_weighted_intervals_hold_the_true_rate() -> None:
         queue = label_queue(inclusion(doubt_of_confidence(sure), 50), seed)
         people: Floats = np.full(500, np.nan)
         people[queue.order] = truth[queue.order]
-        one = corrected(labelled_units(judge, people, queue.probability)).corrected
+        one = corrected_estimate(labelled_units(judge, people, queue.probability)).corrected
         assert one.low is not None
         assert one.high is not None
         covered.append(one.low <= 0.4 <= one.high)
@@ -210,9 +210,9 @@ def clustered(seed: int, labels: int = 20) -> LabelledUnits:
 
 def test_clusters_of_one_unit_are_none_at_all() -> None:
     units = drawn(3)
-    each = corrected(units._replace(trace=np.arange(400, dtype=np.int32)))
-    assert each.corrected.low == pytest.approx(corrected(units).corrected.low, abs=0.005)
-    assert each.corrected.high == pytest.approx(corrected(units).corrected.high, abs=0.005)
+    each = corrected_estimate(units._replace(trace=np.arange(400, dtype=np.int32)))
+    assert each.corrected.low == pytest.approx(corrected_estimate(units).corrected.low, abs=0.005)
+    assert each.corrected.high == pytest.approx(corrected_estimate(units).corrected.high, abs=0.005)
 
 
 @soak
@@ -229,7 +229,7 @@ def test_intervals_hold_where_units_go_together() -> None:
             if not exact:
                 units = units._replace(judge=units.judge * 0.9 + 0.05)
             for found, one in ((covered, units), (alone, units._replace(trace=None))):
-                interval_of = corrected(one).corrected
+                interval_of = corrected_estimate(one).corrected
                 found.append(interval_of.low <= 0.4 <= interval_of.high)  # type: ignore[operator]
         assert 0.91 <= np.mean(covered) <= 0.985
         assert np.mean(alone) < 0.85
@@ -237,14 +237,14 @@ def test_intervals_hold_where_units_go_together() -> None:
 
 def test_clusters_widen_what_stands_beside_too() -> None:
     units = clustered(1)
-    over, alone = corrected(units), corrected(units._replace(trace=None))
+    over, alone = corrected_estimate(units), corrected_estimate(units._replace(trace=None))
     for name in ("judge", "people"):
         wide, narrow = getattr(over, name), getattr(alone, name)
         assert wide.value == pytest.approx(narrow.value)
         assert wide.high - wide.low > 1.2 * (narrow.high - narrow.low)
     assert over.corrected.value == alone.corrected.value
     assert over.unit_variance > 1.5 * alone.unit_variance
-    two = corrected(labelled_units([1, 0, 1, 1], [1, 0, 1, np.nan], None, [0, 0, 1, 2]))
+    two = corrected_estimate(labelled_units([1, 0, 1, 1], [1, 0, 1, np.nan], None, [0, 0, 1, 2]))
     assert two.corrected.undefined == TOO_FEW
     both = corrected_difference(units, units, paired=True).corrected
     assert (both.value, both.low, both.high) == pytest.approx((0, 0, 0), abs=0.1)
@@ -258,7 +258,7 @@ def test_clusters_widen_what_stands_beside_too() -> None:
 
 
 def test_a_difference_is_newcombes() -> None:
-    one, other = corrected(drawn(1, yes=0.7)), corrected(drawn(2, yes=0.4))
+    one, other = corrected_estimate(drawn(1, yes=0.7)), corrected_estimate(drawn(2, yes=0.4))
     found = corrected_difference(drawn(1, yes=0.7), drawn(2, yes=0.4))
     a, b = one.corrected, other.corrected
     assert found.corrected.value == a.value - b.value  # type: ignore[operator]
@@ -288,11 +288,11 @@ def test_pairs_of_the_same_tasks_are_narrower() -> None:
 
 
 def test_what_is_undefined_stays_so() -> None:
-    none = corrected(labelled_units([1, 0, 1], [np.nan, 1, 0]))
+    none = corrected_estimate(labelled_units([1, 0, 1], [np.nan, 1, 0]))
     assert (none.corrected.value, none.corrected.undefined) == (None, TOO_FEW)
     assert none.people.value == 0.5
-    assert apart(none.corrected, none.judge).undefined == TOO_FEW
-    flat = corrected(labelled_units(np.full(20, 2.5), np.where(np.arange(20) < 5, 4.0, np.nan)))
+    assert difference_of_estimates(none.corrected, none.judge).undefined == TOO_FEW
+    flat = corrected_estimate(labelled_units(np.full(20, 2.5), np.where(np.arange(20) < 5, 4.0, np.nan)))
     assert (flat.corrected.value, flat.corrected.low) == (4.0, None)
     assert flat.corrected.no_interval
 

@@ -8,17 +8,17 @@ import pytest
 from annotators.agreement.additive import Estimate
 from annotators.agreement.distributions import wilson
 from annotators.agreement.ratings import Ratings
-from annotators.validation.persons import beside_persons
+from annotators.validation.persons import compare_with_persons
 from annotators.validation.rates import JudgeRate, Validation, confusion, validation
-from annotators.validation.truth import beside_truth, majority, majority_of_others
-from lab.core.agreement import How
+from annotators.validation.truth import majority, majority_of_others, truth_and_other
+from lab.core.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, ratings
 from tests.crossed import crossed, spread
 from tests.loaded_late import LoadedLate
 
 metrics = LoadedLate("sklearn.metrics")
 
-HOW = How("bootstrap", resamples=400)
+HOW = IntervalTerms("bootstrap", resamples=400)
 ROWS = [[1, 1]] * 12 + [[1, 0]] * 3 + [[0, 1]] * 2 + [[0, 0]] * 8 + [[1, None], [None, 1], [None, 0]]
 
 
@@ -140,12 +140,12 @@ def test_nobody_has_a_voice_in_what_they_are_compared_with() -> None:
 
 def test_columns_beside_a_truth_are_checked() -> None:
     some = ratings([[1, 1], [0, 1]])
-    two = beside_truth(some, [1, -1], [0, 1], "J")
+    two = truth_and_other(some, [1, -1], [0, 1], "J")
     assert (two.codes.tolist(), two.raters) == ([[1, 0], [-1, 1]], ("truth", "J"))
     with pytest.raises(ValueError, match=r"\(3,\) is no column of 2 places"):
-        beside_truth(some, [1, 1, 1], [0, 1])
+        truth_and_other(some, [1, 1, 1], [0, 1])
     with pytest.raises(ValueError, match="not of its 2 categories"):
-        beside_truth(some, [1, 1], [0, 2])
+        truth_and_other(some, [1, 1], [0, 2])
     assert confusion(two).counts.sum() == 1
 
 
@@ -162,7 +162,7 @@ def judged_by(seed: int, judge: float) -> tuple[Ratings, list[int]]:
 
 def test_a_judge_beside_each_person() -> None:
     people, judge = judged_by(1, 0.85)
-    found = beside_persons(people, judge, HOW)
+    found = compare_with_persons(people, judge, HOW)
     assert [one.person for one in found] == ["R1", "R2", "R3", "R4"]
     worst = found[3]
     rest = majority_of_others(people)[:, 3]
@@ -176,13 +176,13 @@ def test_a_judge_beside_each_person() -> None:
     assert worst.ahead.low > 0  # it is better than somebody who guesses
     assert worst.agreement.value == pytest.approx((people.codes[:, 3] == judge).mean())
     assert worst.kappa_ahead.value == pytest.approx(worst.judge_kappa.value - worst.own_kappa.value)  # type: ignore[operator]
-    assert beside_persons(people, judge, HOW) == found
+    assert compare_with_persons(people, judge, HOW) == found
     assert found[0].ahead.low < 0 < found[0].ahead.high or found[0].ahead.high < 0  # type: ignore[operator]
 
 
 def test_one_person_alone_has_nobody_to_be_compared_with() -> None:
     people, judge = judged_by(2, 0.8)
-    found = beside_persons(people.by([0]), judge, HOW)
+    found = compare_with_persons(people.by([0]), judge, HOW)
     assert found[0].items == 0
     assert found[0].ahead.value is None
     assert found[0].agreement.value is not None

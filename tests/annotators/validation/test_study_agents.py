@@ -14,15 +14,15 @@ from annotators.study_data import StudyData
 from annotators.validation.prediction_powered import corrected_difference, labelled_units
 from annotators.validation.study_agents import family_of
 from annotators.validation.study_validation import JudgedField, judged_fields
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.codec import encode
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Given, Study, Unit
+from lab.core.study import Study, Unit, UnitText
 from lab.core.task import Actor, Task
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.studies import frozen, label
 
@@ -66,7 +66,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[tu
                 if task < LABELLED:
                     says(store, plan, one, Actor("human", "R1"), "completed" if done else "not")
         global _studied
-        _studied = gathered(store, plan, How("bootstrap", resamples=50))
+        _studied = load_study_data(store, plan, IntervalTerms("bootstrap", resamples=50))
         _studied.case = _case
         yield truth
 
@@ -123,7 +123,7 @@ def test_kindness_to_its_own_family_is_told_where_models_are_known(told: dict[st
     assert found.own.value == pytest.approx(beyond["gpt-agent"])
     assert found.others.value == pytest.approx(beyond["other-agent"])
     assert (found.own_units, found.other_units) == (LABELLED, LABELLED)
-    unknown = _studied.within([unit.id for unit in _studied.units])
+    unknown = _studied.with_units([unit.id for unit in _studied.units])
     unknown.case = lambda run: _case(run)._replace(agent=Actor("script", "playbook"))
     (without,) = judged_fields(unknown, "j")
     assert without.family == []
@@ -152,8 +152,8 @@ def test_the_longer_side_is_told_of_pairs(tmp_path_factory: pytest.TempPathFacto
     for at in range(40):
         long = "AB"[at % 2]
         texts = (
-            Given("one", "word " * (9 if long == "A" else 3), side="A"),
-            Given("other", "word " * (9 if long == "B" else 3), side="B"),
+            UnitText("one", "word " * (9 if long == "A" else 3), side="A"),
+            UnitText("other", "word " * (9 if long == "B" else 3), side="B"),
         )
         units.append(Unit(f"p{at:02}", given=texts))
         right.append("AB"[dice.random() < 0.5])
@@ -162,7 +162,7 @@ def test_the_longer_side_is_told_of_pairs(tmp_path_factory: pytest.TempPathFacto
         for at, unit in enumerate(units):
             says(store, plan, unit, Actor("human", "R1"), right[at])
             says(store, plan, unit, Actor("model", "j"), "AB"[at % 2])  # always the longer one
-        studied = gathered(store, plan, How("bootstrap", resamples=50))
+        studied = load_study_data(store, plan, IntervalTerms("bootstrap", resamples=50))
         (found,) = judged_fields(studied, "j")
         (section,) = sections(studied)
     assert found.length is not None

@@ -15,13 +15,13 @@ from annotators.report.text import section_lines
 from annotators.study_data import StudyData
 from annotators.validation.study_validation import JudgedField, judged_fields
 from lab.cli.main import main
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.annotators.validation.test_alternative_annotator import by_loops
 from tests.studies import label, study
@@ -73,7 +73,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, St
 @pytest.fixture(scope="module")
 def studied(judged: tuple[Store, Study, dict[str, list[bool | None]]]) -> StudyData:
     store, plan, _ = judged
-    return gathered(store, plan, How("bootstrap", resamples=200))
+    return load_study_data(store, plan, IntervalTerms("bootstrap", resamples=200))
 
 
 def one(studied: StudyData, judge: str) -> JudgedField:

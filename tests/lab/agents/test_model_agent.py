@@ -20,8 +20,8 @@ from lab.agents.model_spec import LearningAgent
 from lab.cli import main
 from lab.core.errors import LabError
 from lab.core.run_records import Blob
-from lab.core.seams import Brief, Screen
-from lab.core.step import Action, Proposed, Question, Reply, Usage, spent
+from lab.core.seams import Screen, TaskBrief
+from lab.core.step import Action, Proposed, Question, Reply, Usage, spent_by
 from lab.core.task import Persona, Task
 from lab.core.trace import Ended, Step, Trace
 from lab.llm.client import Llm, ModelTerms
@@ -58,7 +58,9 @@ TROUBLES: tuple[endpoint.Reply, ...] = (
 def _warm() -> None:
     """The first question of a process waits for litellm's own parts; no test's timeout counts that."""
     with serving(in_turn(Said(COMPLETE))) as server:
-        ModelAgent("x", Llm("openai/x", ModelTerms(base=server.base))).propose(Brief("general"), Phone().observe(), ())
+        ModelAgent("x", Llm("openai/x", ModelTerms(base=server.base))).propose(
+            TaskBrief("general"), Phone().observe(), ()
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +90,7 @@ def finished(session: Session, seconds: float = 180) -> Trace:
 class Brain:
     """Knows the right act from the task's playbook, says it as a model would; before each comes one of the troubles."""
 
-    def __init__(self, brief: Brief, troubles: Sequence[endpoint.Reply] = ()) -> None:
+    def __init__(self, brief: TaskBrief, troubles: Sequence[endpoint.Reply] = ()) -> None:
         self.brief = brief
         self.troubles = list(troubles)
         self.session: Session | None = None
@@ -155,7 +157,7 @@ def test_a_whole_task_is_done_through_a_server_that_fails_in_every_way(store: St
     usages = [step.proposed.usage or Usage() for step in trace.steps]
     assert sum(usage.tries for usage in usages) == len(requests)
     answers = len(trace.steps) + sum(isinstance(trouble, Said) for trouble in TROUBLES)
-    total = spent(step.proposed for step in trace.steps)
+    total = spent_by(step.proposed for step in trace.steps)
     assert total is not None
     assert total == trace.spent
     assert (total.calls, total.prompt_tokens, total.completion_tokens) == (len(requests), 1000 * answers, 20 * answers)
@@ -322,7 +324,7 @@ def test_in_a_proactive_run_it_may_stay_silent(store: Store) -> None:
 def test_without_pictures_words_alone_are_sent() -> None:
     with serving(in_turn(Said(COMPLETE))) as server:
         agent = ModelAgent("x", Llm("openai/x", ModelTerms(base=server.base)), picture=0)
-        proposed = agent.propose(Brief("general", "Do it"), Phone().observe(), ())
+        proposed = agent.propose(TaskBrief("general", "Do it"), Phone().observe(), ())
     assert server.requests[0].pictures == []
     assert proposed.prompt is not None
     assert proposed.prompt.images == ()
@@ -334,7 +336,7 @@ def test_a_picture_that_is_small_enough_is_the_screenshot_itself() -> None:
         agent = ModelAgent("x", Llm("openai/x", ModelTerms(base=server.base)), picture=2400)
         agent.keep = keeping(blobs)
         screen = Phone().observe()
-        agent.propose(Brief("general", "Do it"), screen, ())
+        agent.propose(TaskBrief("general", "Do it"), screen, ())
     assert server.requests[0].pictures == [screen.png] == [blob.data for blob in blobs]
 
 
@@ -351,12 +353,12 @@ def test_what_it_learned_is_told_before_the_next_attempt_and_never_a_score() -> 
     with serving(in_turn(*replies)) as server:
         agent = model(server, LearningAgent)
         assert isinstance(agent, LearningAgent)
-        brief, screen = Brief("general", "Turn on the dark theme"), Phone().observe()
+        brief, screen = TaskBrief("general", "Turn on the dark theme"), Phone().observe()
         first = Step(index=0, proposed=agent.propose(brief, screen, ()))
         agent.remember(brief, [first], "budget")
         assert len(server.requests) == 1  # nothing is asked before there is another attempt
         second = agent.propose(brief, screen, ())
-        third = agent.propose(Brief("general", "Another task"), screen, ())
+        third = agent.propose(TaskBrief("general", "Another task"), screen, ())
     lesson, act, other = server.requests[1:]
     assert '1. you thought: "Done." and did: status complete' in lesson.text
     assert "The steps were used up" in lesson.text
@@ -376,7 +378,7 @@ def test_lessons_that_cannot_be_had_are_done_without() -> None:
     with serving(in_turn(Refused(400, "no"), Said(COMPLETE))) as server:
         agent = model(server, LearningAgent)
         assert isinstance(agent, LearningAgent)
-        brief, screen = Brief("general", "Turn on the dark theme"), Phone().observe()
+        brief, screen = TaskBrief("general", "Turn on the dark theme"), Phone().observe()
         agent.remember(brief, [], "stopped")
         proposed = agent.propose(brief, screen, ())
     assert proposed.action.kind == "status"
@@ -395,7 +397,7 @@ def test_a_long_history_is_shortened_and_says_so_but_keeps_what_was_said() -> No
     steps[3] = msgspec.structs.replace(steps[3], proposed=Proposed(Action("ask_user", text="Which?")),
                                        question=question, reply=reply)  # fmt: skip
     text = situation(
-        Brief("general", "Do it", tuple(f"[day {i}] (home) {'x' * 200}" for i in range(300))), screen, (), steps
+        TaskBrief("general", "Do it", tuple(f"[day {i}] (home) {'x' * 200}" for i in range(300))), screen, (), steps
     )
     assert "(3 steps are left out here)\n4. ask_user" in text
     assert "The red one." in text

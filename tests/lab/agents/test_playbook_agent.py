@@ -13,7 +13,7 @@ import pytest
 from lab.agents.playbook import PlaybookAgent
 from lab.agents.replies import meaning
 from lab.core.playbook import Do, Move
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Decision, Observation, Proposed, Reply
 from lab.core.task import Actor, Task
 from lab.core.trace import Step
@@ -189,7 +189,7 @@ def drive(agent: PlaybookAgent, *screens: Screen) -> list[Proposed]:
     out: list[Proposed] = []
     steps: list[Step] = []
     for seen in screens:
-        out.append(agent.propose(Brief("general", "x"), seen, steps))
+        out.append(agent.propose(TaskBrief("general", "x"), seen, steps))
         decision = Decision("approve", agent.actor, out[-1].action)
         steps.append(Step(index=len(steps), proposed=out[-1], before=Observation(tree=seen.tree), decision=decision))
     return out
@@ -228,7 +228,7 @@ class Handover:
         self.agent = playing(task)
         self.actor = self.agent.actor
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         if len(history) < len(self.acts):
             return Proposed(self.acts[len(history)])
         return self.agent.propose(brief, screen, history)
@@ -266,5 +266,5 @@ def test_no_text_hangs_it(unit: str) -> None:
         moves({"read": {"into": "a", "after": "a", "until": "b"}}, {"tap": {"text": "Large", "near": "a"}})
     )
     with guarded():
-        assert play_by.propose(Brief("general", text), screen, ()) is not None
+        assert play_by.propose(TaskBrief("general", text), screen, ()) is not None
         assert meaning(ASK, reply(text)) is not None

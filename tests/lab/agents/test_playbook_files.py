@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from lab.agents.playbook_draft import drafted
-from lab.core.blinding import blinded_unit
+from lab.core.blinding import blind_unit
 from lab.core.codec import encode
 from lab.core.errors import LabError
-from lab.core.playbook import PlaybookFile, changed, load_playbook
+from lab.core.playbook import PlaybookFile, apply_changes, load_playbook
 from lab.core.settings import Settings
 from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Play, Unit
@@ -75,7 +75,7 @@ def test_changes_reach_into_branches() -> None:
         ],
     }
     file = msgspec.convert(raw, PlaybookFile)
-    moves = json.loads(encode(changed(file.playbook, file.playbooks[0].changes)))
+    moves = json.loads(encode(apply_changes(file.playbook, file.playbooks[0].changes)))
     assert moves == [{"if_seen": "A", "then": ["home", {"tap": "B", "label": "b"}, "back"]}, {"done": "Over."}]
 
 
@@ -119,7 +119,7 @@ def test_the_way_back_from_a_slip_is_no_move() -> None:
 def test_a_participants_kit_says_nothing_of_what_goes_wrong() -> None:
     task = library.task("usual_lunch")
     for agent, names in (("playbook", ()), ("playbook:wrong-dish", ("wrong-dish",))):
-        kit = blinded_unit(Unit("u", play=Play(task, agent=agent)), ())
+        kit = blind_unit(Unit("u", play=Play(task, agent=agent)), ())
         assert kit.play is not None
         assert tuple(one.name for one in kit.play.task.playbooks) == names
         assert not [one.fault for one in task.playbooks if one.fault.encode() in encode(kit)]

@@ -21,7 +21,7 @@ import pytest
 from lab.agents import process, process_lines
 from lab.agents.process import ProcessAgent
 from lab.core.errors import LabError
-from lab.core.seams import Brief, Closable, Interruptible, Remembering
+from lab.core.seams import Closable, Interruptible, SupportsMemory, TaskBrief
 from lab.core.step import Action, Decision, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, LogEntry, Persona, Task
 from lab.core.trace import Step
@@ -36,7 +36,7 @@ from tests.lab.programs import OPENS, TASK, gone, played, program
 
 EXAMPLES = Path(process.__file__).parent / "examples"
 NODE = shutil.which("node")
-BRIEF = Brief("general", "Open the settings")
+BRIEF = TaskBrief("general", "Open the settings")
 ASKS = """
 seen = observed()
 say(kind="ask_user", text="Light or dark?")
@@ -280,13 +280,13 @@ def test_the_samples_on_the_page_are_lines() -> None:
 def test_it_lives_from_run_to_run_and_is_told_of_each_end(tmp_path: Path) -> None:
     name = program(tmp_path, TELLS)
     agent = agent_of(name)
-    assert isinstance(agent, Remembering)
+    assert isinstance(agent, SupportsMemory)
     assert isinstance(agent, Closable)
     assert isinstance(agent, Interruptible)
     screen = Phone().observe()
     agent.propose(BRIEF, screen, [])
     agent.remember(BRIEF, [], "budget")
-    agent.propose(Brief("general", "And again"), screen, [])
+    agent.propose(TaskBrief("general", "And again"), screen, [])
     agent.close("completed")
     lines = told(name)
     assert [line["line"] for line in lines] == ["hello", "brief", "observation", "end", "brief", "observation", "end"]

@@ -17,7 +17,7 @@ from lab.agents import process
 from lab.agents.process import ProcessAgent
 from lab.core.errors import LabError
 from lab.core.process_pipes import MOST_KEPT
-from lab.core.seams import Brief, WaitCancelled
+from lab.core.seams import TaskBrief, WaitCancelled
 from lab.core.step import Question, Reply
 from lab.runs.session import Session
 from lab.runs.spec import Spec
@@ -25,7 +25,7 @@ from simulators.phone.phone import Phone
 from store.store import Store
 from tests.lab.programs import OPENS, TASK, comes, gone, left_behind, played, program
 
-BRIEF = Brief("general", "Open the settings")
+BRIEF = TaskBrief("general", "Open the settings")
 
 WRONG = {
     "hangs": ("observed(); time.sleep(600)", "did not answer within 1 seconds. Does it flush each line?"),

@@ -16,7 +16,7 @@ from annotators.gold import read_gold, with_gold
 from annotators.papers.marks import Marks
 from annotators.protocols import protocol
 from lab.cli.main import main
-from lab.core.adjudication import so_many
+from lab.core.adjudication import count_of_answer
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.study import Study, Target, Unit
@@ -103,7 +103,7 @@ def standing(file: Path) -> dict[tuple[str, str], Any]:
     with Store.open(file, readonly=True) as store:
         return {
             (unit, spot.target): one.what
-            for (unit, spot), one in store.adjudications.settled(store.studies.study("s")).items()
+            for (unit, spot), one in store.adjudications.settlements(store.studies.study("s")).items()
         }
 
 
@@ -351,6 +351,6 @@ def test_a_strangers_words_are_plain(call: Call, file: Path) -> None:
 
 
 def test_how_many_say_a_number_is_not_read_as_a_number() -> None:
-    assert [so_many(2, says) for says in ("completed", "35", "-1", "step 5")] == [
+    assert [count_of_answer(2, says) for says in ("completed", "35", "-1", "step 5")] == [
         "2 completed", "2 × 35", "2 × -1", "2 × step 5",
     ]  # fmt: skip

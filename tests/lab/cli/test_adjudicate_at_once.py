@@ -72,7 +72,7 @@ def study(tmp_path: Path, **more: Any) -> Study:
 
 def standing(tmp_path: Path, plan: Study) -> dict[tuple[str, str, str], Any]:
     with Store.open(tmp_path / "lab.db", readonly=True) as store:
-        settled = store.adjudications.settled(plan)
+        settled = store.adjudications.settlements(plan)
     return {(unit, *spot): one.what.value for (unit, spot), one in settled.items()}
 
 

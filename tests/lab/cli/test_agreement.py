@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.cli.agreement import StudyAgreement, tell_agreement
+from lab.cli.agreement import StudyAgreement, print_agreement
 from lab.cli.main import main
-from lab.core.agreement import Agreement, How
+from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.study import Target, Unit
 from lab.core.task import Actor
-from lab.studies.agreement_cache import code_sha, forget, kept_or
-from lab.studies.study_data import agreed, gathered
+from lab.studies.agreement_cache import cached_agreements, code_sha, delete_cache
+from lab.studies.study_data import load_study_data, study_agreements
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, protocol
 from tests.lab.fitting import fits
@@ -111,7 +111,9 @@ def test_every_number_is_told_as_json(db: Path, run: Run) -> None:
     assert code == 0
     assert (found["study"], found["version"], found["protocol"], found["how"]) == ("trial", 1, "tdg", {})
     with Store.open(db) as store:
-        expected = [json.loads(msgspec.json.encode(one)) for one in agreed(store, store.studies.study("trial"))]
+        expected = [
+            json.loads(msgspec.json.encode(one)) for one in study_agreements(store, store.studies.study("trial"))
+        ]
     assert found["agreements"] == expected
     one = next(one for one in expected if one["statistic"] == "fleiss kappa")
     assert (one["places"], one["traces"], one["raters"], one["interval"]) == (16, 8, 3, "jackknife-t")
@@ -121,20 +123,22 @@ def test_a_bootstrap_is_the_same_with_the_same_seed(db: Path, run: Run) -> None:
     with Store.open(db) as store:
         made(store)
     first = run("agreement", "trial", "--bootstrap", "300", "--seed", "4", "--json")[1]
-    forget(db)
+    delete_cache(db)
     assert run("agreement", "trial", "--bootstrap", "300", "--seed", "4", "--json")[1] == first
     assert run("agreement", "trial", "--bootstrap", "300", "--seed", "5", "--json")[1] != first
     assert shown(first)["how"] == {"interval": "bootstrap", "resamples": 300, "seed": 4}
     assert "300 resamples of runs, seed 4" in run("agreement", "trial", "--bootstrap", "300", "--seed", "4")[1]
 
 
-@pytest.mark.parametrize("how", [How(), How("bootstrap", resamples=300)])
-def test_clusters_that_are_no_runs_are_called_what_they_are(how: How, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("how", [IntervalTerms(), IntervalTerms("bootstrap", resamples=300)])
+def test_clusters_that_are_no_runs_are_called_what_they_are(
+    how: IntervalTerms, capsys: pytest.CaptureFixture[str]
+) -> None:
     one = Agreement(
         "overall", "percent", 0.75, low=0.5, high=0.9, interval=how.interval, places=40, units=40, traces=12, raters=3,
         clusters="user",
     )  # fmt: skip
-    tell_agreement(StudyAgreement("d2", 1, "Sets", "pairwise-sets", False, "", how, (one,)), {})
+    print_agreement(StudyAgreement("d2", 1, "Sets", "pairwise-sets", False, "", how, (one,)), {})
     said = capsys.readouterr().out
     assert "n: 40 items, 12 users, 3 raters" in said
     assert ("300 resamples of users" if how.interval == "bootstrap" else "leaving out one user after another") in said
@@ -200,14 +204,14 @@ def marked(tmp_path: Path) -> None:
 def test_what_was_computed_is_taken_until_something_comes_in(db: Path, tmp_path: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
-        first = agreed(store, study.study)
-        assert agreed(store, study.study) == first
+        first = study_agreements(store, study.study)
+        assert study_agreements(store, study.study) == first
         marked(tmp_path)
-        assert agreed(store, study.study)[0].value == 0.123456
+        assert study_agreements(store, study.study)[0].value == 0.123456
         Answered(store, [Unit("x", ("runx",), targets=NODES)], protocol("tdg"), id="other")
-        assert agreed(store, study.study)[0].value == 0.123456  # of another study
+        assert study_agreements(store, study.study)[0].value == 0.123456  # of another study
         study.hands_in(R1, "u0")
-        again = agreed(store, study.study)
+        again = study_agreements(store, study.study)
         assert again[0].value not in (0.123456, first[0].value)
         assert again[0].missing == 0
 
@@ -216,44 +220,48 @@ def test_it_is_kept_apart_by_study_and_way(db: Path, tmp_path: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
         other = Answered(store, [Unit("x", ("runx",), targets=NODES)], protocol("tdg"), id="other")
-        for how in (How(), How("bootstrap", resamples=200, seed=1), How("bootstrap", resamples=200, seed=2)):
-            agreed(store, study.study, how)
-        agreed(store, other.study)
+        for how in (
+            IntervalTerms(),
+            IntervalTerms("bootstrap", resamples=200, seed=1),
+            IntervalTerms("bootstrap", resamples=200, seed=2),
+        ):
+            study_agreements(store, study.study, how)
+        study_agreements(store, other.study)
         assert len(kept_files(tmp_path)) == 4
-        assert agreed(store, other.study)[0].undefined
+        assert study_agreements(store, other.study)[0].undefined
 
 
 def test_another_file_of_that_name_is_another(db: Path, tmp_path: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
-        agreed(store, study.study)
+        study_agreements(store, study.study)
     marked(tmp_path)
     for path in tmp_path.glob("lab.db*"):
         path.unlink()
     with Store.open(db) as store:
         study = made(store)
-        assert agreed(store, study.study)[0].value != 0.123456
+        assert study_agreements(store, study.study)[0].value != 0.123456
 
 
 @pytest.mark.parametrize("broken", [b"", b"{", b"[]", b'{"study": 1}', b"\xff\xfe"])
 def test_what_is_broken_is_ignored(db: Path, tmp_path: Path, broken: bytes) -> None:
     with Store.open(db) as store:
         study = made(store)
-        first = agreed(store, study.study)
+        first = study_agreements(store, study.study)
         [path] = kept_files(tmp_path)
         path.write_bytes(broken)
-        assert agreed(store, study.study) == first
+        assert study_agreements(store, study.study) == first
         assert json.loads(path.read_bytes())["code"] == code_sha()
 
 
 def test_another_program_s_numbers_are_not_taken(db: Path, tmp_path: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
-        first = agreed(store, study.study)
+        first = study_agreements(store, study.study)
         marked(tmp_path)
         [path] = kept_files(tmp_path)
         path.write_bytes(path.read_bytes().replace(code_sha().encode(), b"0" * 64))
-        assert agreed(store, study.study) == first
+        assert study_agreements(store, study.study) == first
 
 
 def test_a_folder_that_cannot_be_written_is_no_hindrance(
@@ -263,13 +271,13 @@ def test_a_folder_that_cannot_be_written_is_no_hindrance(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with Store.open(db) as store:
         study = made(store)
-        assert agreed(store, study.study) == agreed(store, study.study)
+        assert study_agreements(store, study.study) == study_agreements(store, study.study)
 
 
 def test_only_numbers_are_kept_for_this_user_alone(db: Path, tmp_path: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
-        agreed(store, study.study)
+        study_agreements(store, study.study)
     [path] = kept_files(tmp_path)
     assert path.stat().st_mode & 0o077 == 0
     assert b"secret" not in path.read_bytes()
@@ -304,7 +312,7 @@ def test_who_withdrew_elsewhere_goes_from_what_is_kept_with_the_merge(db: Path, 
 def test_a_study_that_is_not_locked_is_told_as_it_stands(db: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
-        columns = gathered(store, study.study).columns
+        columns = load_study_data(store, study.study).columns
         assert columns.open == 2
         computed: list[str] = []
 
@@ -313,14 +321,14 @@ def test_a_study_that_is_not_locked_is_told_as_it_stands(db: Path) -> None:
             return []
 
         for _ in range(2):
-            assert kept_or(store, study.study, How(level=0.9), compute) == []
+            assert cached_agreements(store, study.study, IntervalTerms(level=0.9), compute) == []
         assert computed == ["once"]
 
 
 def test_what_is_kept_is_told_without_anything_heavy(db: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
-        agreed(store, study.study)
+        study_agreements(store, study.study)
     code = (
         "import sys; from lab.cli.main import main; main(['agreement', 'trial', '--json']); "
         "sys.exit(any(name in sys.modules for name in ('numpy', 'textual', 'litellm', 'av')))"

@@ -10,7 +10,7 @@ import pytest
 from lab.core.design import first_draft, subject_of
 from lab.core.settings import Settings
 from lab.core.task import Actor, load_task
-from lab.studies.design_drafts import shipped
+from lab.studies.design_drafts import task_design
 from simulators import library
 from store.store import Store
 from tests.lab.cli.test_commands import Hitlab, hitlab, needs_runs
@@ -62,7 +62,7 @@ def test_a_task_s_own_design_is_drafted_verified_frozen_and_written(hitlab: Hitl
     assert "is there already" in hitlab("author", "poster_kit", "--out", out).err
     task = library.task("poster_kit")
     out.write_text("kind: general\ninstruction: Do it.\n" + out.read_text(encoding="utf-8"), encoding="utf-8")
-    assert shipped(load_task(out)) == shipped(task)
+    assert task_design(load_task(out)) == task_design(task)
 
 
 def test_it_is_sent_back_with_words_and_mended_from_a_file(hitlab: Hitlab, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_two_drafts_made_at_once_are_said_and_settled(hitlab: Hitlab, tmp_path: 
     task = library.task("night_mode")
     hitlab("author", "night_mode", "--begin", "task", "--db", db)
     with Store.open(db) as store:
-        theirs = first_draft(subject_of(task), Actor("human", "P02"), shipped(task))
+        theirs = first_draft(subject_of(task), Actor("human", "P02"), task_design(task))
         assert len(store.designs.append(theirs)) == 2
     refused = hitlab("author", "night_mode", "--submit", "--db", db)
     assert "nothing of them is lost. They are by P01, P02" in refused.err

@@ -17,7 +17,7 @@ from lab.cli.main import main
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.report import Number, Report, Section
-from lab.core.study import Given, Target, Unit
+from lab.core.study import Target, Unit, UnitText
 from lab.core.task import Actor, Task
 from simulators import library
 from store.store import Store
@@ -312,7 +312,7 @@ def test_a_same_intent_judge_stands_against_most_people_as_the_paper_does_not_ha
         "u3": ("Mute", "Mute"),
     }
     units = [
-        Unit(id, given=(Given("What was wanted", one, side="A"), Given("The guess", other, side="B")),
+        Unit(id, given=(UnitText("What was wanted", one, side="A"), UnitText("The guess", other, side="B")),
              hidden={"source": "secret-guesser"})
         for id, (one, other) in texts.items()
     ]  # fmt: skip
@@ -334,8 +334,8 @@ def test_a_same_intent_judge_stands_against_most_people_as_the_paper_does_not_ha
 def test_position_bias_of_a_pairwise_judge_is_in_the_report(
     store: Store, hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def side(name: str, which: Any) -> Given:
-        return Given("Set", items=(f"{name} one", f"{name} two"), side=which)
+    def side(name: str, which: Any) -> UnitText:
+        return UnitText("Set", items=(f"{name} one", f"{name} two"), side=which)
 
     units = [Unit(f"p{at}", given=(side("first", "A"), side("second", "B"))) for at in range(4)]
     rated = Rated(store, "pairwise-sets", units, id="pairs")
@@ -377,7 +377,7 @@ def test_completion_is_rated_from_0_to_100_beside_the_rates(
 def test_replies_are_held_against_the_profile(store: Store, hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch) -> None:
     store.runs.add(lunch(WHOLE))
     unit = Unit(
-        "u1", runs=(WHOLE,), question="q1", given=(Given("Small or large?", "Large, and no coriander please."),)
+        "u1", runs=(WHOLE,), question="q1", given=(UnitText("Small or large?", "Large, and no coriander please."),)
     )
     rated = Rated(store, "reply-support", [unit], id="replies")
     rated.all_say("support", {"u1": "supported supported not_in_profile"})

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from annotators.protocols import protocol
 from lab.cli.label import refused
-from lab.cli.labels import LabelQuery, listed
+from lab.cli.labels import LabelQuery, query_labels
 from lab.cli.main import main
 from lab.cli.schemas import schemas
 from lab.core.codec import encode
@@ -31,8 +31,8 @@ from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference, current, place_key
-from lab.core.run_records import Imported, numbered
+from lab.core.rating_sheet import FieldReference, current_labels, place_key
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.study import Gold, Study, Unit
 from lab.core.task import Actor, Task
@@ -119,7 +119,7 @@ def fits(document: Any, name: str) -> None:
 
 def stands(store: Store, plan: Study, rater: str = "R1") -> dict[tuple[str, str, str], Any]:
     rows = store.labels.read(plan, rater=rater)
-    return {(one.unit, one.target, one.field): one.reason_missing or one.value for one in current(rows)}
+    return {(one.unit, one.target, one.field): one.reason_missing or one.value for one in current_labels(rows)}
 
 
 # -- writing ---------------------------------------------------------------------------------------------------
@@ -441,7 +441,7 @@ def guess_of(id: str, intent: str, said: str) -> Imported:
     """A run that guesses an intent, and says it as its final answer."""
     task = Task(f"guess {id}", "proactive", traits={"intent": intent})
     return Imported(
-        numbered(
+        number_events(
             [
                 Started(trace=id, task=task, agent=Actor("model", "m")),
                 Step(index=0, proposed=Proposed(Action("answer", text=said))),
@@ -815,7 +815,7 @@ def test_any_history_comes_over_whole_also_after_a_stop(rows: list[dict[str, Any
         plan = frozen(one, [unit("u1"), unit("u2")])
         frozen(other, [unit("u1"), unit("u2")])
         take_all(one, rows, "R1")
-        told = listed(one, one.studies.study("trial"), LabelQuery(None, None, history=True, acts=True), "")
+        told = query_labels(one, one.studies.study("trial"), LabelQuery(None, None, history=True, acts=True), "")
         document = json.loads(encode(told))
         parts = sorted([*document["labels"], *document["acts"]], key=lambda row: row["at"])
         assert "refused" not in take_all(other, parts[:cut], "")
@@ -829,7 +829,7 @@ def test_any_history_comes_over_whole_also_after_a_stop(rows: list[dict[str, Any
 
 def said(store: Store, plan: Study) -> dict[Any, Any]:
     names = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites", "config_sha")
-    return {place_key(one): [getattr(one, name) for name in names] for one in current(store.labels.read(plan))}
+    return {place_key(one): [getattr(one, name) for name in names] for one in current_labels(store.labels.read(plan))}
 
 
 # -- over pipes ------------------------------------------------------------------------------------------------
@@ -956,7 +956,7 @@ def test_two_words_in_a_pilots_item_that_showed_what_is_right_are_not_for_its_ra
     assert "2 to settle" in hitlab("study", "status", "trial").out
     for id in ("p1", "u2"):
         store.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), id))
-    assert [one.unit for one in store.labels.to_settle(plan, "R1")] == ["u2"]
+    assert [one.unit for one in store.labels.clashing_assignments(plan, "R1")] == ["u2"]
     assert "1 to settle" in hitlab("study", "status", "trial").out
     clashes = [line for line in hitlab("labels", "trial").out.splitlines() if line.startswith("clash")]
     assert clashes[0].endswith("; it stays open: what is right was shown there, and nothing is rated again")

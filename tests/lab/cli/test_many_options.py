@@ -16,10 +16,10 @@ from annotators.judging.question import JudgeView, UnusableJudgement
 from annotators.judging.sheet_answer import answer_schema, read_sheet
 from annotators.judging.sheet_prompt import sheet_question
 from lab.cli.main import main
-from lab.core.rating_sheet import current
+from lab.core.rating_sheet import current_labels
 from lab.core.study import Study, Unit
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.store import Store
 from tests.modes import PROTOCOL
 from tests.rated import Answer, rated
@@ -73,7 +73,7 @@ def rated_study(tmp_path: Path) -> Study:
 
 def stands(tmp_path: Path, plan: Study, rater: str = "R1") -> dict[tuple[str, str], Any]:
     with Store.open(tmp_path / "lab.db", readonly=True) as store:
-        rows = current(store.labels.read(plan, rater=rater))
+        rows = current_labels(store.labels.read(plan, rater=rater))
     return {(one.unit, one.field): one.reason_missing or one.value for one in rows}
 
 
@@ -166,7 +166,7 @@ def test_a_majority_of_options_is_settled_and_gold_reads_it(call: Call, tmp_path
     assert code == 0, said
     assert "u2, modes: none by majority" in said
     with Store.open(tmp_path / "lab.db", readonly=True) as store:
-        settled = {unit: one.what.value for (unit, _), one in store.adjudications.settled(plan).items()}
+        settled = {unit: one.what.value for (unit, _), one in store.adjudications.settlements(plan).items()}
     assert settled == {"u1": ["ask", "plan"], "u2": [], "u3": ["memory"]}
     code, said = call("adjudicate", "s", "--unit", "u1", "--field", "modes", "--value", "plan,misread", "--reason", "x")
     assert code == 0, said
@@ -186,7 +186,7 @@ def test_a_kit_brings_sets_back(call: Call, tmp_path: Path) -> None:
     code, said = call("label", "s", "rows.jsonl", "--as", "R1", "--db", "kit.db")
     assert code == 0, said
     with Store.open(tmp_path / "lab.db") as store:
-        take_kit(store, tmp_path / "kit.db")
+        import_kit(store, tmp_path / "kit.db")
     assert stands(tmp_path, plan)["u1", "modes"] == ["plan"]
 
 

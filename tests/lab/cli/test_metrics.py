@@ -15,7 +15,7 @@ from annotators.papers.metrics import PAPERS, Number
 from lab.cli import metrics
 from lab.cli.main import main
 from lab.core import measured_run
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, InformationUnit, Task, Tdg, TdgNode
 from lab.core.trace import AnyEvent, Ended, Forked, Started, Step
@@ -38,7 +38,7 @@ def run(id: str, agent: str, score: float | None, *, ended: bool = True, **field
     events += [Step(index=i, proposed=Proposed(Action("click", at=(i, i))), ms=1000.0 * i) for i in range(4)]
     if ended:
         events.append(Ended(status="completed", score=score, ms=8000.0))
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_of_demonstrations_alone_it_is_said_that_they_are_left_out(
     events: list[AnyEvent] = [Started(trace="a" * 32, task=TASK, agent=Actor("human", "h"), ms=0.0)]
     events.append(Ended(status="completed", score=1.0, ms=9.0))
     with Store.open(tmp_path / "lab.db") as store:
-        store.runs.add(Imported(numbered(events), {}, []))
+        store.runs.add(Imported(number_events(events), {}, []))
     said = out(capsys, "--db", str(tmp_path / "lab.db"), "--paper", "pspa,dac")
     assert "no CPT: no agent's run here has a known price (left out: 1 demonstrated by a person)" in said
     assert "ΔCPT (later minus first): no agent did a task" in said
@@ -202,7 +202,7 @@ def test_a_long_trait_is_what_is_cut_and_not_what_was_counted(tmp_path: Path) ->
             task = Task("t", "general", instruction="x", traits={"level": "very " * 60, "platform": "\x1b[31m" * 9})
             events = [Started(trace=id * 32, task=task, agent=who, ms=0.0)]
             events += [Step(index=i, proposed=Proposed(Action("wait"))) for i in range(1200)]
-            store.runs.add(Imported(numbered([*events, Ended(status="completed", ms=9.0)]), {}, []))
+            store.runs.add(Imported(number_events([*events, Ended(status="completed", ms=9.0)]), {}, []))
     lines = printed_in_terminal(80, "metrics", "--db", str(tmp_path / "lab.db"), "--paper", "dac")
     assert all(len(line) <= 80 or "lab.db" in line for line in lines)
     rows = [line for line in lines if line.startswith("EM ")]
@@ -304,7 +304,7 @@ def test_the_papers_share_of_right_guesses_is_told_as_the_paper_tells_it(
             id = f"{number:032x}"
             answer = Step(index=0, proposed=Proposed(Action("answer", text="lunch")), ms=1.0)
             events: list[AnyEvent] = [Started(trace=id, task=guess, agent=Actor("human", "A7"), ms=0.0), answer]
-            store.runs.add(Imported(numbered([*events, Ended(status="completed", ms=2.0)]), {}, []))
+            store.runs.add(Imported(number_events([*events, Ended(status="completed", ms=2.0)]), {}, []))
             lines.write(json.dumps({"run": id, "marks": {"sr1": float(number < 121)}}) + "\n")
     table = out(capsys, "--db", str(tmp_path / "lab.db"), "--paper", "fingertip", "--marks", str(marks))
     assert re.search(r"SR1 +all +30\.3 % +400 runs", table)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import AnyEvent, Ended, Started, Step
@@ -27,7 +27,7 @@ YOUNG, OLD = Persona("u1", "U", {"age": 25}), Persona("u2", "V", {"age": 60})
 def run(number: int, task: Task, who: Actor, *actions: Action, persona: Persona | None = None) -> Imported:
     events: list[AnyEvent] = [Started(trace=f"{number:032x}", task=task, agent=who, persona=persona, ms=0.0)]
     events += [Step(index=i, proposed=Proposed(action), ms=1000.0 * i) for i, action in enumerate(actions)]
-    return Imported(numbered([*events, Ended(status="completed", score=1.0, ms=9000.0)]), {}, [])
+    return Imported(number_events([*events, Ended(status="completed", score=1.0, ms=9000.0)]), {}, [])
 
 
 def shown(number: int, task: str, intent: str, who: Persona, x: int) -> Imported:

@@ -14,7 +14,7 @@ from lab.cli.main import main
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.study import Play, Study, Unit
 from lab.core.task import Actor, Task
@@ -50,7 +50,7 @@ def a_run(id: str, score: float | None, agent: str = "one", task: str = "lunch")
     asked = Task(task, "general", instruction="Order lunch")
     events: list[AnyEvent] = [Started(trace=id, task=asked, agent=Actor("model", agent), at=now())]
     events += [Step(index=0, proposed=Proposed(Action("click", (1, 2)))), Ended(status="completed", score=score)]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 def lock(store: Store, plan: Study) -> None:

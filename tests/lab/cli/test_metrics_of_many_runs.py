@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from annotators.papers.measurement import measured
+from annotators.papers.measurement import measure_groups
 from lab.cli.main import main
 from lab.core.codec import encode
 from store.run_import import import_paths
@@ -48,7 +48,7 @@ def test_numbers_are_those_of_runs_in_memory(
         assert (
             {bool(case.verdicts) for case in in_memory} == {bool(case.steps[2:]) for case in in_memory} == {True, False}
         )
-        expected = json.loads(encode(measured(in_memory, by)))
+        expected = json.loads(encode(measure_groups(in_memory, by)))
     found = told(capsys, db, *(("--by", ",".join(by)) if by else ()))
     assert found["groups"] == msgspec.to_builtins(expected)
     assert sum(number["value"] is not None for group in found["groups"] for number in group["numbers"]) > 100

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started
 from store.store import Store
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for id in ("run-u1", "run-u2"):
             task = Task(f"t {HARM}", "general", f"title {HARM}", instruction=f"do {HARM}")
             started = Started(trace=id, task=task, agent=Actor("model", f"agent {HARM}"))
-            store.runs.add(Imported(numbered([started, Ended(status="failed", reason=HARM)]), {}, []))
+            store.runs.add(Imported(number_events([started, Ended(status="failed", reason=HARM)]), {}, []))
         units = [unit("u1"), unit("u2")]
         plan = frozen(store, units, NODES, title=f"study {HARM}")
         for rater, value in ((R1, "completed"), (R2, "not_completed")):

@@ -46,7 +46,7 @@ def test_one_is_printed_whole(capsys: pytest.CaptureFixture[str], name: str, loc
     assert printed(one.word(locale, "title", one.title))
     assert printed(one.sha[:8])
     assert printed(one.guide_sha(locale)[:8])
-    assert printed(one.guided(locale))
+    assert printed(one.guideline(locale))
     for field in one.fields:
         assert printed(one.word(locale, field.id, field.ask))
         for option in field.options:

@@ -279,7 +279,7 @@ def test_before_anything_is_dealt_a_rater_of_a_plan_looks_nothing_up_either(
     with Store.open(tmp_path / "lab.db") as store:
         plan = study([unit("u9", runs=(RUN,))], id="later", raters=("R7",))
         store.studies.freeze(plan, [unit("u9", runs=(RUN,))])
-        assert store.studies.rates("R7")
-        assert not store.studies.rates("R8")
+        assert store.studies.is_active_rater("R7")
+        assert not store.studies.is_active_rater("R8")
         store.labels.record_act(Act(uuid7(), "later", 1, R1, "locked", now()))
-        assert not store.studies.rates("R7")
+        assert not store.studies.is_active_rater("R7")

@@ -23,7 +23,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.report import Grid, Lines, Number, Report
 from lab.core.study import Target, Unit
 from lab.core.task import Actor
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.rated import Answer, hand_in, rated
 from tests.studies import frozen, label
@@ -405,4 +405,4 @@ def hash_of(key: tuple[str, ...]) -> int:
 def _sha(store: Store, id: str) -> str:
     from annotators.report.provenance import labels_sha
 
-    return labels_sha(gathered(store, store.studies.study(id)))
+    return labels_sha(load_study_data(store, store.studies.study(id)))

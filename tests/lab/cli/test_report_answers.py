@@ -25,7 +25,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, ActKind
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.report import Number, Report, Table
-from lab.core.study import Given, Play, Study, Target, Unit
+from lab.core.study import Play, Study, Target, Unit, UnitText
 from lab.core.task import Actor
 from lab.core.text_redaction import MASK
 from simulators import library
@@ -433,7 +433,7 @@ def unit_of(asks: Protocol, at: int) -> Unit:
         case "pair of runs":
             return Unit(f"u{at}", runs=(f"x{at}", f"y{at}"), hidden={"A": "one", "B": "two"})
         case "pair of instruction sets" | "pair of texts":
-            sides = tuple(Given(side, f"text {side}", side=side) for side in ("A", "B"))
+            sides = tuple(UnitText(side, f"text {side}", side=side) for side in ("A", "B"))
             return Unit(f"u{at}", given=sides, hidden={"A": "one", "B": "two"}, cluster=f"user{at}")
         case "task":
             return Unit(f"u{at}", task=task, targets=targets)
@@ -477,7 +477,7 @@ def sheet_of(asks: Protocol, unit: Unit, at: int) -> dict[tuple[str, str], Any]:
                 later = [option.id for option in field.options if order.index(option.id) > order.index(first)]
                 if later:
                     sheet[id, field.id] = later[0]
-            elif not field.show_if or field.asked_where(before):
+            elif not field.show_if or field.is_asked_for(before):
                 sheet[id, field.id] = value_of(field, at, target)
     return sheet
 

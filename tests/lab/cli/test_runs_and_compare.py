@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.cli.run_text import tell_run
+from lab.cli.run_text import print_run
 from lab.core.run_records import Verdict
 from lab.core.task import Actor, Task
 from lab.core.trace import Started, fold
@@ -186,7 +186,7 @@ def test_two_models_at_one_task_of_the_samples(tmp_path: Path, capsysbinary: pyt
 
 def test_what_a_source_says_without_a_value_is_no_verdict_of_none(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     trace = fold(event for event in one().events)
-    tell_run(
+    print_run(
         trace, "x.db", [Verdict("source", extra={"left_out": 1}), Verdict("judge", 0.0), Verdict("irr", None, "no")]
     )
     told = capsysbinary.readouterr().out.decode()

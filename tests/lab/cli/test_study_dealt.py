@@ -62,14 +62,14 @@ def test_a_study_made_by_mistake_is_archived_and_comes_back_whole(call: Call, st
     assert call("status")[1] == []
     assert "1 archived; `hitlab study status --archived`" in call("status", as_json=False)[1]
     assert [(line["id"], line["archived"]) for line in call("status", "--all")[1]] == [("s", True)]
-    assert not store.studies.rates("a"), "who rates in nothing else has the whole program again"
+    assert not store.studies.is_active_rater("a"), "who rates in nothing else has the whole program again"
     code, refused = call("open", "s", "--as", "a", as_json=False)
     assert code == 1
     assert "study s v1: is archived." in refused
     assert call("restore", "s")[1]["archived"] is False
     (line,) = call("status")[1]
     assert (line["done"], line["archived"]) == (1, False)
-    assert store.studies.rates("a")
+    assert store.studies.is_active_rater("a")
     assert [one.act for one in store.labels.acts(study) if one.act in ("archived", "restored")] == [
         "archived",
         "restored",

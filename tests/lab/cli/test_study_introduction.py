@@ -64,7 +64,7 @@ def test_a_run_of_the_study_to_practise_on_is_dealt_to_nobody_and_in_each_kit(
         unit = kit.studies.unit(kit.studies.study("success"), "a1")
         assert unit.practice
         assert unit.gold[0].reason == "why a1"
-        assert kit.runs.holds("a1")
+        assert kit.runs.has_run("a1")
     shown = call("show", "success")[1]
     assert {one["id"]: one["stage"] for one in shown["units"]} | {"a1": "practice", "a2": "pilot"} == {
         one["id"]: one["stage"] for one in shown["units"]
@@ -113,12 +113,12 @@ def test_who_passed_practice_is_told_beside_the_pilot_and_in_the_report(call: Ca
             for kind, detail in (("guide_shown", {}), ("practice_done", {"right": right, "of": 1})):
                 person = Actor("human", rater)
                 store.labels.record_act(Act(uuid7(), study.id, study.version, person, kind, now(), detail=detail))  # type: ignore[arg-type]
-    from lab.studies.study_data import gathered
+    from lab.studies.study_data import load_study_data
 
     with Store.open(db) as store:
         from annotators.introductions import introduction_lines
 
-        data = gathered(store, store.studies.study("success"))
+        data = load_study_data(store, store.studies.study("success"))
         lines = introduction_lines(data.acts)
         assert [(one.rater, one.passed, one.places) for one in lines] == [("R1", True, 1), ("R2", False, 1)]
         from annotators.report.sample_section import sections

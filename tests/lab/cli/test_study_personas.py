@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed, Question, Reply
-from lab.core.study import Given
+from lab.core.study import UnitText
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step
 from store.store import Store
@@ -45,7 +45,7 @@ def asked(id: str, task: str, person: str, *, persona: Persona | None = None) ->
         Step(index=0, before=SCREEN, proposed=proposed, question=question, reply=reply),
         Ended(status="completed", score=0.0),
     ]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 RUNS = [
@@ -88,7 +88,7 @@ def frozen(db: Path, capsys: pytest.CaptureFixture[str], *args: str) -> tuple[in
     return code, json.loads(capsys.readouterr().out)
 
 
-def given(db: Path, study: str) -> dict[str, dict[str, Given]]:
+def given(db: Path, study: str) -> dict[str, dict[str, UnitText]]:
     with Store.open(db) as store:
         units = store.studies.units(store.studies.study(study))
         return {unit.runs[0]: {one.title: one for one in unit.given} for unit in units}

@@ -18,7 +18,7 @@ from lab.runs import shadows
 from lab.runs.session import Session
 from lab.runs.shadows import answer_shadow
 from lab.studies.play_session import Participation
-from lab.studies.played_runs import played
+from lab.studies.played_runs import study_plays
 from simulators.users.model import UNKNOWN
 from store.process_lock import process_lock
 from store.store import Store
@@ -84,7 +84,7 @@ def test_several_models_play_under_codes_of_their_own_and_twice_nothing_is_paid(
     assert [run["trace"] for run in again["runs"]] == [run["trace"] for run in one["runs"]]
     assert again["cost"] == 0
     with Store.open(tmp_path / "lab.db") as store:
-        found = played(store, store.studies.study("teas"))
+        found = study_plays(store, store.studies.study("teas"))
         assert {one.by for one in found} == {Actor("model", "M1", "small"), Actor("model", "model:large", "large")}
 
 
@@ -240,7 +240,7 @@ def test_scripts_rehearse_who_has_not_played_and_the_report_says_so(hitlab: Hitl
         part.agree()
         persona = part.where().play.persona
         assert persona is not None
-        part.answer_quiz(persona, part.quizzed(persona).waiting[0].right)
+        part.answer_quiz(persona, part.quiz_state(persona).waiting[0].right)
         play_to_end(part)
         part.where()
     done = hitlab("study", "play", "teas", "--rehearse", "P1")

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from lab.cli import main as cli
-from lab.core.rating_sheet import current
+from lab.core.rating_sheet import current_labels
 from lab.core.study import Play
 from lab.core.task import Actor
 from lab.core.trace import Answered
 from lab.studies.play_session import Participation
-from lab.studies.played_runs import people_runs, played
+from lab.studies.played_runs import people_runs, study_plays
 from store.store import Store
 from tests.crossed import soak
 from tests.lab.fitting import fits
@@ -54,8 +54,8 @@ def test_order_and_condition_are_told_of_each_run_with_what_its_questions_took(
             dealt[code] = [(one.task.id, one.condition) for one in order]
             persona = part.where().play.persona
             assert persona is not None
-            while not part.quizzed(persona).passed:
-                part.answer_quiz(persona, part.quizzed(persona).waiting[0].right)
+            while not part.quiz_state(persona).passed:
+                part.answer_quiz(persona, part.quiz_state(persona).waiting[0].right)
             play_to_end(part)
             hand_in(part)
             play_to_end(part)
@@ -64,10 +64,10 @@ def test_order_and_condition_are_told_of_each_run_with_what_its_questions_took(
         assert [(one["position"], one["condition"]) for one in claims] == [
             (at, condition) for code in study.raters for at, (_, condition) in enumerate(dealt[code][:2])
         ]
-        assert len(current(store.labels.read(study))) == 2 * 2 * 3
+        assert len(current_labels(store.labels.read(study))) == 2 * 2 * 3
         replies = {
             one.trace: [event.reply for event in store.runs.events(one.trace) if isinstance(event, Answered)]
-            for one in played(store, study)
+            for one in study_plays(store, study)
         }
     assert cli.main(["study", "play", "teas", "--db", str(db)]) == 0
     runs = listed(db, capsys)
@@ -99,7 +99,7 @@ def test_a_run_that_its_person_left_at_its_end_is_not_open(tmp_path: Path) -> No
         part = Participation(store, study, Actor("human", "P1"))
         part.agree()
         play_to_end(part)
-        (one,) = played(store, study)
+        (one,) = study_plays(store, study)
         assert (one.status, people_runs(store, study)) == ("completed", [one.trace])
 
 

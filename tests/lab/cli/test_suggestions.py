@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.cli.main import main
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.task import Actor, Task
 from lab.core.trace import Started
 from store.store import Store
@@ -127,7 +127,7 @@ def test_a_name_is_looked_up_in_vain(said: Said, line: str, meant: str) -> None:
 def test_a_runs_id_is_suggested_by_its_beginning_and_by_its_task(said: Said, tmp_path: Path) -> None:
     started = Started(trace="0198ab34-77", task=Task("feed_cat", "general"), agent=Actor("script", "a"))
     with Store.open(tmp_path / "lab.db") as store:
-        store.runs.add(Imported(numbered([started]), {}, []))
+        store.runs.add(Imported(number_events([started]), {}, []))
     assert "run 0198ba34: is not in" in said("show", "0198ba34")[1]
     assert "; did you mean 0198ab34? `hitlab traces` lists what is." in said("show", "0198ba34")[1]
     assert "; did you mean feed_cat?" in said("compare", "fed_cat", "0198")[1]

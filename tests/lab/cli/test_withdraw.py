@@ -15,7 +15,7 @@ import pytest
 from lab.cli.main import main
 from lab.core.task import Actor
 from store.store import Store
-from store.withdrawal import would_erase
+from store.withdrawal import preview_withdrawal
 from tests.lab.fitting import fits
 from tests.lab.openings import openings
 from tests.warm import Warm
@@ -57,7 +57,7 @@ def shown(text: str) -> Any:
 
 def withdrew(db: Path) -> bool:
     with Store.open(db) as store:
-        return store.labels.withdrew(CODE)
+        return store.labels.has_withdrawn(CODE)
 
 
 def test_it_tells_what_would_go_and_does_nothing(
@@ -74,7 +74,7 @@ def test_it_tells_what_would_go_and_does_nothing(
     assert (looked["done"], looked["counts"]["labels"], sorted(looked["runs"])) == (False, 10, filled.runs)
     assert not withdrew(db)
     with Store.open(db) as store:
-        assert looked["bytes"] == would_erase(store, CODE, Actor("human", "D01")).bytes
+        assert looked["bytes"] == preview_withdrawal(store, CODE, Actor("human", "D01")).bytes
     assert "nothing in this file is theirs" in run("withdraw", "P99", "--show")[2]
 
 

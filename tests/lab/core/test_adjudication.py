@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from lab.core.adjudication import Move, PlaceAnswer, Settlement, adjudicated, majority_of, masks, place_answers, without
+from lab.core.adjudication import (
+    Move,
+    PlaceAnswer,
+    Settlement,
+    current_settlements,
+    majority_of,
+    place_answers,
+    rater_letters,
+    without_person,
+)
 from lab.core.label import Act
 from lab.core.quotations import ErasedWords
 from lab.core.rating_sheet import FieldReference
@@ -27,15 +36,15 @@ def plan(seed: int = 0) -> Study:
 
 
 def test_letters_are_the_same_for_whoever_asks_in_whatever_order() -> None:
-    assert masks(plan(), "u1", PEOPLE) == masks(plan(), "u1", PEOPLE[::-1])
-    assert sorted(masks(plan(), "u1", PEOPLE).values()) == ["A", "B", "C", "D", "E"]
-    assert sorted(masks(plan(), "u1", [Actor("human", str(n)) for n in range(30)]).values())[:2] == ["A", "A1"]
+    assert rater_letters(plan(), "u1", PEOPLE) == rater_letters(plan(), "u1", PEOPLE[::-1])
+    assert sorted(rater_letters(plan(), "u1", PEOPLE).values()) == ["A", "B", "C", "D", "E"]
+    assert sorted(rater_letters(plan(), "u1", [Actor("human", str(n)) for n in range(30)]).values())[:2] == ["A", "A1"]
 
 
 def test_letters_are_shuffled_anew_in_each_unit_and_by_the_seed() -> None:
-    of_r1 = {masks(plan(), f"u{n}", PEOPLE)["human", "R1"] for n in range(60)}
+    of_r1 = {rater_letters(plan(), f"u{n}", PEOPLE)["human", "R1"] for n in range(60)}
     assert of_r1 == {"A", "B", "C", "D", "E"}
-    assert {masks(plan(seed), "u1", PEOPLE)["human", "R1"] for seed in range(60)} == of_r1
+    assert {rater_letters(plan(seed), "u1", PEOPLE)["human", "R1"] for seed in range(60)} == of_r1
 
 
 def test_most_is_more_than_half_of_the_people_who_said_anything() -> None:
@@ -81,23 +90,25 @@ def test_the_newest_word_stands_and_a_withdrawn_one_leaves_nothing() -> None:
 
     first, second, gone = act("1", value="a"), act("2", value="b"), act("3", withdrawn=True)
     place = ("u1", FieldReference("open", "state"))
-    assert adjudicated([second, first])[place].what.value == "b"
-    assert adjudicated([gone, second, first]) == {}
-    assert adjudicated([gone, act("4", value="c"), first])[place].what.value == "c"
+    assert current_settlements([second, first])[place].what.value == "b"
+    assert current_settlements([gone, second, first]) == {}
+    assert current_settlements([gone, act("4", value="c"), first])[place].what.value == "c"
 
 
 def test_without_a_person_their_moves_words_and_code_are_gone() -> None:
     moves = (Move("R1", "a", "b", "slip", "I slipped"), Move("R2", "a", "b", "", "as R1 did, not R10"))
     what = Settlement("t", "f", "discussion", "b", reason="R1 convinced R1-b: some words of R1", moves=moves)
-    left = without(what, ErasedWords("R1", {"nothing like it"}), free=True)
+    left = without_person(what, ErasedWords("R1", {"nothing like it"}), free=True)
     assert left is not None
     assert left.moves == (Move("R2", "a", "b", "", f"as {WITHDRAWN} did, not R10"),)
     assert left.reason == f"{WITHDRAWN} convinced R1-b: some words of {WITHDRAWN}"
     words = ErasedWords("R9", {"some words of R1"})
-    assert without(what, words, free=True) == Settlement("t", "f", "discussion", "b", reason=WITHDRAWN, moves=moves)
+    assert without_person(what, words, free=True) == Settlement(
+        "t", "f", "discussion", "b", reason=WITHDRAWN, moves=moves
+    )
     settled = Settlement("t", "f", "majority", "their own words")
-    assert without(settled, ErasedWords("R9", {"their own words"}), free=True) is None
-    assert without(settled, ErasedWords("R9", {"their own words"}), free=False) == settled
+    assert without_person(settled, ErasedWords("R9", {"their own words"}), free=True) is None
+    assert without_person(settled, ErasedWords("R9", {"their own words"}), free=False) == settled
 
 
 @pytest.mark.parametrize(
@@ -114,4 +125,4 @@ def test_without_a_person_their_moves_words_and_code_are_gone() -> None:
     ],
 )
 def test_a_quotation_is_taken_out_however_short(text: str, reason: str, left: str) -> None:
-    assert ErasedWords("R1", {text}).unsaid(reason) == left
+    assert ErasedWords("R1", {text}).remove_from(reason) == left

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from annotators.protocols import protocols
-from lab.core.blinding import DROPPED, FAILED, NEVER, NOBODY, RULES, blinded, blinded_unit
+from lab.core.blinding import DROPPED, FAILED, NEVER, NOBODY, RULES, blind_event, blind_unit
 from lab.core.codec import encode
 from lab.core.protocol import Show
 from lab.core.step import Action, Proposed, ToolCall
@@ -69,7 +69,7 @@ def test_every_field_of_every_event_is_named_as_kept_shown_or_dropped() -> None:
 def test_a_field_that_is_not_named_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     rules = {name: rule for name, rule in RULES[Task].items() if name != "instruction"}
     monkeypatch.setitem(RULES, Task, rules)
-    first = blinded(Started(trace="r", task=Task("t", "general", instruction="Mute it"), agent=NOBODY), SHOWS)
+    first = blind_event(Started(trace="r", task=Task("t", "general", instruction="Mute it"), agent=NOBODY), SHOWS)
     assert isinstance(first, Started)
     assert first.task.instruction == ""
 
@@ -87,7 +87,7 @@ def test_exactly_what_is_shown_comes_through(proactive: bool) -> None:
     plant = planted(proactive=proactive)
     wrong = {}
     for shows in subsets():
-        text = "\n".join(encode(blinded(event, shows)).decode() for event in plant.run.events)
+        text = "\n".join(encode(blind_event(event, shows)).decode() for event in plant.run.events)
         through = {word: told.place for word, told in plant.words.items() if word in text}
         if through != plant.shown(shows):
             wrong[shows] = set(through.items()) ^ set(plant.shown(shows).items())
@@ -102,7 +102,7 @@ def test_every_planted_word_is_in_the_run_as_it_is() -> None:
 
 
 def test_unusual_numbers_do_not_come_through() -> None:
-    text = "\n".join(encode(blinded(event, SHOWS)).decode() for event in planted().run.events)
+    text = "\n".join(encode(blind_event(event, SHOWS)).decode() for event in planted().run.events)
     known = ["4177", "4231", "4391", "4397", "4517", "4663"]
     assert [number for number in known if number in text] == []
     assert "4111" in text  # golden steps, which are shown
@@ -112,45 +112,45 @@ def test_a_blinded_run_is_still_a_run() -> None:
     plant = planted()
     before = fold(plant.run.events)
     for shows in subsets():
-        after = fold([blinded(event, shows) for event in plant.run.events])
+        after = fold([blind_event(event, shows) for event in plant.run.events])
         assert (after.id, len(after.steps), after.last) == (RUN, len(before.steps), before.last)
         assert [step.index for step in after.steps] == [step.index for step in before.steps]
 
 
 def test_what_is_no_error_becomes_none_and_what_is_one_is_told_without_words() -> None:
     steps = [event for event in planted().run.events if isinstance(event, Step)]
-    after = [blinded(step, {"actions"}) for step in steps]
+    after = [blind_event(step, {"actions"}) for step in steps]
     assert [step.error for step in after if isinstance(step, Step)] == [None, None, None, FAILED, None]
-    hidden = blinded(steps[3], {"screens"})
+    hidden = blind_event(steps[3], {"screens"})
     assert isinstance(hidden, Step)
     assert hidden.error is None
 
 
 def test_an_act_that_only_its_source_knows_is_named_by_one_word() -> None:
     for text, shown in (("get_order_details", "get_order_details"), ("gpt-4o wrote no act", None)):
-        step = blinded(Step(index=0, proposed=Proposed(Action("other", text=text))), {"actions"})
+        step = blind_event(Step(index=0, proposed=Proposed(Action("other", text=text))), {"actions"})
         assert isinstance(step, Step)
         assert step.proposed.action.text == shown
 
 
 def test_people_are_hidden_even_where_the_method_is_shown() -> None:
-    first = blinded(Started(trace="r", task=Task("t", "general"), agent=Actor("human", "P07")), SHOWS)
+    first = blind_event(Started(trace="r", task=Task("t", "general"), agent=Actor("human", "P07")), SHOWS)
     assert isinstance(first, Started)
     assert first.agent == Actor("human", "hidden")
 
 
 def test_an_outcome_that_is_hidden_is_the_same_for_every_run() -> None:
     endings = [Ended(status="failed", score=0.0, reason="wrong dish"), Ended(status="completed", score=1.0)]
-    assert len({encode(blinded(end, ("actions", "screens"))) for end in endings}) == 1
+    assert len({encode(blind_event(end, ("actions", "screens"))) for end in endings}) == 1
 
 
 def test_a_unit_travels_without_the_designers_words() -> None:
     unit = Unit("u1", (RUN,), hidden={"A": "ours", "B": "theirs"}, cluster="P07", owner="P07",
                 task=Task("t", "personalized", "Muting is right", "Mute it", policy="refuse"))  # fmt: skip
-    sent = blinded_unit(unit, {"instruction"})
+    sent = blind_unit(unit, {"instruction"})
     text = encode(sent).decode()
     assert all(word not in text for word in ("ours", "theirs", "Muting", "refuse"))
     assert sent.task is not None
     assert (sent.id, sent.runs, sent.task.instruction) == ("u1", (RUN,), "Mute it")
     assert sent.cluster not in ("", "P07")
-    assert blinded_unit(Unit("u2"), ()).cluster == ""
+    assert blind_unit(Unit("u2"), ()).cluster == ""

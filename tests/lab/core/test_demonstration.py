@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from lab.core.codec import decode, encode
-from lab.core.demonstration import BUDGET, PLACES, demonstration, difficulty, to_demonstrate
+from lab.core.demonstration import BUDGET, PLACES, demonstration, demonstration_task, difficulty
 from lab.core.errors import LabError
-from lab.core.run_records import numbered
+from lab.core.run_records import number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task, check_task
 from lab.core.trace import AnyEvent, Conditions, Ended, Flagged, Started, Step, Trace, fold
@@ -26,7 +26,7 @@ def made(*steps: tuple[Action, str, dict[str, Any]], flags: list[Flagged] | None
         proposed = Proposed(action, other.pop("thought", ""), by=PERSON, instruction=other.pop("said", "Do it"))
         events.append(Step(index=index, proposed=proposed, before=Observation(activity=activity), **other))
     events += flags or []
-    return fold(numbered([*events, Ended(status="completed", final=Observation(activity=MAIL), ms=61_500.0)]))
+    return fold(number_events([*events, Ended(status="completed", final=Observation(activity=MAIL), ms=61_500.0)]))
 
 
 TAP = Action("click", at=(1, 1))
@@ -83,24 +83,24 @@ def test_a_flag_survives_the_file() -> None:
 
 
 def test_an_intent_of_ones_own_becomes_a_task() -> None:
-    task = to_demonstrate(None, "  Tell Noor \n that I come ", "a ferry")
+    task = demonstration_task(None, "  Tell Noor \n that I come ", "a ferry")
     check_task(task, "the task")
     assert (task.instruction, task.place, task.budget) == ("Tell Noor that I come", "a ferry", BUDGET)
     assert task.id.startswith("demo-")
-    assert task.id != to_demonstrate(None, "x", "y").id
+    assert task.id != demonstration_task(None, "x", "y").id
     assert len(set(PLACES)) == 12
 
 
 def test_a_task_keeps_what_it_is_but_for_the_budget() -> None:
     task = Task("t", "personalized", instruction="Order lunch", place="work", budget=12)
-    again = to_demonstrate(task, "", "")
+    again = demonstration_task(task, "", "")
     assert (again.id, again.kind, again.instruction, again.place) == ("t", "personalized", "Order lunch", "work")
     assert again.budget == BUDGET
-    offered = to_demonstrate(Task("p", "proactive", place="home"), "Set the alarm for seven", "")
+    offered = demonstration_task(Task("p", "proactive", place="home"), "Set the alarm for seven", "")
     assert (offered.kind, offered.instruction, offered.place) == ("general", "Set the alarm for seven", "home")
     check_task(offered, "the task")
 
 
 def test_an_intent_is_no_novel() -> None:
     with pytest.raises(LabError, match="the intent: has 600 characters"):
-        to_demonstrate(None, "x" * 600, "")
+        demonstration_task(None, "x" * 600, "")

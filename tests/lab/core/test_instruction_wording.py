@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.instruction_wording import name_at, suggest, tappable, typed_into
+from lab.core.instruction_wording import focused_field, name_at, suggest_instruction, tappable
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators.phone import shots
@@ -66,18 +66,18 @@ SCREEN = tree(WIFI, CHATS, AMOUNT, SEND, BARE)
     ],
 )
 def test_an_act_is_put_into_the_words_of_its_screen(action: Action, said: str) -> None:
-    assert suggest(action, SCREEN) == said
+    assert suggest_instruction(action, SCREEN) == said
 
 
 def test_a_password_is_in_no_instruction() -> None:
     screen = tree(Node(**{**{f: getattr(SECRET, f) for f in SECRET.__struct_fields__}, "focused": True}))
-    assert suggest(Action("input_text", text="hunter2"), screen) == "Type the password in pass word"
-    assert typed_into(screen) is not None
+    assert suggest_instruction(Action("input_text", text="hunter2"), screen) == "Type the password in pass word"
+    assert focused_field(screen) is not None
 
 
 def test_a_strangers_words_are_plain_and_short() -> None:
     hostile = Node(Bounds(0, 0, 540, 100), "\x1b[31m" + "long " * 50, cls="android.widget.Button", clickable=True)
-    said = suggest(Action("click", at=(5, 5)), tree(hostile))
+    said = suggest_instruction(Action("click", at=(5, 5)), tree(hostile))
     assert "\x1b" not in said
     assert len(said) < 80
 
@@ -95,6 +95,6 @@ def test_everything_on_the_phones_own_screens_has_words(name: str) -> None:
     nodes = tappable(shown)
     assert len(nodes) >= 4
     for node in nodes:
-        said = suggest(Action("click", at=node.bounds.center), shown)
+        said = suggest_instruction(Action("click", at=node.bounds.center), shown)
         assert said.startswith(("Tap ", "Turn "))
         assert "Tap at" not in said

@@ -13,7 +13,7 @@ from lab.core.errors import LabError
 from lab.core.label import Act, Label
 from lab.core.label_rules import SheetState, check_next
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.rating_sheet import FieldReference, Sheet, answer_to, current, undo_of
+from lab.core.rating_sheet import FieldReference, Sheet, answer_to, current_labels, undo_of
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
 from tests.studies import NODES, R1, R2, label, study, unit
@@ -70,7 +70,7 @@ def test_a_later_answer_supersedes_and_is_what_stands() -> None:
     second = paper.say("open", "state", "not_completed")
     assert second.supersedes == first.id
     assert paper.sheet.value(FieldReference("open", "state")) == "not_completed"
-    assert current(paper.rows) == [second]
+    assert current_labels(paper.rows) == [second]
 
 
 def test_undo_goes_back_step_by_step_and_undoes_no_undo() -> None:
@@ -118,11 +118,11 @@ def test_two_heads_are_a_clash_until_the_rater_settles_it() -> None:
     paper.rows += [one, other]
     assert set(paper.sheet.clashes) == {FieldReference("open", "state")}
     assert FieldReference("open", "state") in paper.sheet.unanswered
-    assert current(paper.rows) == []
+    assert current_labels(paper.rows) == []
     settled = paper.say("open", "state", "completed")
     assert set(settled.replaces) == {one.id, other.id}
     assert not paper.sheet.clashes
-    assert current(paper.rows) == [settled]
+    assert current_labels(paper.rows) == [settled]
     stray = replace(answer_to(paper.sheet, label(PLAN, UNIT, "open", "state", "completed")), also=(one.id,))
     with pytest.raises(LabError, match="field also"):
         paper.put(stray)
@@ -273,7 +273,7 @@ def test_raters_and_repeats_do_not_supersede_one_another() -> None:
         label(PLAN, UNIT, "open", "state", "completed", rater=Actor("model", "R1")),
         label(PLAN, UNIT, "open", "state", "completed", run=2),
     ]
-    assert current(rows) == rows
+    assert current_labels(rows) == rows
 
 
 def test_changing_the_guide_is_another_guide_and_the_same_questions() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.text_charts import interval_bar, place_of, scale, shade, share_bar
+from lab.core.text_charts import column_of, interval_bar, scale, shade, share_bar
 
 
 def test_a_point_stands_between_the_ends_of_its_interval() -> None:
@@ -53,6 +53,6 @@ def test_a_bar_is_as_wide_as_asked_and_its_point_where_its_value_is(
     low, high = sorted((low, high))
     bar = interval_bar(value, low, high, width, *ends)
     assert len(bar) == width
-    assert bar[place_of(value, width, *ends)] in "●◂▸"
+    assert bar[column_of(value, width, *ends)] in "●◂▸"
     assert len(scale(width, *ends)) in (0, width)
     assert len(share_bar(value, width)) == width

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.step import Action
-from lab.core.tap_targets import nearest
+from lab.core.tap_targets import nearest_targets
 from lab.core.ui_tree import Bounds, Node, UiTree
 from simulators.phone.phone import Phone
 
@@ -22,7 +22,7 @@ def tree(*nodes: Node) -> UiTree:
 
 
 def test_what_is_hit_comes_first_and_the_misses_follow_by_their_distance() -> None:
-    near = nearest(
+    near = nearest_targets(
         tree(button("Far", 0, 2000, 200, 2100), button("Milk", 0, 0, 400, 200), button("Oats", 0, 230, 400, 400)),
         (100, 190),
     )
@@ -36,13 +36,13 @@ def test_what_is_hit_comes_first_and_the_misses_follow_by_their_distance() -> No
 
 
 def test_between_two_buttons_nothing_is_hit_and_the_nearer_one_leads() -> None:
-    near = nearest(tree(button("Above", 0, 0, 400, 200), button("Below", 0, 260, 400, 460)), (200, 240))
+    near = nearest_targets(tree(button("Above", 0, 0, 400, 200), button("Below", 0, 260, 400, 460)), (200, 240))
     assert [(one.words, one.hit, one.px) for one in near] == [("Below", False, 20), ("Above", False, 41)]
 
 
 def test_what_reacts_comes_before_nearer_words_that_do_not() -> None:
     title = Node(Bounds(0, 0, 1080, 100), "Your cart")
-    near = nearest(tree(title, button("Pay", 0, 500, 400, 600)), (200, 130))
+    near = nearest_targets(tree(title, button("Pay", 0, 500, 400, 600)), (200, 130))
     assert [(one.words, one.reacts) for one in near] == [("Pay", True), ("Your cart", False)]
 
 
@@ -52,7 +52,7 @@ def test_words_inside_something_that_reacts_are_its_own() -> None:
         clickable=True,
         children=(Node(Bounds(20, 20, 300, 90), "Wonton"), Node(Bounds(20, 100, 300, 180), "$8.80")),
     )
-    assert [one.words for one in nearest(tree(row), (40, 40))] == ["Wonton, $8.80"]
+    assert [one.words for one in nearest_targets(tree(row), (40, 40))] == ["Wonton, $8.80"]
 
 
 def test_what_lies_under_a_dialog_is_left_out() -> None:
@@ -62,25 +62,25 @@ def test_what_lies_under_a_dialog_is_left_out() -> None:
             Node(Bounds(50, 800, 1030, 1400), children=(button("OK", 50, 800, 1030, 1400),)),
         )
     )
-    assert [one.words for one in nearest(under, (500, 700))] == ["OK", "Beside"]
+    assert [one.words for one in nearest_targets(under, (500, 700))] == ["OK", "Beside"]
 
 
 def test_a_button_in_a_row_is_hit_before_the_row_around_it() -> None:
     row = Node(Bounds(0, 0, 1080, 200), "Row", clickable=True, children=(button("Add", 800, 50, 1000, 150),))
-    assert [(one.words, one.px, one.hit) for one in nearest(tree(row), (900, 100))] == [
+    assert [(one.words, one.px, one.hit) for one in nearest_targets(tree(row), (900, 100))] == [
         ("Add", 0, True),
         ("Row", 0, False),
     ]
 
 
 def test_a_screen_without_anything_has_nothing_near() -> None:
-    assert nearest(UiTree(), (5, 5)) == []
-    assert nearest(tree(), (5, 5)) == []
+    assert nearest_targets(UiTree(), (5, 5)) == []
+    assert nearest_targets(tree(), (5, 5)) == []
 
 
 @given(x=st.integers(0, 1079), y=st.integers(0, 2399))
 def test_wherever_a_phone_is_tapped_the_misses_are_in_order(x: int, y: int) -> None:
-    near = nearest(_MENU, (x, y), most=50)
+    near = nearest_targets(_MENU, (x, y), most=50)
     assert sum(one.hit for one in near) <= 1
     assert not any(one.hit for one in near[1:])
     rest = [one for one in near if not one.hit]

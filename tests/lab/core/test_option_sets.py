@@ -74,9 +74,9 @@ def test_what_was_typed_names_options_by_id_or_by_words() -> None:
 
 def test_a_condition_holds_where_one_of_its_options_is_chosen() -> None:
     what = Field("what", "What?", "text", show_if="modes=memory,none")
-    assert [what.asked_where(value) for value in (["ask", "memory"], [], ["ask"], None)] == [True, True, False, False]
+    assert [what.is_asked_for(value) for value in (["ask", "memory"], [], ["ask"], None)] == [True, True, False, False]
     flagged = Field("what", "What?", "text", show_if="slip=True")
-    assert [flagged.asked_where(value) for value in (True, False)] == [True, False]
+    assert [flagged.is_asked_for(value) for value in (True, False)] == [True, False]
 
 
 # -- what most choose ------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from lab.core.password_redaction import HIDDEN, kept, secret, tree_without
-from lab.core.seams import Brief, Screen
+from lab.core.password_redaction import HIDDEN, typed_password, without_password_texts, without_passwords
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Decision, Prompt, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import Acting, Step
@@ -26,11 +26,11 @@ BY = Actor("script", "x")
 
 
 def test_a_secret_is_what_goes_into_the_password_field_and_nothing_else() -> None:
-    assert secret(Action("input_text", text=WORD), LOGIN) == WORD
-    assert secret(Action("input_text", at=(10, 150), text=WORD), LOGIN) == WORD
-    assert secret(Action("input_text", at=(10, 50), text="ines"), LOGIN) == ""
-    assert secret(Action("answer", text=WORD), LOGIN) == ""
-    assert secret(None, LOGIN) == ""
+    assert typed_password(Action("input_text", text=WORD), LOGIN) == WORD
+    assert typed_password(Action("input_text", at=(10, 150), text=WORD), LOGIN) == WORD
+    assert typed_password(Action("input_text", at=(10, 50), text="ines"), LOGIN) == ""
+    assert typed_password(Action("answer", text=WORD), LOGIN) == ""
+    assert typed_password(None, LOGIN) == ""
 
 
 def test_a_proposal_is_kept_without_it_wherever_it_stands() -> None:
@@ -38,18 +38,18 @@ def test_a_proposal_is_kept_without_it_wherever_it_stands() -> None:
     proposed = Proposed(
         action, thought=f"I type {WORD}.", prompt=Prompt(f"key {WORD}"), raw=f'{{"text": "{WORD}"}}', instruction=WORD
     )
-    stored = kept(proposed, Decision("approve", BY, action, note=f"it is {WORD}"), LOGIN)
+    stored = without_passwords(proposed, Decision("approve", BY, action, note=f"it is {WORD}"), LOGIN)
     assert WORD not in repr(stored)
     assert stored[0].action == Action("input_text", text="", raw=HIDDEN)
     assert stored[0].thought == f"I type {HIDDEN}."
     other = Proposed(Action("click", at=(1, 1)), thought=WORD)
-    assert kept(other, Decision("approve", BY, other.action), LOGIN)[0] is other
+    assert without_passwords(other, Decision("approve", BY, other.action), LOGIN)[0] is other
 
 
 def test_where_no_field_has_the_cursor_any_password_field_may_take_it() -> None:
     elsewhere = UiTree((NAME, msgspec.structs.replace(FIELD, focused=False), Node(Bounds(0, 0, 9, 9), focused=True)))
-    assert secret(Action("input_text", text=WORD), elsewhere) == WORD
-    assert secret(Action("input_text", at=(900, 900), text=WORD), elsewhere) == WORD
+    assert typed_password(Action("input_text", text=WORD), elsewhere) == WORD
+    assert typed_password(Action("input_text", at=(900, 900), text=WORD), elsewhere) == WORD
 
 
 def test_it_is_found_as_json_writes_it() -> None:
@@ -57,15 +57,15 @@ def test_it_is_found_as_json_writes_it() -> None:
     action = Action("input_text", text=word)
     raws = [json.dumps({"text": word}, ensure_ascii=ascii) for ascii in (True, False)]
     for raw in raws:
-        stored = kept(Proposed(action, raw=raw), Decision("approve", BY, action), LOGIN)
+        stored = without_passwords(Proposed(action, raw=raw), Decision("approve", BY, action), LOGIN)
         assert stored[0].raw == f'{{"text": "{HIDDEN}"}}'
 
 
 def test_a_tree_is_kept_without_it() -> None:
-    bare = tree_without(LOGIN)
+    bare = without_password_texts(LOGIN)
     assert WORD not in repr(bare)
     assert [node.text for node in bare.nodes()] == ["", "ines", HIDDEN]
-    assert tree_without(bare.__class__((NAME,))) == UiTree((NAME,))
+    assert without_password_texts(bare.__class__((NAME,))) == UiTree((NAME,))
 
 
 class _Login(Phone):
@@ -85,7 +85,7 @@ class _Login(Phone):
 class _Typist:
     actor = Actor("script", "typist")
 
-    def propose(self, brief: Brief, screen: Screen, history: object) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: object) -> Proposed:
         done = Action("status", status="complete") if history else Action("input_text", text=WORD)
         return Proposed(done, thought=f"typing {WORD}" if not history else "")
 

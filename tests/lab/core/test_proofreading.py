@@ -18,7 +18,7 @@ from lab.core.proofreading import (
     check_next,
     proof_of,
     proofreading_state,
-    visible,
+    visible_rows,
 )
 from lab.core.task import Actor
 from lab.core.trace import Started, Step, fold
@@ -151,10 +151,10 @@ def test_a_review_that_was_handed_in_never_changes_and_there_is_no_third() -> No
 
 def test_each_sees_only_their_own_until_two_have_handed_theirs_in() -> None:
     rows = taken(DEMO, [*handed_in("P1", edited("P1")), *accepted("P2")])
-    assert {one.by.id for one in visible(DEMO, rows, "P2")} == {"P2"}
-    assert visible(DEMO, rows, "A01") == []
+    assert {one.by.id for one in visible_rows(DEMO, rows, "P2")} == {"P2"}
+    assert visible_rows(DEMO, rows, "A01") == []
     rows = taken(DEMO, [*handed_in("P1", edited("P1")), *handed_in("P2")])
-    assert {one.by.id for one in visible(DEMO, rows, "A01")} == {"P1", "P2"}
+    assert {one.by.id for one in visible_rows(DEMO, rows, "A01")} == {"P1", "P2"}
 
 
 def test_the_reviewed_text_stands_in_place_and_the_original_beside_it() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.core.rounding import rounded
+from lab.core.rounding import format_number
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ from lab.core.rounding import rounded
     ],
 )
 def test_half_goes_up(value: float, digits: int, times: int, told: str) -> None:
-    assert rounded(value, digits, times) == told
+    assert format_number(value, digits, times) == told
 
 
 @given(st.integers(0, 1000), st.integers(1, 1000))
 def test_a_share_is_never_more_than_half_a_digit_away(some: int, all_of: int) -> None:
-    told = Fraction(rounded(some / all_of, 1, 100).replace(",", ""))
+    told = Fraction(format_number(some / all_of, 1, 100).replace(",", ""))
     assert abs(told - Fraction(100 * some, all_of)) <= Fraction(1, 20) + Fraction(1, 10**9)

@@ -48,7 +48,7 @@ def test_stop_ends_a_wait_with_withdrawn() -> None:
     control = RunControl()
     control.pause()
     thread, raised = on_thread(control.begin_turn)
-    control.halt()
+    control.stop_run()
     thread.join(180)
     assert [type(error) for error in raised] == [WaitCancelled]
     with pytest.raises(WaitCancelled):
@@ -65,7 +65,7 @@ def test_one_turn_lets_exactly_one_pass_and_its_act_too() -> None:
     thread.join(0.15)
     assert thread.is_alive()
     assert control.paused
-    control.halt()
+    control.stop_run()
     thread.join(180)
 
 
@@ -88,6 +88,6 @@ def test_the_pace_holds_the_second_turn_and_stop_ends_that_wait() -> None:
     thread, raised = on_thread(control.begin_turn)
     thread.join(0.15)
     assert thread.is_alive()
-    control.halt()
+    control.stop_run()
     thread.join(180)
     assert [type(error) for error in raised] == [WaitCancelled]

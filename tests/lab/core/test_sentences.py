@@ -11,7 +11,7 @@ import pytest
 
 from lab.core.codec import convert, decode
 from lab.core.errors import LabError
-from lab.core.suggestion import suggestion, there_are
+from lab.core.suggestion import list_sentence, suggestion
 from lab.core.task import load_task
 
 RAW = re.compile(r"Expected|`|got |Invalid|Object |array|\bstr\b|\bint\b|truncated|malformed")
@@ -81,6 +81,6 @@ def test_a_suggestion_ends_its_sentence_wherever_it_is_put() -> None:
 
 
 def test_what_there_is_is_listed_in_a_sentence() -> None:
-    assert there_are(["slow"]) == "There is slow."
-    assert there_are(["slow", "video"]) == "There are slow and video."
-    assert there_are(["slow", "screencap", "video"]) == "There are slow, screencap and video."
+    assert list_sentence(["slow"]) == "There is slow."
+    assert list_sentence(["slow", "video"]) == "There are slow and video."
+    assert list_sentence(["slow", "screencap", "video"]) == "There are slow, screencap and video."

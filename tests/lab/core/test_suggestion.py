@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.core.suggestion import near_names, none_of, suggestion
+from lab.core.suggestion import near_names, suggestion, unknown_name
 
 NAMES = ["usual_lunch", "usual_review", "way_home", "quiet_hours", "memgui-a7", "pspa-e1", "pspa-e3", "tdg", "Noor"]
 
@@ -45,4 +45,4 @@ def test_it_ends_a_sentence() -> None:
     assert suggestion("pspa-e2", NAMES) == "; did you mean pspa-e1 or pspa-e3?"
     assert suggestion("R9", ["R1", "R2", "R3"]) == "; did you mean R1, R2 or R3?"
     assert suggestion("nothing like it", NAMES) == ""
-    assert none_of("tgd", ["dac", "tdg"]) == "'tgd' is none of dac, tdg; did you mean tdg?"
+    assert unknown_name("tgd", ["dac", "tdg"]) == "'tgd' is none of dac, tdg; did you mean tdg?"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lab.core.errors import LabError
 from lab.core.step import Action, ActionKind, Decision, Proposed, Question, Reply
 from lab.core.task import Actor, Check, Task
-from lab.core.task_checks import MISSING, check_paths, parse_path, score, walk
+from lab.core.task_checks import MISSING, check_paths, parse_path, score, value_at
 from lab.core.trace import Step
 
 PERSON = Actor("human", "p1")
@@ -155,10 +155,10 @@ def test_every_place_of_a_value_is_reached_by_its_path(value: Any) -> None:
         if isinstance(inner, list):
             for index, item in enumerate(inner):
                 yield from places(item, f"{path}[{index}]")
-                assert walk(inner, f"[{index - len(inner)}]") is item
+                assert value_at(inner, f"[{index - len(inner)}]") is item
 
     for path, inner in places(value, ""):
-        assert walk(value, path) is inner
+        assert value_at(value, path) is inner
 
 
 @given(values, st.text(max_size=12))
@@ -167,16 +167,16 @@ def test_any_path_leads_somewhere_or_nowhere_or_is_refused(value: Any, path: str
         parse_path(path)
     except LabError:
         return
-    found = walk(value, path)
+    found = value_at(value, path)
     assert found is MISSING or msgspec.json.encode(found)
 
 
 @given(st.lists(st.fixed_dictionaries({"name": st.sampled_from("abc"), "n": st.integers()}), max_size=6))
 def test_a_selector_keeps_what_a_comprehension_would(items: list[dict[str, Any]]) -> None:
     fitting = [item for item in items if item["name"] == "a"]
-    assert walk({"items": items}, "items[name=a]") == fitting
-    assert walk({"items": items}, "items[name=a].n") == (fitting[0]["n"] if fitting else MISSING)
-    assert walk({"items": items}, "items[name=a][-1].n") == (fitting[-1]["n"] if fitting else MISSING)
+    assert value_at({"items": items}, "items[name=a]") == fitting
+    assert value_at({"items": items}, "items[name=a].n") == (fitting[0]["n"] if fitting else MISSING)
+    assert value_at({"items": items}, "items[name=a][-1].n") == (fitting[-1]["n"] if fitting else MISSING)
     assert judged(rule("items[name=a]", count=len(fitting)), last={"items": items}) == 1
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.text_encoding import decode_text, opening_as_utf8
+from lab.core.text_encoding import decode_text, head_as_utf8
 
 
 def line(words: str) -> str:
@@ -76,5 +76,5 @@ def test_bytes_that_do_not_fit_their_named_encoding_are_told() -> None:
 def test_an_opening_that_ends_within_a_character_is_still_told() -> None:
     data = line("设置闹钟为明天早上七点").encode("gbk")
     cut = data.index("点".encode("gbk")) + 1
-    assert opening_as_utf8(data[:cut]).decode().endswith("七")
-    assert opening_as_utf8(b"\x89PNG\r\n\x1a\n\0\0") == b"\x89PNG\r\n\x1a\n\0\0"
+    assert head_as_utf8(data[:cut]).decode().endswith("七")
+    assert head_as_utf8(b"\x89PNG\r\n\x1a\n\0\0") == b"\x89PNG\r\n\x1a\n\0\0"

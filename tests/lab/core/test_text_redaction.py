@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lab.core.errors import LabError
 from lab.core.private_text import suspects
-from lab.core.run_redaction import texts_under, under
+from lab.core.run_redaction import is_under_boxes, texts_under
 from lab.core.step import Action
 from lab.core.task import Actor, Persona, Task
 from lab.core.text_redaction import MASK, TextRedaction
@@ -52,7 +52,7 @@ def test_words_are_covered_however_they_are_written(word: str, text: str, covere
 )
 def test_what_was_covered_does_not_stand_there_any_more(word: str, around: str) -> None:
     cloak = TextRedaction([word])
-    assert not cloak.holds(cloak.mask(f"{around}{word}{around}"))
+    assert not cloak.matches(cloak.mask(f"{around}{word}{around}"))
 
 
 def test_structs_are_covered_as_deep_as_they_go_and_stay_what_they_are() -> None:
@@ -69,9 +69,9 @@ def test_structs_are_covered_as_deep_as_they_go_and_stay_what_they_are() -> None
 
 def test_what_lies_under_a_box_shares_a_good_part_with_it() -> None:
     row = Node(Bounds(0, 0, 100, 20), "row")
-    assert under(row, [Bounds(40, 5, 60, 15)])
-    assert under(row, [Bounds(0, 0, 500, 500)])
-    assert not under(row, [Bounds(0, 19, 100, 200)])
+    assert is_under_boxes(row, [Bounds(40, 5, 60, 15)])
+    assert is_under_boxes(row, [Bounds(0, 0, 500, 500)])
+    assert not is_under_boxes(row, [Bounds(0, 19, 100, 200)])
     tree = UiTree((Node(Bounds(0, 0, 500, 500), children=(row, Node(Bounds(0, 300, 100, 320), "far"))),))
     assert texts_under(tree, [Bounds(0, 0, 100, 20)]) == ["row"]
 

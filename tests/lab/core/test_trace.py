@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lab.core.codec import decode, encode
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, Summary, Verdict, imported_id, numbered
+from lab.core.run_records import Blob, Imported, Summary, Verdict, imported_id, number_events
 from lab.core.step import Action, Pixel, Proposed, Question, Reply
 from lab.core.task import Actor, Task
 from lab.core.trace import (
@@ -135,7 +135,7 @@ def events_of(turns: list[str], ending: bool) -> list[AnyEvent]:
                 events.append(Resumed(by=PERSON))
     if ending:
         events.append(Ended(status="completed", score=1.0))
-    return numbered(events)
+    return number_events(events)
 
 
 @given(TURN, st.booleans())
@@ -166,7 +166,7 @@ def test_a_fold_refuses_a_stream_without_a_beginning_or_with_two() -> None:
     with pytest.raises(ValueError, match="begin"):
         fold([])
     with pytest.raises(ValueError, match="once"):
-        fold(numbered([events[0], *events]))
+        fold(number_events([events[0], *events]))
 
 
 def test_an_event_of_a_newer_shape_or_with_unknown_fields_is_refused_with_a_sentence() -> None:

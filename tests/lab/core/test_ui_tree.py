@@ -86,8 +86,8 @@ def test_nodes_are_found_by_text_id_description_and_place() -> None:
     assert tree.find(id="go") == tree.find(id="app:id/go") == [button]
     assert tree.find(contains="search", cls="ImageView") == [icon]
     assert tree.find(clickable=True) == [button]
-    assert tree.at(10, 10)[0] == icon
-    assert tree.at(20, 20)[0] == button
+    assert tree.nodes_at(10, 10)[0] == icon
+    assert tree.nodes_at(20, 20)[0] == button
     assert tree.target(icon) == button
 
 

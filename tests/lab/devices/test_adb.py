@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from lab.core.errors import LabError
-from lab.core.seams import Attached, Device
+from lab.core.seams import Device, SupportsConnectionState
 from lab.core.step import Action, ActionKind
 from simulators.phone.served.commands.installed import ADB_KEYBOARD, PINYIN_KEYBOARD
 from simulators.phone.served.display import PREVIEW
@@ -22,7 +22,7 @@ def test_it_says_who_it_is(rig: Rig, attach: Attach) -> None:
     info = phone.info
     assert (info.kind, info.id, info.model, info.size) == ("adb", rig.serial, "Lantern One", (1080, 2400))
     assert (info.product, info.release, info.sdk) == ("lantern", "15", "35")
-    assert isinstance(phone, Attached)
+    assert isinstance(phone, SupportsConnectionState)
     device: Device = phone
     assert device.snapshot() is None
     with pytest.raises(LabError, match="real phone"):

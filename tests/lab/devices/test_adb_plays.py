@@ -17,7 +17,7 @@ from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.runs.session import Session
 from lab.studies.play_session import Participation
-from lab.studies.played_runs import played
+from lab.studies.played_runs import study_plays
 from store.store import Store
 from tests.crossed import soak
 from tests.plays import LUNCH, frozen, unit
@@ -98,7 +98,7 @@ def test_a_play_that_was_killed_on_a_phone_is_marked_and_dealt_once_more_at_the_
         again = Participation(store, study, person).where()
         assert (again.stage, again.trace) == ("questions", session.trace_id)
         assert store.runs.trace(session.trace_id).device.kind == "adb"
-        states = {one.unit: one.status for one in played(store, study)}
+        states = {one.unit: one.status for one in study_plays(store, study)}
         assert states[f"{LUNCH}-unit"] == "interrupted"
         assert states[f"{HOME}-unit"] in ("completed", "budget")
     capsys.readouterr()

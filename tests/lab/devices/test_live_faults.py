@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lab.core.seams import Brief, Frame, Screen
+from lab.core.seams import Frame, Screen, TaskBrief
 from lab.core.step import Action, Proposed, Reply
 from lab.core.task import Actor, Task
 from lab.core.trace import PHONE, AnyEvent, Ended, Paused, Resumed, Step
@@ -90,7 +90,7 @@ each_case = pytest.mark.parametrize(("adb_server", "name"), MET, indirect=["adb_
 class Listed:
     actor = Actor("script", "listed")
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed((ASK, HOME, DONE)[len(history)])
 
 

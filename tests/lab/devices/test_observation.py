@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from lab.core.password_redaction import secret
+from lab.core.password_redaction import typed_password
 from lab.core.seams import Trouble
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds, Node, UiTree
@@ -126,7 +126,7 @@ def test_without_a_tree_passwords_stay_covered_where_they_were() -> None:
     bank.trees = False
     screen = looker.observe()
     assert not screen.tree.find(contains=SECRET)
-    assert secret(Action("input_text", text=SECRET), screen.tree) == SECRET
+    assert typed_password(Action("input_text", text=SECRET), screen.tree) == SECRET
     assert set(painted(screen.png)) == inside(PLACE)
 
 
@@ -151,7 +151,7 @@ def test_a_password_that_the_phone_shows_is_known_by_its_keyboard() -> None:
     screen = looker.observe()
     assert not screen.tree.find(contains=SECRET)
     assert set(painted(screen.png)) == inside(PLACE)
-    assert secret(Action("input_text", text=SECRET), screen.tree) == SECRET
+    assert typed_password(Action("input_text", text=SECRET), screen.tree) == SECRET
     bank.field, bank.kind = OPEN.replace('focused="true"', ""), "0x1"
     left = looker.observe()
     assert not left.tree.find(contains=SECRET)
@@ -162,8 +162,8 @@ def test_a_password_is_secret_where_its_field_is_in_no_tree() -> None:
     bank = Bank()
     bank.field = '<node text="drawn by itself" bounds="[0,0][40,40]" />'
     screen = bank.looker().observe()
-    assert secret(Action("input_text", text=SECRET), screen.tree) == SECRET
-    assert secret(Action("input_text", text=SECRET, at=(9, 9)), screen.tree) == SECRET
+    assert typed_password(Action("input_text", text=SECRET), screen.tree) == SECRET
+    assert typed_password(Action("input_text", text=SECRET, at=(9, 9)), screen.tree) == SECRET
 
 
 def test_a_picture_of_the_panels_pixels_is_scaled_to_those_of_touches() -> None:

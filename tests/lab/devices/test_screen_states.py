@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from lab.cli.main import main
-from lab.core.seams import Brief, Screen, Trouble
+from lab.core.seams import Screen, TaskBrief, Trouble
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Paused, Resumed, Step
@@ -127,7 +127,7 @@ class GivesUp:
 
     actor = Actor("script", "gives up")
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed(Action("status", status="infeasible" if black(screen.png) else "complete"))
 
 
@@ -163,7 +163,7 @@ class Done:
 
     actor = Actor("script", "done")
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed(Action("status", status="complete"))
 
 

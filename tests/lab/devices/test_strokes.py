@@ -33,12 +33,12 @@ def test_a_swipe_goes_where_it_says_and_a_scroll_the_other_way(direction: Direct
 
 def test_a_scroll_stays_in_the_list_it_is_about() -> None:
     largest = stroke(Action("scroll", direction="down"), SIZE, TREE)
-    assert LIST.holds(*largest.at)
-    assert LIST.holds(*largest.to)
+    assert LIST.contains(*largest.at)
+    assert LIST.contains(*largest.to)
     assert largest.at[1] - largest.to[1] == round(LIST.height * 0.6)
     row = stroke(Action("scroll", direction="right", at=(300, 600)), SIZE, TREE)
     assert row.at[1] == row.to[1] == 600
-    assert ROW.holds(*row.at)
+    assert ROW.contains(*row.at)
 
 
 def test_a_place_and_a_vector_are_kept_to_the_pixel() -> None:

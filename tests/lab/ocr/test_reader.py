@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 from lab.core.errors import LabError
-from lab.core.read_text import READ, ReadText, says_nothing, was_read
+from lab.core.read_text import READ, ReadText, has_no_text, is_from_ocr
 from lab.core.ui_tree import Node, UiTree
 from lab.ocr import engine
 from lab.ocr.reader import IDLE, TextReader, cache_folder, forget
@@ -134,7 +134,7 @@ def test_it_reads_what_the_screen_says_at_its_place(reader: TextReader, screen: 
     assert len(both) >= 6, sorted(read)
     for words in both:
         x, y = read[words].center
-        assert any(node.bounds.holds(x, y + TOP) for node in tree.find(text=words)), words
+        assert any(node.bounds.contains(x, y + TOP) for node in tree.find(text=words)), words
     assert all(0.5 <= line.sure <= 1 for line in text.lines)
 
 
@@ -247,11 +247,11 @@ def test_the_app_loads_no_engine() -> None:
 
 def test_a_tree_of_read_text_is_told_from_the_phones_own(part_text: ReadText, screen: tuple[bytes, UiTree]) -> None:
     read = part_text.tree
-    assert was_read(read)
-    assert not was_read(screen[1])
-    assert not was_read(None)
+    assert is_from_ocr(read)
+    assert not is_from_ocr(screen[1])
+    assert not is_from_ocr(None)
     assert {node.cls for node in read.nodes()} == {READ}
-    assert not says_nothing(read)
-    assert says_nothing(None)
-    assert says_nothing(UiTree())
-    assert says_nothing(UiTree((Node(read.roots[0].bounds, " "),)))
+    assert not has_no_text(read)
+    assert has_no_text(None)
+    assert has_no_text(UiTree())
+    assert has_no_text(UiTree((Node(read.roots[0].bounds, " "),)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.core.step import Action
-from lab.runs.incomplete_action import lacking
+from lab.runs.incomplete_action import action_problem
 
 SIZE = (1080, 2400)
 
@@ -22,7 +22,7 @@ SIZE = (1080, 2400)
     ],
 )
 def test_what_cannot_be_done_is_said(action: Action, words: str) -> None:
-    assert words in lacking(action, SIZE)
+    assert words in action_problem(action, SIZE)
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_what_cannot_be_done_is_said(action: Action, words: str) -> None:
     ],
 )
 def test_nothing_is_said_of_what_can(action: Action) -> None:
-    assert lacking(action, SIZE) == ""
+    assert action_problem(action, SIZE) == ""
 
 
 def test_places_are_not_looked_at_where_the_screen_is_not_known() -> None:
-    assert lacking(Action("click", at=(9999, 9999)), None) == ""
-    assert lacking(Action("click", at=(9999, 9999)), (0, 0)) == ""
+    assert action_problem(Action("click", at=(9999, 9999)), None) == ""
+    assert action_problem(Action("click", at=(9999, 9999)), (0, 0)) == ""

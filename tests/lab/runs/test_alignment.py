@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lab.core.step import Action, Point
 from lab.runs import alignment as aligning
-from lab.runs.alignment import GAP, WHOLE, ComparableStep, Pair, act_of, align, differences, unlike
+from lab.runs.alignment import GAP, WHOLE, ComparableStep, Pair, align, comparable_step, differences, dissimilarity
 
 PHONE = (1080, 2400)
 SMALL = (540, 1200)
@@ -63,7 +63,7 @@ def test_each_stretch_of_difference_has_one_beginning() -> None:
 
 
 def same(one: Action, other: Action, *, sizes: tuple[Point | None, Point | None] = (PHONE, PHONE)) -> bool:
-    return not unlike(act_of(one, sizes[0]), act_of(other, sizes[1]))
+    return not dissimilarity(comparable_step(one, sizes[0]), comparable_step(other, sizes[1]))
 
 
 @pytest.mark.parametrize(
@@ -115,18 +115,29 @@ def test_a_place_is_a_part_of_its_own_screen() -> None:
 
 
 def test_a_name_counts_more_than_a_place() -> None:
-    one = act_of(Action("click", (540, 300)), PHONE, "Milk ")
-    assert not unlike(one, act_of(Action("click", (540, 2000)), PHONE, "milk"))
-    elsewhere, beside = act_of(Action("click", (540, 2000)), PHONE, "bread"), act_of(Action("click", (540, 300)), PHONE)
-    assert unlike(one, elsewhere) > unlike(one, act_of(Action("click", (540, 300)), PHONE, "bread")) > 0
-    assert not unlike(one, beside)  # without a name on one side, the place tells
+    one = comparable_step(Action("click", (540, 300)), PHONE, "Milk ")
+    assert not dissimilarity(one, comparable_step(Action("click", (540, 2000)), PHONE, "milk"))
+    elsewhere, beside = (
+        comparable_step(Action("click", (540, 2000)), PHONE, "bread"),
+        comparable_step(Action("click", (540, 300)), PHONE),
+    )
+    assert (
+        dissimilarity(one, elsewhere)
+        > dissimilarity(one, comparable_step(Action("click", (540, 300)), PHONE, "bread"))
+        > 0
+    )
+    assert not dissimilarity(one, beside)  # without a name on one side, the place tells
 
 
 def test_the_same_question_with_another_reply_is_a_difference() -> None:
     ask = Action("ask_user", text="Small or large?")
-    small, large = act_of(ask, None, reply="small"), act_of(ask, None, reply="large")
-    assert 0 < unlike(small, large) < unlike(small, act_of(Action("ask_user", text="Hot?"), None, reply="small"))
-    assert unlike(act_of(ask, None), act_of(ask, None, held=True))
+    small, large = comparable_step(ask, None, reply="small"), comparable_step(ask, None, reply="large")
+    assert (
+        0
+        < dissimilarity(small, large)
+        < dissimilarity(small, comparable_step(Action("ask_user", text="Hot?"), None, reply="small"))
+    )
+    assert dissimilarity(comparable_step(ask, None), comparable_step(ask, None, held=True))
 
 
 SOME = st.builds(
@@ -145,9 +156,9 @@ RUNS = st.lists(SOME, max_size=7)
 
 @given(SOME, SOME)
 def test_unlikeness_is_a_share_and_does_not_ask_who_comes_first(one: ComparableStep, other: ComparableStep) -> None:
-    assert 0 <= unlike(one, other) <= WHOLE
-    assert unlike(one, other) == unlike(other, one)
-    assert not unlike(one, one)
+    assert 0 <= dissimilarity(one, other) <= WHOLE
+    assert dissimilarity(one, other) == dissimilarity(other, one)
+    assert not dissimilarity(one, one)
 
 
 @given(RUNS, RUNS)
@@ -164,10 +175,10 @@ def test_it_is_the_cheapest_alignment_and_the_mirror_of_the_other_way_round(
     def least(i: int, j: int) -> int:
         if i == len(left) or j == len(right):
             return GAP * (len(left) - i + len(right) - j)
-        return min(least(i + 1, j + 1) + unlike(left[i], right[j]), least(i + 1, j) + GAP, least(i, j + 1) + GAP)
+        return min(least(i + 1, j + 1) + dissimilarity(left[i], right[j]), least(i + 1, j) + GAP, least(i, j + 1) + GAP)
 
     costs = [
-        GAP if p.left is None or p.right is None else unlike(left[p.left], right[p.right]) for p in pairs
+        GAP if p.left is None or p.right is None else dissimilarity(left[p.left], right[p.right]) for p in pairs
     ]  # fmt: skip
     assert sum(costs) == least(0, 0)
     assert [p.same for p in pairs] == [cost == 0 for cost in costs]

@@ -36,7 +36,7 @@ def test_a_judge_model_is_sent_what_the_client_sent_and_users_are_left_to_people
     with serving(in_turn(Said(said))) as server:
         intake = Intake(store, [Actor("human", "P01")], judge_rules())
         answers = AutomaticAnswers(store, None, Llm("openai/tiny", ModelTerms(base=server.base, pause=0.01)))
-        intake.on_asked = answers.take
+        intake.on_asked = answers.submit
         bare = request("Rate this.", system=JUDGE)
         pictured = bare.messages[-1]._replace(pictures=(Blob(PNG, "image/png"),))
         judged = intake.receive(bare._replace(messages=(bare.messages[0], pictured)))
@@ -67,7 +67,7 @@ def test_a_model_answers_as_the_user_and_where_it_cannot_the_conversation_fails(
         answers = AutomaticAnswers(
             store, lambda about: ModelUser("openai/tiny", llm, about.task, about.persona), None, told.append
         )
-        intake.on_asked = answers.take
+        intake.on_asked = answers.submit
         first = intake.receive(request("Shall I?", system=CONSENT))
         intake.watch()
         until(first.answer.done)

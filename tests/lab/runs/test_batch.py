@@ -21,12 +21,12 @@ from lab.runs import attempt_worker
 from lab.runs.pass_rates import (
     BrokenRun,
     attempt_of,
-    dealt_again,
+    count_dealt_again,
     kind_results,
     pass_rates,
-    recovery,
+    recovery_rate,
     task_result,
-    unbiased,
+    unbiased_pass_rate,
 )
 from lab.runs.spec import Spec, phone_of
 from simulators import library
@@ -263,15 +263,15 @@ def test_pass_at_k_counts_tasks_and_recovery_weighs_the_early_ones_more() -> Non
         (2, 4),
         (3, 4),
     ]
-    assert recovery(outcomes, 3) == pytest.approx((1 + 1 / 2) / 3)
-    assert recovery([[True]], 1) is None
-    assert recovery([[False, False]], 2) == 0.0
+    assert recovery_rate(outcomes, 3) == pytest.approx((1 + 1 / 2) / 3)
+    assert recovery_rate([[True]], 1) is None
+    assert recovery_rate([[False, False]], 2) == 0.0
 
 
 def test_what_is_not_decided_is_left_out() -> None:
     rates = pass_rates([[False], [True], []], 2, independent=True)
     assert [(rate.passed, rate.tasks, rate.unbiased) for rate in rates] == [(1, 2, None), (1, 1, None)]
-    assert (recovery([[False]], 2), recovery([[False], [False, True]], 3)) == (None, 1.0)
+    assert (recovery_rate([[False]], 2), recovery_rate([[False], [False, True]], 3)) == (None, 1.0)
     assert [kind.kind for kind in kind_results([], 1, independent=True)] == ["all"]
     assert kind_results([], 1, independent=True)[0].rates[0].rate is None
 
@@ -285,14 +285,14 @@ def test_rates_never_fall_with_k_and_the_estimate_is_the_mean_over_all_draws(out
     assert None not in estimates
     assert estimates[0] == pytest.approx(sum(map(sum, outcomes)) / (4 * len(outcomes)))
     assert estimates[-1] == pytest.approx(shares[-1])
-    assert unbiased(4, 1, 2) == pytest.approx(1 / 2)
+    assert unbiased_pass_rate(4, 1, 2) == pytest.approx(1 / 2)
 
 
 def test_an_attempt_that_a_phone_broke_off_is_dealt_again_once_it_was_begun_anew() -> None:
     first, second, other = (BrokenRun(f"r{n}", task, n, "p", "") for n, task in ((1, "t"), (1, "t"), (2, "t")))
     made = attempt_of(Trace("r", library.task("night_mode"), Actor("script", "playbook"), attempt=2))
     task = task_result("t", "general", [made])
-    assert [dealt_again([task], broken) for broken in ([first], [first, second], [other], [])] == [0, 1, 1, 0]
+    assert [count_dealt_again([task], broken) for broken in ([first], [first, second], [other], [])] == [0, 1, 1, 0]
 
 
 def test_a_run_on_a_phone_whose_state_cannot_be_checked_has_neither_passed_nor_failed() -> None:

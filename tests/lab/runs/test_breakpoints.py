@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Paused, Resumed, Step, Trace
@@ -37,7 +37,7 @@ class ListAgent:
     def __init__(self, *actions: Action) -> None:
         self.actions = actions
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed(self.actions[len(history)], "because")
 
 
@@ -97,7 +97,7 @@ def test_what_is_no_breakpoint_gets_a_sentence(written: str, words: str) -> None
 def test_each_kind_holds_where_it_says() -> None:
     def met(spec: str, action: Action, now: Screen, *before: Step) -> bool:
         points = Breakpoints([spec], {"noshwell": "com.hitlab.food"})
-        return points.met(Proposed(action), now, before) is not None
+        return points.find_match(Proposed(action), now, before) is not None
 
     food, home = "com.hitlab.food/.Menu", "com.hitlab.launcher/.Home"
     assert met("step:2", HOME, screen(), been())
@@ -119,7 +119,7 @@ def test_points_are_added_switched_and_taken_away() -> None:
     points = Breakpoints(["ask", "3"])
     points.toggle("step:3")
     assert [(point.spec, point.on) for point in points.all] == [("ask", True), ("step:3", False)]
-    assert points.met(Proposed(HOME), screen(), [been(), been()]) is None
+    assert points.find_match(Proposed(HOME), screen(), [been(), been()]) is None
     points.add("step:3")
     assert [point.on for point in points.all] == [True, True]
     points.remove("ask")
@@ -158,7 +158,7 @@ def test_a_run_stands_before_the_act_with_the_reason_on_the_disk_and_goes_on(sto
         assert isinstance(last, Paused)
         assert run.stopped_at is not None
         seen.append((last.reason, run.stopped_at.proposed.action, run.control.paused))
-        run.go_on()
+        run.resume_run()
 
     trace = stands(session, go_on)
     assert seen == [("breakpoint action:open_app", OPEN, True)]
@@ -181,7 +181,7 @@ def test_one_turn_lets_the_waiting_act_through_and_stands_again(store: Store) ->
     assert stood.wait(180)
     assert session.control.paused
     assert len(store.runs.trace(session.trace_id).steps) == 1
-    session.go_on()
+    session.resume_run()
     assert session.join(180)
 
 
@@ -212,7 +212,7 @@ def test_a_run_that_goes_on_at_a_breakpoint_is_not_held_by_the_turn_that_was_all
 
     session.on_event = note
     session.decisions.on_change = lambda proposed: (
-        threading.Thread(target=session.go_on, daemon=True).start() if proposed is not None else None
+        threading.Thread(target=session.resume_run, daemon=True).start() if proposed is not None else None
     )
     session.control.pause()
     session.start()
@@ -241,7 +241,7 @@ def test_points_switched_while_the_run_goes_count_from_then_on(store: Store) -> 
 
     def change(run: Session, proposed: Proposed) -> None:
         run.breakpoints.add("action:open_app")
-        run.go_on()
+        run.resume_run()
 
     trace = stands(session, change, lambda run, proposed: run.stop())
     assert (trace.status, len(trace.steps)) == ("stopped", 1)

@@ -33,7 +33,7 @@ def intake(store: Store) -> Intake:
 
 def answered(intake: Intake, last: LastTurn, text: str = "Noodles.", *, arrived: bool = True) -> None:
     give_reply(intake.store, last.turn, reply_to(last.turn, text))
-    intake.look()
+    intake.deliver_answers()
     assert last.answer.done()
     if arrived:
         last.deliver()
@@ -69,7 +69,7 @@ def test_of_two_plays_of_one_task_each_goes_on_in_its_own_run(intake: Intake) ->
 def test_a_copy_of_the_answer_that_was_trimmed_still_goes_on(intake: Intake) -> None:
     one = intake.receive(request("Shall I?", system=CONSENT))
     give_reply(intake.store, one.turn, reply_to(one.turn, "Yes.", decision="accept"))
-    intake.look()
+    intake.deliver_answers()
     after = intake.receive(request("Shall I?", "Yes.", "Now?", system=CONSENT))
     assert after.turn.run == one.turn.run
 
@@ -114,7 +114,7 @@ def test_of_two_who_answer_at_once_the_second_is_refused(intake: Intake, store: 
     give_reply(store, one.turn, reply_to(one.turn, "Noodles."))
     with pytest.raises(LabError, match="was answered already"):
         give_reply(store, one.turn, reply_to(one.turn, "Rice."))
-    intake.look()
+    intake.deliver_answers()
     assert one.answer.result().content == "Noodles."
 
 

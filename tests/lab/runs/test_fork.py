@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Proposed, Reply
 from lab.core.task import Actor, Check, Persona, Task
 from lab.core.trace import Acting, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
 from lab.runs.family import change_words, tree
-from lab.runs.fork import ForkChange, forked, place, rewound
+from lab.runs.fork import ForkChange, fork_run, parse_fork_place, rewind_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from simulators import library
@@ -40,7 +40,7 @@ class ListAgent:
         self.actor = Actor("script", name)
         self.actions = actions
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed(self.actions[len(history)], f"{self.actor.id} says so")
 
 
@@ -92,7 +92,7 @@ def test_a_proposal_answered_the_other_way_ends_as_the_checks_say(
     spec = Spec(task, library.persona("ines", "noise"), user=f"script:{script}")
     parent = ran(Session(store, spec))
     asks = next(step.index for step in parent.steps if step.question is not None)
-    child = ran(forked(store, parent.id, asks, change, person="P07"))
+    child = ran(fork_run(store, parent.id, asks, change, person="P07"))
     mine, theirs = shared(store, child.id)
     assert mine == theirs
     assert isinstance(mine[-1], Asked)
@@ -118,7 +118,7 @@ def _state(store: Store, trace: Trace) -> Any:
 def test_another_action_is_an_amendment_and_the_agent_goes_on_from_it(store: Store) -> None:
     parent = first_run(store, HOME, OPEN, HOME, DONE)
     agent = ListAgent(HOME, OPEN, HOME, DONE)
-    child = ran(forked(store, parent.id, 1, ForkChange(action=NOTES), person="P01", agent=agent))
+    child = ran(fork_run(store, parent.id, 1, ForkChange(action=NOTES), person="P01", agent=agent))
     mine, theirs = shared(store, child.id)
     assert mine == theirs
     assert len(mine) == 3  # Started, Acting, Step
@@ -134,7 +134,7 @@ def test_another_action_is_an_amendment_and_the_agent_goes_on_from_it(store: Sto
 def test_another_agent_proposes_the_step_anew_and_the_run_says_who(store: Store) -> None:
     parent = first_run(store, HOME, OPEN, DONE)
     agent = ListAgent(HOME, NOTES, DONE, name="other")
-    child = ran(forked(store, parent.id, 1, ForkChange(agent="other"), person="P01", agent=agent))
+    child = ran(fork_run(store, parent.id, 1, ForkChange(agent="other"), person="P01", agent=agent))
     assert child.agent.id == "other"
     assert [step.action for step in child.steps] == [HOME, NOTES, DONE]
     assert child.steps[1].proposed.thought == "other says so"
@@ -146,7 +146,7 @@ def test_another_agent_proposes_the_step_anew_and_the_run_says_who(store: Store)
 def test_screens_and_states_of_the_shared_steps_are_used_and_not_stored_again(store: Store) -> None:
     parent = first_run(store, HOME, OPEN, HOME, DONE)
     blobs, used = _count(store, "blob"), _uses(store, parent.id)
-    child = forked(store, parent.id, 2, person="P01", agent=ListAgent(HOME, OPEN, HOME, DONE))
+    child = fork_run(store, parent.id, 2, person="P01", agent=ListAgent(HOME, OPEN, HOME, DONE))
     assert _count(store, "blob") == blobs
     assert _uses(store, child.trace_id) <= used
     assert {parent.steps[0].before.image, parent.steps[1].state} <= _uses(store, child.trace_id)
@@ -165,17 +165,17 @@ def _uses(store: Store, run: str) -> set[str]:
 def test_with_nothing_other_a_question_stands_again_and_an_act_is_proposed_again(store: Store) -> None:
     parent = first_run(store, OPEN, ASK, DONE)
     again = ListAgent(OPEN, ASK, DONE)
-    asked = forked(store, parent.id, 1, person="P02", agent=again)
+    asked = fork_run(store, parent.id, 1, person="P02", agent=again)
     assert store.runs.trace(asked.trace_id).asked is not None
     assert ran(asked).steps[1].reply == Reply("q1", "dark", Actor("human", "P02"))
-    acted = forked(store, parent.id, 0, person="P02", agent=again)
+    acted = fork_run(store, parent.id, 0, person="P02", agent=again)
     assert [type(event) for event in store.runs.events(acted.trace_id)] == [Started]
     assert ran(acted).steps[0].action == OPEN
 
 
 def test_an_asked_question_in_the_place_of_an_act_can_be_given_with_its_answer(store: Store) -> None:
     parent = first_run(store, OPEN, DONE)
-    child = ran(forked(store, parent.id, 0, ForkChange("a", action=ASK), person="P01", agent=ListAgent(OPEN, DONE)))
+    child = ran(fork_run(store, parent.id, 0, ForkChange("a", action=ASK), person="P01", agent=ListAgent(OPEN, DONE)))
     assert child.steps[0].reply is not None
     assert (child.steps[0].question, child.steps[0].reply.text) != (None, "")
     kinds = [type(event) for event in store.runs.events(child.id)]
@@ -187,7 +187,7 @@ def test_a_run_that_was_paused_where_it_is_forked_goes_on(store: Store) -> None:
     session.append(session._started())
     session.append(Paused(by=session.person))
     session.append(Step(index=0, proposed=Proposed(OPEN), state=session.state(session.first)))
-    child = forked(store, session.trace_id, 1, person="P01", agent=ListAgent(OPEN, HOME, DONE))
+    child = fork_run(store, session.trace_id, 1, person="P01", agent=ListAgent(OPEN, HOME, DONE))
     trace = ran(child)
     assert not trace.paused
     assert any(isinstance(event, Resumed) for event in store.runs.events(child.trace_id))
@@ -198,7 +198,9 @@ def test_an_open_run_is_forked_where_it_stands(store: Store) -> None:
     session = Session(store, Spec(TASK), agent=ListAgent(OPEN, DONE))
     session.append(session._started())
     session.append(Acting(index=0, action=OPEN))
-    child = ran(forked(store, session.trace_id, 0, ForkChange(action=NOTES), person="P01", agent=ListAgent(OPEN, DONE)))
+    child = ran(
+        fork_run(store, session.trace_id, 0, ForkChange(action=NOTES), person="P01", agent=ListAgent(OPEN, DONE))
+    )
     assert child.steps[0].action == NOTES
     assert child.steps[0].proposed.by == Actor("human", "P01")
 
@@ -206,7 +208,7 @@ def test_an_open_run_is_forked_where_it_stands(store: Store) -> None:
 def test_another_persona_and_another_log_are_the_forks_own(store: Store) -> None:
     parent = first_run(store, HOME, DONE, persona=library.persona("ines", "noise"))
     agent = ListAgent(HOME, DONE)
-    child = ran(forked(store, parent.id, 1, ForkChange(log="clean"), person="P01", agent=agent))
+    child = ran(fork_run(store, parent.id, 1, ForkChange(log="clean"), person="P01", agent=agent))
     assert child.persona == library.persona("ines", "clean")
     assert child.conditions.log == "clean"
     assert change_words(child.forked) == "log clean"
@@ -222,7 +224,7 @@ def test_a_live_run_is_rewound_and_ends_saying_where_it_went_on(store: Store) ->
         session.join(0.01)
     session.breakpoints.add("app:Notes")
     session.breakpoints.toggle("app:Notes")
-    again = rewound(session, 1, agent=agent)
+    again = rewind_run(session, 1, agent=agent)
     old, new = store.runs.trace(session.trace_id), store.runs.trace(again.trace_id)
     assert old.ended is not None
     assert (old.status, old.ended.reason) == ("stopped", f"rewound to step 2 as run {again.trace_id}")
@@ -248,7 +250,7 @@ def test_where_a_run_cannot_be_forked_a_sentence_says_so_and_nothing_is_kept(sto
     ]
     for run, index, change, words in refused:
         with pytest.raises(LabError) as found:
-            forked(store, run, index, change, person="P01", agent=agent)
+            fork_run(store, run, index, change, person="P01", agent=agent)
         assert words in found.value.sentence
     assert _count(store, "trace") == runs
 
@@ -257,10 +259,10 @@ def test_a_program_of_a_stored_run_is_not_started_without_being_named(store: Sto
     agent = ListAgent(OPEN, DONE, name="process:rm -r everything")
     parent = ran(Session(store, Spec(TASK), agent=agent))
     with pytest.raises(LabError, match="never starts one by itself"):
-        forked(store, parent.id, 1, person="P01")
+        fork_run(store, parent.id, 1, person="P01")
     with pytest.raises(LabError, match="task dark: has no playbook"):
-        forked(store, parent.id, 1, ForkChange(agent="rule"), person="P01")
-    again = forked(store, parent.id, 1, ForkChange(agent=f"recorded:{parent.id}"), person="P01")
+        fork_run(store, parent.id, 1, ForkChange(agent="rule"), person="P01")
+    again = fork_run(store, parent.id, 1, ForkChange(agent=f"recorded:{parent.id}"), person="P01")
     assert again.agent.actor.id == f"recorded:{parent.id}"
 
 
@@ -269,29 +271,29 @@ def test_a_run_whose_states_are_not_in_the_file_is_not_forked(store: Store) -> N
     session.append(session._started())
     session.append(Step(index=0, proposed=Proposed(OPEN)))
     with pytest.raises(LabError, match="kept nothing of the phone's state after step 1"):
-        forked(store, session.trace_id, 1, person="P01", agent=ListAgent(OPEN, DONE))
+        fork_run(store, session.trace_id, 1, person="P01", agent=ListAgent(OPEN, DONE))
 
 
 def test_a_place_is_a_run_and_a_step_counted_from_one(store: Store) -> None:
     parent = first_run(store, DONE)
-    assert place(store, f"{parent.id}@1") == (parent.id, 0)
+    assert parse_fork_place(store, f"{parent.id}@1") == (parent.id, 0)
     for text in (parent.id, f"{parent.id}@0", f"{parent.id}@x"):
         with pytest.raises(LabError):
-            place(store, text)
+            parse_fork_place(store, text)
 
 
 def test_a_family_is_one_tree_from_whichever_run_it_is_asked(store: Store) -> None:
     agent = ListAgent(OPEN, ASK, HOME, DONE)
     root = first_run(store, OPEN, ASK, HOME, DONE)
-    late = ran(forked(store, root.id, 2, ForkChange(action=NOTES), person="P01", agent=agent))
-    early = ran(forked(store, root.id, 1, ForkChange("light"), person="P01", agent=agent))
-    grandchild = ran(forked(store, early.id, 2, person="P01", agent=agent))
+    late = ran(fork_run(store, root.id, 2, ForkChange(action=NOTES), person="P01", agent=agent))
+    early = ran(fork_run(store, root.id, 1, ForkChange("light"), person="P01", agent=agent))
+    grandchild = ran(fork_run(store, early.id, 2, person="P01", agent=agent))
     first_run(store, DONE)
     for run in (root, late, early, grandchild):
         limbs = tree(store.runs.family(run.id))
-        assert [limb.kin.id for limb in limbs] == [root.id, early.id, grandchild.id, late.id]
+        assert [limb.run.id for limb in limbs] == [root.id, early.id, grandchild.id, late.id]
         assert [limb.stem for limb in limbs] == ["", "├─ ", "│  └─ ", "└─ "]
-    words = [change_words(limb.kin.forked) for limb in tree(store.runs.family(root.id))]
+    words = [change_words(limb.run.forked) for limb in tree(store.runs.family(root.id))]
     assert words == ["", "reply light", "once more", "action open_app Notes"]
     alone = first_run(store, DONE, persona=Persona("p", "P"))
     assert [kin.id for kin in store.runs.family(alone.id)] == [alone.id]
@@ -300,11 +302,11 @@ def test_a_family_is_one_tree_from_whichever_run_it_is_asked(store: Store) -> No
 def test_a_family_whose_first_run_is_in_another_file_hangs_together(store: Store, tmp_path: Path) -> None:
     agent = ListAgent(OPEN, DONE)
     root = first_run(store, OPEN, DONE)
-    children = [ran(forked(store, root.id, 0, person="P01", agent=agent)).id for _ in range(2)]
+    children = [ran(fork_run(store, root.id, 0, person="P01", agent=agent)).id for _ in range(2)]
     with Store.open(tmp_path / "other.db") as other:
         for child in children:
             for event in store.runs.events(child):
                 other.runs.append_event(child, event)
-        assert [(limb.kin.id, limb.stem) for limb in tree(other.runs.family(children[0]))] == [
+        assert [(limb.run.id, limb.stem) for limb in tree(other.runs.family(children[0]))] == [
             (c, "") for c in children
         ]

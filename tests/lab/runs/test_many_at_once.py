@@ -373,13 +373,13 @@ def tasks_of(*mirrors: tuple[str, str]) -> list[Task]:
 
 def test_series_hold_what_waits_for_what() -> None:
     plain = series_of(tasks_of(("a", ""), ("b", "")), 2, ordered=False)
-    assert [list(series.left) for series in plain] == [[(0, 1)], [(0, 2)], [(1, 1)], [(1, 2)]]
+    assert [list(series.remaining) for series in plain] == [[(0, 1)], [(0, 2)], [(1, 1)], [(1, 2)]]
     ordered = series_of(tasks_of(("a", ""), ("b", "gone")), 2, ordered=True)
-    assert [list(series.left) for series in ordered] == [[(0, 1), (0, 2)], [(1, 1), (1, 2)]]
+    assert [list(series.remaining) for series in ordered] == [[(0, 1), (0, 2)], [(1, 1), (1, 2)]]
     mirrored = series_of(tasks_of(("b", "a"), ("c", ""), ("a", "")), 1, ordered=False)
-    assert [list(series.left) for series in mirrored] == [[(2, 1), (0, 1)], [(1, 1)]]
+    assert [list(series.remaining) for series in mirrored] == [[(2, 1), (0, 1)], [(1, 1)]]
     circle = series_of(tasks_of(("a", "b"), ("b", "a")), 1, ordered=False)
-    assert sorted(attempt for series in circle for attempt in series.left) == [(0, 1), (1, 1)]
+    assert sorted(attempt for series in circle for attempt in series.remaining) == [(0, 1), (1, 1)]
 
 
 def test_what_is_put_back_is_dealt_first_and_waited_for() -> None:
@@ -387,7 +387,7 @@ def test_what_is_put_back_is_dealt_first_and_waited_for() -> None:
     queue = AttemptQueue([first, second])
     assert queue.take() is first
     queue.put_back(first)
-    assert queue.left() == [(0, 1), (1, 1)]
+    assert queue.remaining() == [(0, 1), (1, 1)]
     assert [queue.take(), queue.take()] == [first, second]
     queue.done()
     queue.done()

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.last_choices import LastChoices, RunChoices, choices_file, keep_choices, last_choices
+from lab.core.last_choices import LastChoices, RunChoices, choices_file, last_choices, save_choices
 from lab.core.settings import Settings
 from lab.core.task import Task
-from lab.runs.run_choices import choices_of, chosen_in, chosen_spec, fields_of, needs_of, value_of
+from lab.runs.run_choices import choices_of, fields_of, find_choice, model_needs, spec_of, value_of
 from simulators import library
 
 SETTINGS = Settings()
@@ -41,21 +41,21 @@ def test_what_is_not_there_is_told_and_not_left_out(tmp_path: Path) -> None:
     assert "playbook" in fields["agent"].choices[0].needs
     assert "script" in fields["user"].choices[1].needs
     with pytest.raises(LabError, match="has no playbook"):
-        chosen_spec(task, RunChoices(), SETTINGS)
+        spec_of(task, RunChoices(), SETTINGS)
     with pytest.raises(LabError, match="no script"):
-        chosen_spec(task, RunChoices(agent="model:x", user="script"), SETTINGS)
+        spec_of(task, RunChoices(agent="model:x", user="script"), SETTINGS)
 
 
 def test_a_model_says_which_key_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    assert "OPENAI_API_KEY" in needs_of("model:openai/gpt-5", SETTINGS)
+    assert "OPENAI_API_KEY" in model_needs("model:openai/gpt-5", SETTINGS)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    assert needs_of("model:openai/gpt-5", SETTINGS) == ""
-    assert needs_of("model:", SETTINGS) == needs_of("playbook", SETTINGS) == ""
+    assert model_needs("model:openai/gpt-5", SETTINGS) == ""
+    assert model_needs("model:", SETTINGS) == model_needs("playbook", SETTINGS) == ""
 
 
 def test_choices_come_to_a_spec() -> None:
-    plain = chosen_spec(LUNCH, RunChoices(), SETTINGS)
+    plain = spec_of(LUNCH, RunChoices(), SETTINGS)
     assert (plain.agent, plain.user, plain.gate, plain.seat, plain.mirror) == (
         "playbook",
         "human",
@@ -68,18 +68,18 @@ def test_choices_come_to_a_spec() -> None:
     chosen = RunChoices(
         agent="process:me", user="script", gate="ask", persona="tobin", log="none", mirror=False, vary=7
     )  # fmt: skip
-    spec = chosen_spec(LUNCH, chosen, SETTINGS)
+    spec = spec_of(LUNCH, chosen, SETTINGS)
     assert (spec.agent, spec.user, spec.gate, spec.mirror, spec.vary) == ("process:me", "script", "ask", False, 7)
     assert spec.persona is not None
     assert spec.persona.log == ()
     with pytest.raises(LabError, match="a participant lets no actions through"):
-        chosen_spec(LUNCH, RunChoices(gate="ask", seat="participant"), SETTINGS)
+        spec_of(LUNCH, RunChoices(gate="ask", seat="participant"), SETTINGS)
 
 
 def fitting(choices: RunChoices, task: Task) -> RunChoices:
     """Choices as the form of a task begins with them."""
     chosen = {
-        one.name: (one, *chosen_in(one, value_of(choices, one.name, SETTINGS))) for one in fields_of(task, SETTINGS)
+        one.name: (one, *find_choice(one, value_of(choices, one.name, SETTINGS))) for one in fields_of(task, SETTINGS)
     }
     return choices_of({name: one.choices[at].value + typed for name, (one, at, typed) in chosen.items()})
 
@@ -95,8 +95,8 @@ def test_another_task_s_playbook_is_its_own_there() -> None:
 def test_choices_are_kept_and_a_broken_file_is_as_if_there_were_none(tmp_path: Path) -> None:
     env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     assert last_choices(env) == LastChoices()
-    keep_choices(env, run=RunChoices(gate="ask"))
-    keep_choices(env, sort="score")
+    save_choices(env, run=RunChoices(gate="ask"))
+    save_choices(env, sort="score")
     assert last_choices(env) == LastChoices(run=RunChoices(gate="ask"), sort="score")
     for broken in (b"", b"{", b'{"run": 3}', b'{"run": {"gate": "never"}}'):
         choices_file(env).write_bytes(broken)
@@ -108,5 +108,5 @@ def test_choices_are_kept_and_a_broken_file_is_as_if_there_were_none(tmp_path: P
 def test_where_nothing_can_be_written_nothing_is_kept(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file where the folder would be")
     env: dict[str, Any] = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
-    keep_choices(env, sort="score")
+    save_choices(env, sort="score")
     assert last_choices(env) == LastChoices()

@@ -15,8 +15,8 @@ from lab.agents.elements import in_thousandths
 from lab.agents.model import ModelAgent
 from lab.cli import main
 from lab.core.errors import LabError
-from lab.core.read_text import line_holds
-from lab.core.seams import Brief, Screen
+from lab.core.read_text import line_contains
+from lab.core.seams import Screen, TaskBrief
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import Paused, Started, Step
@@ -25,8 +25,8 @@ from lab.llm.client import Llm, ModelTerms
 from lab.ocr import engine
 from lab.ocr.reader import TextReader
 from lab.runs import screen_words
-from lab.runs.breakpoints import READ
-from lab.runs.fork import ForkChange, forked
+from lab.runs.breakpoints import OCR_NOTE
+from lab.runs.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec, resume_spec
 from simulators.phone.phone import Phone
@@ -59,7 +59,7 @@ class ListAgent:
     def __init__(self, *actions: Action) -> None:
         self.actions = actions
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed(self.actions[len(history)], "because")
 
 
@@ -131,7 +131,7 @@ def test_a_breakpoint_holds_at_words_in_the_picture_and_says_that_they_were_read
     assert (stop.step, stop.read) == (1, True), "they come up in Settings, not on the first screen"
     paused = list(store.runs.events(session.trace_id))[-1]
     assert isinstance(paused, Paused)
-    assert paused.reason == f"breakpoint text:battery ({READ})"
+    assert paused.reason == f"breakpoint text:battery ({OCR_NOTE})"
     assert session.words.reader is None, "what read ends with the run"
 
 
@@ -154,7 +154,7 @@ def test_words_that_stay_do_not_hold_again(store: Store) -> None:
         time.sleep(0.01)
     assert session.stopped_at is not None
     assert session.stopped_at.step == 1
-    session.go_on()
+    session.resume_run()
     assert session.join(180)
     assert sum(isinstance(event, Paused) for event in seen) == 1
 
@@ -164,7 +164,7 @@ def test_words_that_stay_do_not_hold_again(store: Store) -> None:
     [("Paynow", "pay now", True), ("Order  total", "ORDER TOTAL", True), ("Pay", "pay now", False)],
 )
 def test_blanks_that_an_engine_loses_do_not_count(line: str, words: str, holds: bool) -> None:
-    assert line_holds(line, words) is holds
+    assert line_contains(line, words) is holds
 
 
 def test_without_the_extra_the_run_goes_by_and_the_command_names_it_once(
@@ -174,7 +174,7 @@ def test_without_the_extra_the_run_goes_by_and_the_command_names_it_once(
 
     session = stops(store, "text:battery")
     assert session.stopped_at is None
-    assert session.words.lack is not None
+    assert session.words.missing_engine is not None
     monkeypatch.setattr(sessions, "phone_of", lambda spec: SilentPhone())
     words = ["--break", "text:battery", "--break", "text:nowhere"]
     main.main(["live", "usual_lunch", "--headless", *words, "--db", str(tmp_path / "x.db"), "--json"])
@@ -239,7 +239,7 @@ def test_it_may_be_told_by_the_number_of_a_line_that_was_read(store: Store) -> N
     seen.perform(OPEN)
     (battery,) = seen.observe().tree.find(text="Battery")
     assert at is not None
-    assert battery.bounds.holds(*at)
+    assert battery.bounds.contains(*at)
 
 
 def test_no_read_tells_it_nothing_and_a_resumed_or_forked_run_does_alike(store: Store) -> None:
@@ -259,7 +259,7 @@ def test_a_fork_keeps_it_or_says_what_is_other(store: Store, reads: bool, change
     events, _ = with_model(store, OPENING, COMPLETE, reads=reads)
     with serving(in_turn(Said(COMPLETE))) as server:
         made = ForkChange(reads=change)
-        session = forked(store, events[0].trace, 1, made, person="D1", agent=model(server))
+        session = fork_run(store, events[0].trace, 1, made, person="D1", agent=model(server))
         started = next(store.runs.events(session.trace_id))
         session.words.close()
         session.device.close()

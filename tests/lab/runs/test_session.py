@@ -11,7 +11,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.core.mailbox import Mailbox
-from lab.core.seams import Brief, Screen
+from lab.core.seams import Screen, TaskBrief
 from lab.core.settings import UNNAMED
 from lab.core.step import Action, Proposed, Question, Reply
 from lab.core.task import Actor, Check, LogEntry, Persona, Task
@@ -41,7 +41,7 @@ class ListAgent:
     def __init__(self, *actions: Action) -> None:
         self.actions = actions
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         return Proposed(self.actions[len(history)], "because")
 
 
@@ -53,7 +53,7 @@ class SleepingAgent:
     def __init__(self) -> None:
         self.asleep = threading.Event()
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         self.asleep.set()
         threading.Event().wait(3600)
         raise AssertionError("woke up")
@@ -166,7 +166,7 @@ def test_a_reply_given_while_paused_is_kept_and_the_phone_stands_still(store: St
     assert session.questions.answer(question, Reply(question.id, "dark", session.person))
     assert answered.wait(180)
     assert not phone.on_disk
-    session.go_on()
+    session.resume_run()
     assert session.join(180)
     assert len(phone.on_disk) == 1
     kinds = [type(event).__name__ for event in on_disk(store, session)]
@@ -188,7 +188,7 @@ def test_a_sleeping_agent_holds_nobody(store: Store) -> None:
 )
 def test_an_agent_that_breaks_ends_the_run_as_an_event(store: Store, error: Exception, words: str) -> None:
     class Broken(ListAgent):
-        def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
             raise error
 
     ended = run_to_end(Session(store, Spec(TASK), agent=Broken(), device=Phone()))
@@ -266,7 +266,7 @@ def test_one_turn_passes_and_the_phone_stands_still_again(store: Store) -> None:
     session.one_turn()
     assert stands.wait(180)
     assert len(store.runs.trace(session.trace_id).steps) == 1
-    session.go_on()
+    session.resume_run()
     assert session.join(180)
 
 

@@ -27,7 +27,7 @@ from lab.studies.play_session import Participation
 from lab.studies.played_runs import people_runs, spec_of
 from simulators import library
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.merge import merge
 from store.store import Store
 from tests.endpoint import ModelServer, Refused, Request, Said, Silent, serving
@@ -255,7 +255,7 @@ def test_a_kit_holds_no_shadow_and_asks_none(store: Store, server: ModelServer, 
         there.where()  # ties the run
     assert server.requests == []
     assert SHADE.encode() not in (tmp_path / "kit.db").read_bytes()
-    take_kit(store, tmp_path / "kit.db")
+    import_kit(store, tmp_path / "kit.db")
     runs = people_runs(store, part.study)
     done = ask_missing(store, runs, part.study.shadows, threading.Event())
     assert done.of == done.answered > 0, "where the kit came from, what its run kept is asked about"

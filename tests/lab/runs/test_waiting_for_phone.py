@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 
 from lab.core.errors import LabError
-from lab.core.seams import Brief, Frame, Screen, Trouble, WaitCancelled
+from lab.core.seams import Frame, Screen, TaskBrief, Trouble, WaitCancelled
 from lab.core.step import Action, Proposed, Reply
 from lab.core.task import Actor, Task
 from lab.core.trace import PHONE, Acting, AnyEvent, Ended, Paused, Resumed, Step, Trace
@@ -76,7 +76,7 @@ class Listed:
     def __init__(self, *actions: Action) -> None:
         self.actions = actions
 
-    def propose(self, brief: Brief, screen: Screen, history: object) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: object) -> Proposed:
         assert isinstance(history, list)
         return Proposed(self.actions[len(history)])
 
@@ -139,7 +139,7 @@ def test_a_person_ends_the_run_while_the_phone_is_away(store: Store) -> None:
     until(lambda: session.questions.waiting)
     phone.cut(AWAY)
     with pytest.raises(LabError, match="unplugged"):
-        session.go_on()
+        session.resume_run()
     session.stop("no phone today")
     assert session.join(180)
     assert isinstance(seen[-1], Ended)
@@ -156,7 +156,7 @@ def test_a_pause_of_the_persons_own_outlasts_the_phones(store: Store) -> None:
     phone.cut(AWAY)
     phone.cut(None)
     assert isinstance(seen[-1], Paused)
-    session.go_on()
+    session.resume_run()
     assert isinstance(seen[-1], Resumed)
     assert seen[-1].by == session.person
     answer(session)

@@ -53,7 +53,7 @@ async def test_each_person_answers_their_own_questions_by_a_link(store: Store) -
             await window.until("⏎ Send")  # what the footer says once the answer's line has the keys
             await window.keys("Indigo.\r")
             await until(lambda: store.runs.trace(second.turn.run).replies == 1)
-            intake.look()
+            intake.deliver_answers()
             async with browser.window(room, **{"Accept-Language": "zh-CN,zh;q=0.9"}) as chinese:
                 await chinese.until("对话列表")
             revoke_link(store, links_of(store, None)[0], by="boss")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from annotators.assignment import deal_in_order
 from annotators.validation.active_order import ActiveOrder, active_order, doubts, labelled_probability, order_in
 from annotators.validation.label_queue import doubt_of_confidence, inclusion, label_queue
-from annotators.validation.prediction_powered import corrected, labelled_units
+from annotators.validation.prediction_powered import corrected_estimate, labelled_units
 from annotators.validation.study_validation import judged_fields
 from lab.cli.main import main
 from lab.core.errors import LabError
@@ -23,7 +23,7 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from lab.studies.active_dealing import QUEUED
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.kit_export import make_kit
 from store.store import Store
 from tests.crossed import soak
@@ -90,7 +90,7 @@ def test_doubt_is_where_runs_differ_or_the_judge_is_unsure(tmp_path: Path) -> No
         says(store, plan, units[1], two, False)
         says(store, plan, units[2], one, True, sure=0.8)
         says(store, plan, units[2], two, True, sure=1.0)
-        found = doubts(gathered(store, plan))
+        found = doubts(load_study_data(store, plan))
     assert found["u0"] == pytest.approx(0.3)  # sqrt(.9 x .1): one answer, with a confidence
     assert found["u1"] == pytest.approx(0.5)  # two that differ
     assert found["u2"] == pytest.approx((0.75**0.5 * 0.25**0.5 + 0.3) / 2)  # two that agree, sure by .9 in the mean
@@ -99,7 +99,7 @@ def test_doubt_is_where_runs_differ_or_the_judge_is_unsure(tmp_path: Path) -> No
 
 def test_what_judges_are_unsure_of_is_likelier_to_come_first(judged: tuple[Store, Study, list[Unit]]) -> None:
     store, plan, units = judged
-    order = active_order(gathered(store, plan), FIRST)
+    order = active_order(load_study_data(store, plan), FIRST)
     assert sorted(order.units) == [one.id for one in units]
     assert order.judges == (JUDGE,)
     likely = dict(zip(order.units, order.probability, strict=True))
@@ -110,7 +110,7 @@ def test_what_judges_are_unsure_of_is_likelier_to_come_first(judged: tuple[Store
     assert len(sure) == len(unsure) == 1
     assert min(sure) > 0
     assert unsure.pop() > 1.09 * sure.pop()
-    assert active_order(gathered(store, plan), FIRST) == order
+    assert active_order(load_study_data(store, plan), FIRST) == order
 
 
 def test_a_study_is_dealt_in_that_order_and_it_is_kept(
@@ -203,7 +203,7 @@ def test_a_rate_is_right_wherever_labelling_stops() -> None:
             people = np.full(UNITS, np.nan)
             people[done] = truth[done]
             weights = labelled_probability(order, names, {names[at] for at in done})
-            counted = corrected(labelled_units(said, people, weights), power=1.0).corrected
+            counted = corrected_estimate(labelled_units(said, people, weights), power=1.0).corrected
             off[labelled].append(float(counted.value or 0) - 0.55)
             plain[labelled].append(float(np.nanmean(people)) - 0.55)
     for labelled in stops:
@@ -237,7 +237,7 @@ def test_validation_weighs_labels_and_says_so(
     likely = dict(zip(order.units, order.probability, strict=True))
     weigh = {id: 1 / likely[id] for id in done}
     right = sum(weigh[id] for id in done if not is_unsure(by_id[id][0])) / sum(weigh.values())
-    (found,) = judged_fields(gathered(store, plan), JUDGE)
+    (found,) = judged_fields(load_study_data(store, plan), JUDGE)
     rates = {rate.statistic: rate.estimate.value for rate in found.validation.rates}
     assert rates["accuracy"] == pytest.approx(right)
     people = sum(weigh[id] for id in done if by_id[id][0] % 2 == 0 or is_unsure(by_id[id][0])) / sum(weigh.values())

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from lab.core import design_outline
 from lab.core.codec import convert, read_yaml
-from lab.core.design import Design, Section, items, tidy
+from lab.core.design import Design, Section, design_items, drop_stale_evidence
 from lab.core.errors import LabError
 from lab.core.step import Action, Observation, Proposed, Question
 from lab.core.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode, load_task
@@ -20,9 +20,18 @@ from lab.core.trace import Step
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.studies import design_editing
 from lab.studies.design_checks import problems
-from lab.studies.design_drafts import begun, chained, of_golden, of_run, shipped, texts, unit_of, visits
+from lab.studies.design_drafts import (
+    chained,
+    first_draft_of,
+    golden_design,
+    run_design,
+    task_design,
+    texts,
+    unit_of,
+    visits,
+)
 from lab.studies.design_files import as_yaml, read_parts
-from lab.studies.design_graph import drawn
+from lab.studies.design_graph import draw_graph
 from simulators import library
 from tests.fuzzing_examples import examples
 
@@ -48,7 +57,7 @@ def edges(tdg: Tdg) -> set[str]:
 @pytest.mark.parametrize("name", library.tasks())
 def test_what_the_tasks_ship_is_sound(name: str) -> None:
     task = library.task(name)
-    assert problems(shipped(task), task.apps) == []
+    assert problems(task_design(task), task.apps) == []
 
 
 @pytest.mark.parametrize(
@@ -82,7 +91,7 @@ def test_each_problem_is_one_sentence(design: Design, words: str) -> None:
     found = problems(design, ("Mail", "Notes"))
     assert any(words in one.words for one in found)
     assert all("\n" not in one.words and one.words.endswith(".") for one in found)
-    assert all(not one.key or one.key in items(design) or one.key.endswith("/") for one in found)
+    assert all(not one.key or one.key in design_items(design) or one.key.endswith("/") for one in found)
 
 
 def test_an_unexplicit_unit_needs_no_value_and_an_answer_is_no_app() -> None:
@@ -104,7 +113,7 @@ def test_nodes_are_put_behind_others_in_the_list_and_in_the_flow() -> None:
 def test_removing_one_leaves_no_hole() -> None:
     left = design_outline.remove(CHAIN, "b")
     assert (shape(left), edges(left)) == (["1 a", "2 c", "3 d"], {"ac", "cd"})
-    needy = design_outline.change(CHAIN, "d", node("d", requires=("b", "a")))
+    needy = design_outline.replace_node(CHAIN, "d", node("d", requires=("b", "a")))
     assert design_outline.remove(needy, "b").nodes[-1].requires == ("a",)
     assert design_outline.remove(CHAIN, "none") == CHAIN
 
@@ -137,14 +146,14 @@ def test_paths_are_made_by_indenting() -> None:
 
 
 def test_a_new_id_is_followed_everywhere() -> None:
-    needy = design_outline.change(CHAIN, "d", node("d", requires=("b",)))
-    renamed = design_outline.change(needy, "b", TdgNode("bb", "Bee"))
+    needy = design_outline.replace_node(CHAIN, "d", node("d", requires=("b",)))
+    renamed = design_outline.replace_node(needy, "b", TdgNode("bb", "Bee"))
     assert edges(renamed) == {"abb", "bbc", "cd"}
     assert renamed.nodes[-1].requires == ("bb",)
 
 
 def test_what_leads_to_a_node_is_set_at_once() -> None:
-    assert edges(design_outline.follow(CHAIN, "d", ["a", "c", "a", "d"])) == {"ab", "bc", "ad", "cd"}
+    assert edges(design_outline.set_predecessors(CHAIN, "d", ["a", "c", "a", "d"])) == {"ab", "bc", "ad", "cd"}
 
 
 def test_ids_are_made_of_words() -> None:
@@ -190,7 +199,7 @@ def test_golden_steps_become_a_chain() -> None:
         GoldenStep("Go home", "navigate_home"), GoldenStep("Open Notes"), GoldenStep("Put the cursor in"),
         GoldenStep("Type the name", "input_text"), GoldenStep("Ask which", "ask_user"), GoldenStep("Done", "status"),
     )  # fmt: skip
-    drafted = of_golden(steps)
+    drafted = golden_design(steps)
     assert [(n.name, n.kind) for n in drafted.tdg.nodes] == [
         ("Open Notes", "fixed"), ("Type the name", "fixed"), ("Ask which", "flexible"),
     ]  # fmt: skip
@@ -200,7 +209,7 @@ def test_golden_steps_become_a_chain() -> None:
 def test_a_task_without_golden_steps_says_so() -> None:
     task = Task(id="imported", kind="general", title="An imported one", instruction="Do it.")
     with pytest.raises(LabError, match="has no golden steps"):
-        begun("golden", task, None)
+        first_draft_of("golden", task, None)
 
 
 def seen(package: str, *labels: str) -> Observation:
@@ -231,7 +240,7 @@ def a_run() -> list[Step]:
 
 
 def test_a_run_becomes_a_chain_of_its_visits() -> None:
-    drafted = of_run("r1", a_run())
+    drafted = run_design("r1", a_run())
     assert [(n.name, n.kind) for n in drafted.tdg.nodes] == [
         ("tap Notes", "fixed"), ('Notes: type "Milk"', "fixed"), ("Notes: ask: Which one?", "flexible"),
         ("tap Messages", "fixed"), ("Messages: tap Send", "fixed"),
@@ -248,7 +257,11 @@ def test_a_run_without_trees_still_gives_a_chain() -> None:
         Step(index=1, proposed=Proposed(Action("click", (0, 7)))),
         Step(index=2, proposed=Proposed(Action("answer", text="07:00"))),
     ]
-    assert [n.name for n in of_run("r", steps).tdg.nodes] == ["open Clock", "Clock: tap at 0,7", "Clock: answer: 07:00"]
+    assert [n.name for n in run_design("r", steps).tdg.nodes] == [
+        "open Clock",
+        "Clock: tap at 0,7",
+        "Clock: answer: 07:00",
+    ]
 
 
 def test_units_come_from_what_stands_on_a_screen() -> None:
@@ -268,8 +281,8 @@ def test_units_come_from_what_stands_on_a_screen() -> None:
 def test_a_written_design_is_a_part_of_a_task_and_the_same(name: str, tmp_path: Path) -> None:
     task = library.task(name)
     path = tmp_path / "own.yaml"
-    path.write_text("kind: general\ninstruction: Do it.\n" + as_yaml(shipped(task)), encoding="utf-8")
-    assert shipped(load_task(path)) == shipped(task)
+    path.write_text("kind: general\ninstruction: Do it.\n" + as_yaml(task_design(task)), encoding="utf-8")
+    assert task_design(load_task(path)) == task_design(task)
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -290,10 +303,10 @@ def test_a_file_lays_in_what_it_holds_and_leaves_the_rest(tmp_path: Path) -> Non
     path = tmp_path / "units.yaml"
     path.write_text("units: [{id: u, name: U}]\n")
     before = Design(CHAIN, units=(InformationUnit("old", "Old"),), evidence={"units/old": ("r@1",), "tdg/a": ("r@2",)})
-    after = read_parts(path).laid_over(before)
+    after = read_parts(path).apply_to(before)
     assert (after.tdg, after.units) == (CHAIN, (InformationUnit("u", "U"),))
     assert after.evidence == {"tdg/a": ("r@2",)}
-    assert tidy(after) is after
+    assert drop_stale_evidence(after) is after
     for text, words in (
         ("", "holds none of"),
         ("[1]", "holds none of"),
@@ -307,7 +320,7 @@ def test_a_file_lays_in_what_it_holds_and_leaves_the_rest(tmp_path: Path) -> Non
 
 def test_items_say_what_was_changed() -> None:
     tdg = chained([node("a"), node("b")])
-    before, after = items(Design(tdg)), items(Design(design_outline.follow(tdg, "b", [])))
+    before, after = design_items(Design(tdg)), design_items(Design(design_outline.set_predecessors(tdg, "b", [])))
     assert before["tdg/a"] == after["tdg/a"]
     assert before["tdg/b"] != after["tdg/b"]
     assert msgspec.json.encode(Design()) == b"{}"
@@ -318,13 +331,13 @@ def test_items_say_what_was_changed() -> None:
 
 def test_an_item_takes_its_evidence_along() -> None:
     design = Design(CHAIN, units=(InformationUnit("u", "U"), InformationUnit("w", "W")))
-    design = design_editing.see(design_editing.see(design, "tdg/b", "r@1"), "tdg/b", "r@2")
+    design = design_editing.toggle_evidence(design_editing.toggle_evidence(design, "tdg/b", "r@1"), "tdg/b", "r@2")
     assert design.evidence == {"tdg/b": ("r@1", "r@2")}
     renamed = design_editing.change(design, "tdg/b", TdgNode("bee", "Bee"))
     assert renamed.evidence == {"tdg/bee": ("r@1", "r@2")}
     assert edges(renamed.tdg) == {"abee", "beec", "cd"}
     assert design_editing.remove(renamed, "tdg/bee").evidence == {}
-    once = design_editing.see(design_editing.see(design, "tdg/b", "r@1"), "tdg/b", "r@2")
+    once = design_editing.toggle_evidence(design_editing.toggle_evidence(design, "tdg/b", "r@1"), "tdg/b", "r@2")
     assert once.evidence == {}
 
 
@@ -344,14 +357,14 @@ def test_the_flat_sections_are_edited_alike() -> None:
         assert [item.id for item in design_editing.entries(design, part)] == ["z", "x"]
         assert design_editing.nest(design, f"{part}/x", deeper=True) == design
         assert design_editing.item_at(design_editing.remove(design, f"{part}/z"), f"{part}/z") is None
-    turned = design_editing.turn(design_editing.turn(design, "units/x"), "rubric/x")
+    turned = design_editing.toggle_kind(design_editing.toggle_kind(design, "units/x"), "rubric/x")
     assert [unit.explicit for unit in turned.units] == [True, False]
 
 
 def test_nodes_are_turned_flexible_and_nested() -> None:
-    design = design_editing.turn(Design(CHAIN), "tdg/c")
+    design = design_editing.toggle_kind(Design(CHAIN), "tdg/c")
     assert design.tdg.nodes[2].kind == "flexible"
-    assert design_editing.turn(design, "tdg/c") == Design(CHAIN)
+    assert design_editing.toggle_kind(design, "tdg/c") == Design(CHAIN)
     nested = design_editing.nest(design, "tdg/b", deeper=True)
     assert shape(nested.tdg)[1] == "1A1 b"
     assert shape(design_editing.nest(nested, "tdg/b", deeper=False).tdg) == shape(CHAIN)
@@ -364,7 +377,7 @@ def test_nodes_are_turned_flexible_and_nested() -> None:
 def test_each_task_is_drawn_within_the_width(name: str) -> None:
     tdg = library.task(name).tdg
     for width in (40, 60, 120):
-        lines = drawn(tdg, width)
+        lines = draw_graph(tdg, width)
         if lines or width > 40:
             assert all(f"{row.number} " in "\n".join(lines) for row in design_outline.rows(tdg)), width
         assert all(cell_len(line) <= width for line in lines), width
@@ -372,9 +385,9 @@ def test_each_task_is_drawn_within_the_width(name: str) -> None:
 
 def test_forks_and_joins_are_drawn_and_far_edges_written() -> None:
     tdg = Tdg(CHAIN.nodes, (("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d")))
-    text = "\n".join(drawn(tdg, 60))
+    text = "\n".join(draw_graph(tdg, 60))
     assert "┴" in text
     assert "4 D (after 1)" in text
-    assert drawn(Tdg(CHAIN.nodes, (("a", "b"), ("b", "a"))), 60) == []
-    assert drawn(Tdg(), 60) == []
-    assert drawn(Tdg((TdgNode("x", "打开设置里面的网络与互联网\x1b[31m"),)), 30)[1].startswith("│ 1 打开")
+    assert draw_graph(Tdg(CHAIN.nodes, (("a", "b"), ("b", "a"))), 60) == []
+    assert draw_graph(Tdg(), 60) == []
+    assert draw_graph(Tdg((TdgNode("x", "打开设置里面的网络与互联网\x1b[31m"),)), 30)[1].startswith("│ 1 打开")

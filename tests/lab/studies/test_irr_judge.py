@@ -11,7 +11,7 @@ import pytest
 from annotators.papers.memgui.irr_table import sections
 from lab.core.study import Study, Target, Unit
 from lab.core.task import Task
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.endpoint import Request, Said, serving
 from tests.judges import MODEL, asked_of, check_nothing_hidden, judged
@@ -126,4 +126,4 @@ def test_a_mark_that_is_none_is_repaired_once(store: Store) -> None:
     assert (done.progress.done, done.unusable, len(server.requests)) == (1, 0, 2)
     study: Study = rated.study
     assert [one.value for one in store.labels.read(study, rater=MODEL)] == ["correct", "wrong"]
-    assert gathered(store, study).further.calls()[0].stage == "analysis"
+    assert load_study_data(store, study).further.calls()[0].stage == "analysis"

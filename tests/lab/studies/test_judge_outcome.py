@@ -82,7 +82,7 @@ def asked(store: Store, plan: Study, name: str, *, batch: bool = False, **of: An
     with serving(answer) as server:
         job, llm = begun(store, plan, server.base, name, **of)
         job.sign()
-        job.go(llm)
+        job.run(llm)
         return list(server.requests)
 
 
@@ -113,7 +113,7 @@ def test_what_is_said_to_be_told_is_sent_and_what_is_hidden_is_in_no_question(
     assert len(blind_requests) == len(open_requests)
     assert found_in(blind_requests) == set()
     assert any(request.pictures for request in blind_requests)
-    assert not store.labels.configs(plan, "open") & store.labels.configs(plan, "blind")
+    assert not store.labels.config_hashes(plan, "open") & store.labels.config_hashes(plan, "blind")
 
 
 def test_a_pair_of_runs_is_judged_without_how_they_ended(store: Store) -> None:

@@ -66,7 +66,7 @@ def went(
         with serving(brain) as server:
             job, llm = begun(store, study, server.base, name)
             job.sign()
-            return job.go(llm), len(server.requests)
+            return job.run(llm), len(server.requests)
     with batching(brain) as batches:
         job, llm = begun(store, study, batches.base, name)
         job.sign()
@@ -146,6 +146,6 @@ def test_a_kept_answer_of_an_earlier_version_is_read_by_what_stands_after_its_th
             }  # fmt: skip
             act = Act(uuid7(), study.id, study.version, job.judge, "judged", now(), one.id, 1, detail)
             store.labels.record_act(act)
-        done = job.go(llm)
+        done = job.run(llm)
     assert (done.progress.found, done.progress.asked) == (2, 0)
     assert [one.value for one in labels(store, study, "judge")] == ["yes"] * 2

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from annotators.validation.study_split import drawn_split, with_further
+from annotators.validation.study_split import draw_split, extend_split
 from lab.cli.main import main
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
@@ -114,7 +114,7 @@ def went(store: Store, plan: Study, server: ModelServer, name: str, **terms: Any
     if made.split is not None:
         keep_split(store, plan, made.split, "M1")
     made.sign()
-    assert not made.go(llm).failed
+    assert not made.run(llm).failed
     return sorted(handed(store, plan, name) - before)
 
 
@@ -144,26 +144,26 @@ def tasks_of(unit: Unit) -> list[str]:
 def test_whole_tasks_go_to_one_part_and_the_share_is_kept(share: float) -> None:
     units = [Unit(f"u{task}{run}") for task in range(TASKS) for run in range(RUNS)]
     for seed in range(20):
-        split = drawn_split(study(units, DONE, seed=seed), units, tasks_of, share)
+        split = draw_split(study(units, DONE, seed=seed), units, tasks_of, share)
         assert sorted((*split.dev, *split.test)) == sorted(unit.id for unit in units)
         assert not {id[1] for id in split.dev} & {id[1] for id in split.test}
         assert abs(len(split.dev) - share * len(units)) <= 1
-        assert split == drawn_split(study(units, DONE, seed=seed), list(units), tasks_of, share)
+        assert split == draw_split(study(units, DONE, seed=seed), list(units), tasks_of, share)
 
 
 def test_units_that_share_a_cluster_or_a_task_go_together() -> None:
     units = [Unit("a", cluster="x"), Unit("b", cluster="x"), Unit("c", cluster="z"), Unit("d", cluster="y")]
     tasks = {"a": ["one"], "b": ["two"], "c": ["two"], "d": ["three"]}
     for seed in range(10):
-        split = drawn_split(study(units, DONE, seed=seed), units, lambda unit: tasks[unit.id], 0.5)
+        split = draw_split(study(units, DONE, seed=seed), units, lambda unit: tasks[unit.id], 0.5)
         assert {"a", "b", "c"} in ({*split.dev}, {*split.test})
 
 
 def test_units_that_come_later_go_with_their_task_and_move_no_other() -> None:
     units = [Unit(f"u{task}{run}") for task in range(TASKS) for run in range(RUNS)]
     plan = study(units, DONE)
-    split = drawn_split(plan, units, tasks_of, 0.5)
-    later = with_further(plan, split, [*units, Unit("u02"), Unit("u90"), Unit("u91")], tasks_of)
+    split = draw_split(plan, units, tasks_of, 0.5)
+    later = extend_split(plan, split, [*units, Unit("u02"), Unit("u90"), Unit("u91")], tasks_of)
     assert set(split.dev) <= set(later.dev)
     assert set(split.test) <= set(later.test)
     assert ("u02" in later.dev) == ("u00" in split.dev)

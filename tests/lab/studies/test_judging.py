@@ -16,13 +16,13 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from annotators.judging.question import JudgedRun, JudgedStep
-from annotators.judging.sheet_prompt import pictured
+from annotators.judging.sheet_prompt import steps_with_pictures
 from annotators.validation.study_validation import judged_fields
 from lab.cli.main import main
 from lab.core.errors import LabError
 from lab.core.label import Label
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Given, Study, Unit
+from lab.core.study import Assignment, Study, Unit, UnitText
 from lab.llm.client import Llm, ModelTerms
 from lab.studies.judge_job import job_of
 from lab.studies.judge_labels import JudgeLabels
@@ -30,7 +30,7 @@ from lab.studies.judge_questions import estimated, shown_question
 from lab.studies.judge_terms import JudgeTerms, JudgingDone
 from lab.studies.judge_view import scaled_down
 from lab.studies.judging import JudgingJob
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from simulators.phone.phone import Phone
 from store.kit_export import make_kit
 from store.process_lock import process_lock
@@ -87,7 +87,7 @@ def job(store: Store, study: Study, server: ModelServer, name: str = MODEL, **te
 def went(store: Store, study: Study, server: ModelServer, name: str = MODEL, **terms: Any) -> JudgingDone:
     made, llm = job(store, study, server, name, **terms)
     made.sign()
-    return made.go(llm)
+    return made.run(llm)
 
 
 def says(item: str, field: str) -> dict[str, Any] | None:
@@ -243,7 +243,7 @@ def resumed(db: str, base: str) -> None:
         study = store.studies.study("trial")
         made = job_of(store, study, MODEL, llm, "", JudgeTerms(runs=3), most=0, longest=512, reads=False)
         made.sign()
-        made.go(llm)
+        made.run(llm)
 
 
 @soak
@@ -412,7 +412,7 @@ def test_closing_waits_for_what_is_under_way(store: Store) -> None:
 
         closer = threading.Thread(target=close)
         closer.start()
-        done = made.go(llm)
+        done = made.run(llm)
         closer.join()
         assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 2, 2)
 
@@ -495,7 +495,7 @@ def test_what_is_sent_is_what_was_shown_beforehand_and_holds_nothing_hidden(stor
         shown = shown_question(made, next(iter(store.studies.units(study))))
         estimate = estimated(made, llm)
         made.sign()
-        made.go(llm)
+        made.run(llm)
     sent = server.requests[0]
     parts = [part for message in shown.messages for part in message.parts]
     assert [part.text for part in parts if part.text] == sent.texts
@@ -559,14 +559,14 @@ def test_a_streamed_answer_is_repaired_and_a_cut_one_asked_again(store: Store, s
 
 
 def test_sides_are_exchanged_in_every_second_run_and_turned_back(store: Store) -> None:
-    given = (Given("Plan", text="First text", side="A"), Given("Plan", text="Second text", side="B"))
+    given = (UnitText("Plan", text="First text", side="A"), UnitText("Plan", text="Second text", side="B"))
     study = frozen(store, [Unit("p1", given=given)], PAIR)
     with serving(sheet_brain(lambda item, field: {"value": "A"})) as server:
         went(store, study, server, runs=2)
     assert [one.text.index("First text") < one.text.index("Second text") for one in server.requests] == [True, False]
     assert [(one.run, one.value) for one in labels(store, study)] == [(1, "A"), (2, "B")]
     assert all("A: Plan\n" in one.text and "B: Plan\n" in one.text for one in server.requests)
-    (found,) = judged_fields(gathered(store, study), MODEL)
+    (found,) = judged_fields(load_study_data(store, study), MODEL)
     assert found.position is not None
     assert (found.position.first.value, found.position.flips.value) == (1.0, 1.0)
 
@@ -578,11 +578,11 @@ def test_a_long_run_is_sent_with_its_pictures_spread_evenly_and_words_for_the_ot
         return None
 
     run = JudgedRun("r", "", (), tuple(JudgedStep(n + 1) for n in range(100)), "", nothing)
-    numbers = sorted(number for _, number in pictured([run], 12))
+    numbers = sorted(number for _, number in steps_with_pictures([run], 12))
     assert (len(numbers), numbers[0], numbers[-1]) == (11, 1, 100)
     assert {b - a for a, b in pairwise(numbers)} <= {9, 10, 11}
-    assert pictured([run], 0) == frozenset()
-    assert len(pictured([run], 2)) == 1
+    assert steps_with_pictures([run], 0) == frozenset()
+    assert len(steps_with_pictures([run], 2)) == 1
 
 
 def test_a_screen_is_sent_as_large_as_was_told_and_shows_the_same() -> None:

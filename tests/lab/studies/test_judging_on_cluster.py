@@ -59,7 +59,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def judged(store: Store, study: Study, server: ModelServer, address: str) -> JudgingDone:
     job, llm = begun(store, study, server.base)
     job.sign()
-    return job.go(llm, executor=ClusterExecutor(address, job.stop))
+    return job.run(llm, executor=ClusterExecutor(address, job.stop))
 
 
 def answers(store: Store, study: Study) -> int:

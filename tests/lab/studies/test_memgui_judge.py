@@ -70,7 +70,7 @@ def judged(store: Store, study: Study, server: ModelServer, **terms: Any) -> Jud
     job, llm = begun(store, study, server.base, **terms)
     assert job.method.name == "memgui"
     job.sign()
-    return job.go(llm)
+    return job.run(llm)
 
 
 def outcome(store: Store, study: Study) -> Label:
@@ -161,7 +161,7 @@ def test_who_ends_the_last_sheet_is_asked_nothing_more_about_it(store: Store) ->
     with serving(brain) as server:
         job, llm = begun(store, study, server.base)
         job.sign()
-        done = job.go(llm)
+        done = job.run(llm)
         assert (done.ended, done.progress.done, len(server.requests)) == ("it was interrupted", 0, 3)
         done = judged(store, study, server)
         assert (done.progress.done, done.progress.found, len(server.requests)) == (1, 3, 1 + STEPS + 1)

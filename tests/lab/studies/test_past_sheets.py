@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from lab.core.ids_and_clock import uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Option, Protocol
-from lab.core.study import Assignment, Given, Study, Unit
+from lab.core.study import Assignment, Study, Unit, UnitText
 from lab.core.task import Actor, Task
 from lab.studies.past_sheets import PastSheet, past_sheets, sheets_with
 from store.kit_export import make_kit
@@ -130,7 +130,7 @@ def test_nothing_hidden_is_read_of_a_run(store: Store) -> None:
 
 def test_sides_are_called_by_where_they_stood(store: Store) -> None:
     better = Field("better", "Which is better?", "nominal", (Option("A"), Option("B")), sided=True)
-    pair = Unit("p1", given=(Given("Zours", "first text", side="A"), Given("Ztheirs", "other text", side="B")))
+    pair = Unit("p1", given=(UnitText("Zours", "first text", side="A"), UnitText("Ztheirs", "other text", side="B")))
     protocol = Protocol("pair", "A pair", "pair of runs", (better,), shows=("screens",))
     plan = frozen(store, [pair], protocol, raters=("R9",))
     turned = frozen(store, [pair], protocol, raters=(), id="turned")

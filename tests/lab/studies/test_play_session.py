@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from annotators.consent import consent_text, text_sha
 from lab.cli import main
 from lab.core.errors import LabError
-from lab.core.rating_sheet import current
+from lab.core.rating_sheet import current_labels
 from lab.core.study import Play, Study, Unit
 from lab.core.task import Actor, Task
 from lab.core.trace import Asked, DeviceInfo, Ended, Started
 from lab.studies.play_session import Participation, PlayPosition
-from lab.studies.played_runs import SCRIPT, claim, claimed, played
+from lab.studies.played_runs import SCRIPT, claim, claimed_run, study_plays
 from lab.studies.rating_session import RatingSession
 from store.store import Store
 from tests.endpoint import Request, Said, serving
@@ -83,7 +83,7 @@ def test_a_run_that_was_cut_off_is_gone_on_with_and_not_begun_again(store: Store
     assert session.trace_id == run
     assert session.spec.user == "human"
     session.device.close()
-    assert [one.trace for one in played(store, part.study)] == [run]
+    assert [one.trace for one in study_plays(store, part.study)] == [run]
 
 
 def test_a_run_that_was_told_and_never_begun_is_begun_under_its_id(store: Store) -> None:
@@ -93,7 +93,7 @@ def test_a_run_that_was_told_and_never_begun_is_begun_under_its_id(store: Store)
     told = claim(store, part.study, P1, here.unit.id)
     assert part.where().stage == "brief"
     session = part.session(part.where())
-    assert session.trace_id == told == claimed(store, part.study, P1, here.unit.id)
+    assert session.trace_id == told == claimed_run(store, part.study, P1, here.unit.id)
     assert len([act for act in store.labels.acts(part.study) if act.act == "played"]) == 1  # told once
     session.device.close()
 
@@ -123,7 +123,7 @@ def test_on_a_real_phone_it_is_interrupted_and_dealt_again(store: Store) -> None
     assert (again.unit, again.run, again.position) == (here.unit.id, 2, 2)
     assert part.where() == there  # and once only
     assert len(store.studies.assignments(part.study, "P1")) == 3
-    assert [(one.trace, one.status) for one in played(store, part.study)] == [(run, "interrupted")]
+    assert [(one.trace, one.status) for one in study_plays(store, part.study)] == [(run, "interrupted")]
     assert part.session(part.where()).trace_id != run
 
 
@@ -145,7 +145,7 @@ def test_after_its_end_come_the_questions_and_then_the_next(store: Store) -> Non
         desk.answer(spot, "3")
     desk.commit()
     assert (part.where().stage, part.where().number) == ("brief", 2)
-    assert len(current(store.labels.read(part.study))) == 3
+    assert len(current_labels(store.labels.read(part.study))) == 3
     assert [act.detail["status"] for act in store.labels.acts(part.study) if act.act == "played"] == [
         "open",
         "completed",
@@ -203,7 +203,7 @@ def test_what_a_script_and_a_model_play_is_played_once(
     ]  # fmt: skip
     assert [one["trace"] for one in again["runs"]] == [one["trace"] for one in first["runs"]]
     assert not any(one["new"] for one in again["runs"])
-    found = played(store, study)
+    found = study_plays(store, study)
     assert [(one.task, one.condition, one.by.id) for one in found] == [
         (COFFEE, "model", "model:tiny"), (COFFEE, "script", "script"),
         (LUNCH, "model", "model:tiny"), (LUNCH, "script", "script"),

@@ -110,7 +110,7 @@ def test_answers_are_acts_with_their_times_and_no_labels(store: Store) -> None:
     assert rating.sheet.head(FieldReference("", "same")) is None
     rating.answer(FieldReference("", "same"), "same", note="why not")
     handed = rating.commit()
-    assert [(one.said, one.right) for one in handed.compared] == [("same", True)]
+    assert [(one.answer, one.right) for one in handed.compared] == [("same", True)]
     assert (handed.share, handed.held) == (None, False)
     assert list(store.labels.read(rating.study)) == []
     assert store.studies.progress(rating.study, "R1").done == 0
@@ -127,7 +127,7 @@ def test_whoever_was_cut_off_goes_on_at_the_same_answer(store: Store) -> None:
     rating.answer(FieldReference("", "plausibility"), "B")
     again = RatingSession(store, rating.study, rating.person)
     opened(again)
-    assert again.rest().spot == FieldReference("", "relevance")
+    assert again.last_position().spot == FieldReference("", "relevance")
     assert again.sheet is not None
     assert again.sheet.value(FieldReference("", "plausibility")) == "B"
     with pytest.raises(LabError, match="2 unanswered"):
@@ -188,7 +188,7 @@ def test_a_study_s_own_unit_stands_in_the_place_of_the_protocol_s(store: Store) 
     assert item is not None
     assert (item.unit.id, item.store, item.sha) == ("u1", store, "u1")
     item.close()
-    assert store.runs.holds(WHOLE)  # nothing of the study's is taken away
+    assert store.runs.has_run(WHOLE)  # nothing of the study's is taken away
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotators.agreement.fields import ratings_of
-from annotators.assignment import deal, prelabelled
+from annotators.assignment import deal, shows_prelabel
 from annotators.report.prelabel_section import sections
 from annotators.validation.anchoring import anchoring
 from annotators.validation.study_validation import judged_fields
@@ -24,7 +24,7 @@ from lab.core.study import Study, Unit
 from lab.core.study_progress import Share
 from lab.core.task import Actor
 from lab.studies.rating_session import RatingSession
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from lab.studies.study_progress import ProgressReader
 from store.kit_export import make_kit
 from store.store import Store
@@ -71,7 +71,7 @@ def rate(store: Store, plan: Study) -> dict[bool, list[tuple[str, str, str]]]:
                 shown_at=shown_at.isoformat(timespec="microseconds"),
             )  # fmt: skip
             store.labels.record(plan, opened.unit, word)
-            desk.take_up()
+            desk.refresh()
             desk.commit()
             given[seen].append((assignment.unit, rater, value))
     return given
@@ -99,7 +99,7 @@ def test_a_half_is_drawn_for_each_unit_and_rater_and_never_of_the_pilot() -> Non
     assert not any(one.prelabel for one in dealt if one.stage != "main")
     assert deal(plan, units) == dealt
     assert not any(one.prelabel for one in deal(study(units, DONE, raters=("R1", "R2"), overlap=2), units))
-    assert prelabelled(plan, "R1", "u60", "main") == (("R1", "u60") in shown)
+    assert shows_prelabel(plan, "R1", "u60", "main") == (("R1", "u60") in shown)
 
 
 def test_it_is_dealt_once_the_judge_has_answered_all(
@@ -135,7 +135,7 @@ def test_anchoring_is_told_by_halves_and_left_out_of_all_else(
     db = ("--db", str(store.database.path))
     assert call("study", "deal", plan.id, *db) == 0
     given = rate(store, plan)
-    studied = gathered(store, plan)
+    studied = load_study_data(store, plan)
     (found,) = anchoring(studied.with_prelabelled, JUDGE.id, studied.prelabelled)
     assert (found.shown.answers, found.hidden.answers) == (len(given[True]), len(given[False]))
     assert found.shown.same.value == 1.0

@@ -16,7 +16,7 @@ from annotators.units.targets import nodes_of
 from lab.core.label import Label
 from lab.core.study import Study, Unit
 from lab.core.task import Task, Tdg, TdgNode
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from store.store import Store
 from tests.endpoint import Request, Said, serving
 from tests.judges import MODEL, check_nothing_hidden, judged, sheet_brain
@@ -114,7 +114,7 @@ def test_paths_and_dependencies_are_derived_and_never_asked(store: Store) -> Non
     study = study_of(store)
     with serving(brain(DONE)) as server:
         judged(store, study, server)
-    data = gathered(store, study)
+    data = load_study_data(store, study)
     before, after = (ratings_of(data, "state", data.judges, derived=stage) for stage in ("before", "after"))
     told = [
         {

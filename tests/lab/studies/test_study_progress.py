@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from annotators.adjudication import queue
+from annotators.adjudication import adjudication_queue
 from annotators.raters import raters_of
 from lab.core.errors import LabError
 from lab.core.study import Gold, Study, Unit
 from lab.core.study_progress import NOTHING, RaterProgress, Share, StudyProgress
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from lab.studies.study_progress import ProgressReader, check_whole, running_studies
 from store.kit_export import make_kit
 from store.store import Store
@@ -108,8 +108,8 @@ def test_disagreement_is_that_of_adjudication_and_of_raters(store: Store) -> Non
     progress = read(store, study)
     fields = {one.field: one.differ for one in progress.fields}
     assert fields == {"ok": Share(2, 4), "odd": Share(1, 4)}
-    studied = gathered(store, study)
-    assert sum(one.count for one in fields.values()) == len(queue(studied, locked=True).open)
+    studied = load_study_data(store, study)
+    assert sum(one.count for one in fields.values()) == len(adjudication_queue(studied, locked=True).open)
     rest = {one.rater: one.rest for one in raters_of(studied)}
     apart = {one.rater: one.apart for one in progress.raters} | {one.judge: one.apart for one in progress.judges}
     for name, one in apart.items():

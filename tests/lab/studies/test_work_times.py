@@ -10,7 +10,7 @@ import pytest
 from lab.core.ids_and_clock import uuid7
 from lab.core.label import Act
 from lab.core.protocol import Field, Protocol
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.study import Play, Study, Unit
 from lab.core.task import Actor, Task
@@ -173,7 +173,7 @@ def test_the_steps_of_a_run_that_is_played_are_work(store: Store) -> None:
         *(Step(index=at, before=Observation(), proposed=tap, at=when(30 + 200 * at)) for at in range(6)),
         Ended(status="completed", at=when(1100)),
     ]
-    store.runs.add(Imported(numbered(events), {}, []))
+    store.runs.add(Imported(number_events(events), {}, []))
     did(store, study, "R1", "opened", 0, "u0")
     act = Act(uuid7(), study.id, 1, Actor("human", "R1"), "played", when(10), "u0", detail={"run": "t1"})
     store.labels.record_act(act)

@@ -18,12 +18,12 @@ from lab.core.label import Act
 from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.settings import Settings
-from lab.core.study import Given, Study, Target, Unit
+from lab.core.study import Study, Target, Unit, UnitText
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession
 from screens.adjudicate.adjudicate import AdjudicateScreen
 from screens.adjudicate.keys import ADJUDICATE_KEYS, SETTLE_KEYS
-from screens.adjudicate.settlement_pane import SettlePane
+from screens.adjudicate.settlement_pane import SettlementPane
 from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
 from screens.navigation import Opening
@@ -98,7 +98,7 @@ def room(app: LabApp) -> AdjudicateScreen:
     return app.screen
 
 
-def pane(app: LabApp) -> SettlePane:
+def pane(app: LabApp) -> SettlementPane:
     return room(app).pane
 
 
@@ -112,7 +112,7 @@ def seen(app: LabApp, unit: str, target: str) -> bool:
 
 
 def stands(store: Store, plan: Study, unit: str, target: str) -> Settlement | None:
-    one = store.adjudications.settled(plan).get((unit, FieldReference(target, "state")))
+    one = store.adjudications.settlements(plan).get((unit, FieldReference(target, "state")))
     return one.what if one is not None else None
 
 
@@ -120,7 +120,7 @@ async def begun(pilot: Any, app: LabApp, until: Until) -> str:
     """Opens the first of the queue; gives its run."""
     await until(pilot, lambda: listed(app))
     await press(pilot, "enter")
-    await until(pilot, lambda: room(app).shown == "case" and pane(app).voices.has_focus)
+    await until(pilot, lambda: room(app).shown == "case" and pane(app).answers.has_focus)
     case = pane(app).case
     assert case is not None
     return case.unit.id
@@ -157,7 +157,7 @@ async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(
         await until(pilot, lambda: "not completed by the adjudicator" in painted(app))
         await press(pilot, "enter", "enter")
         await until(pilot, lambda: "A reason must be said" in painted(app))
-        assert store.adjudications.settled(plan) == {}
+        assert store.adjudications.settlements(plan) == {}
         await burst(pilot, *"It was not")
         await press(pilot, "enter")
         await until(pilot, lambda: seen(app, "u1", "n3"))
@@ -183,7 +183,7 @@ async def test_the_last_reason_stands_ready_and_typing_replaces_it(
         await begun(pilot, app, until)
         reasons = ("Most of them", "Most of them", "It was late")
         for at, reason in enumerate(reasons):
-            await until(pilot, lambda: pane(app).voices.has_focus and not pane(app).typing)
+            await until(pilot, lambda: pane(app).answers.has_focus and not pane(app).typing)
             await press(pilot, "1", "enter")
             await until(pilot, lambda: pane(app).typing == "reason")
             if at:
@@ -192,7 +192,7 @@ async def test_the_last_reason_stands_ready_and_typing_replaces_it(
                 await burst(pilot, *reason)
             await press(pilot, "enter")
             await until(pilot, lambda at=at: f"{at + 1} settled" in painted(app))
-    assert sorted(one.what.reason for one in store.adjudications.settled(plan).values()) == sorted(reasons)
+    assert sorted(one.what.reason for one in store.adjudications.settlements(plan).values()) == sorted(reasons)
 
 
 async def test_majority_by_one_key_and_a_discussion(store: Store, shared_apps: SharedApps, until: Until) -> None:
@@ -206,7 +206,7 @@ async def test_majority_by_one_key_and_a_discussion(store: Store, shared_apps: S
         await until(pilot, lambda: "not completed by majority" in painted(app))
         await press(pilot, "1")
         await until(pilot, lambda: "completed by the adjudicator" in painted(app))
-        voices = pane(app).voices
+        voices = pane(app).answers
         movers = [at for at, voice in enumerate(voices.rows) if voice.said.value == "not_completed"]
         await press(pilot, *(["down"] * movers[0]), "c", "2")
         await until(pilot, lambda: "said that already." in painted(app))
@@ -253,12 +253,12 @@ async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(
     async with shared_apps.at((120, 40)) as pilot:
         await begun(pilot, app, until)
         beside = app.screen.query_one(UnitPane)
-        for at, voice in enumerate(pane(app).voices.rows):
+        for at, voice in enumerate(pane(app).answers.rows):
             await press(pilot, *(["down"] if at else []))
             assert voice.said.label is not None
             await until(pilot, lambda voice=voice: beside.place == voice.said.label.evidence)
         await press(pilot, "left")
-        await until(pilot, lambda: beside.place != pane(app).voices.rows[-1].said.label.evidence)  # type: ignore[union-attr]
+        await until(pilot, lambda: beside.place != pane(app).answers.rows[-1].said.label.evidence)  # type: ignore[union-attr]
 
 
 async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, shared_apps: SharedApps, until: Until) -> None:
@@ -310,9 +310,9 @@ async def test_what_another_settles_while_a_reason_is_typed_is_told_and_not_over
         other.settle(other.case(store.studies.unit(plan, row.unit), row.spot), "not_completed", reason="Theirs.")
         await press(pilot, "enter")
         await until(pilot, lambda: "Meanwhile another one settled it" in painted(app) and "Theirs." in painted(app))
-        assert [one.by.id for one in store.adjudications.settled(plan, row.unit).values()] == ["D2"]
+        assert [one.by.id for one in store.adjudications.settlements(plan, row.unit).values()] == ["D2"]
         await press(pilot, "enter", "enter")
-        await until(pilot, lambda: [one.by.id for one in store.adjudications.settled(plan).values()] == ["D1"])
+        await until(pilot, lambda: [one.by.id for one in store.adjudications.settlements(plan).values()] == ["D1"])
 
 
 async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same_runs(
@@ -333,7 +333,7 @@ async def test_what_was_chosen_in_one_study_is_not_chosen_in_another_of_the_same
         app.open_numbers(other, "adjudicate")
         await until(pilot, lambda: listed(app, 2) and room(app).shown == "queue" and "0 settled" in painted(app))
         await press(pilot, "down", "enter")
-        await until(pilot, lambda: seen(app, "u1", "n3") and pane(app).voices.has_focus)
+        await until(pilot, lambda: seen(app, "u1", "n3") and pane(app).answers.has_focus)
         assert pane(app).draft.chosen is False
         assert "Half a rea" not in painted(app)
         await press(pilot, "2", "enter")
@@ -396,7 +396,7 @@ async def test_who_rated_the_unit_is_told_so_and_settles_nothing(
         await press(pilot, "1", "m", "enter")
         assert not pane(app).typing
         assert not pane(app).draft.chosen
-    assert store.adjudications.settled(plan) == {}
+    assert store.adjudications.settlements(plan) == {}
 
 
 async def test_who_still_rates_sees_no_answer(store: Store, shared_apps: SharedApps, until: Until) -> None:
@@ -407,7 +407,7 @@ async def test_who_still_rates_sees_no_answer(store: Store, shared_apps: SharedA
     async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: "rates in it and is not done" in painted(app))
         assert room(app).disputes.count == 0
-    assert store.adjudications.settled(plan) == {}
+    assert store.adjudications.settlements(plan) == {}
 
 
 @crossed
@@ -440,7 +440,7 @@ async def test_nobody_is_named_before_it_is_decided(
         assert found(["A  ", "completed"], watched.text)
         assert found(hidden, watched.text) == set()
         await press(pilot, "enter", "1", "enter", "x", "enter")
-        await until(pilot, lambda: bool(store.adjudications.settled(plan)))
+        await until(pilot, lambda: bool(store.adjudications.settlements(plan)))
         watched.look(app)
     assert found(hidden, watched.text) == set()
 
@@ -494,12 +494,12 @@ async def test_a_number_is_typed(store: Store, shared_apps: SharedApps, until: U
         await press(pilot, "backspace", "enter")
         await until(pilot, lambda: "80 by the adjudicator" in painted(app))
         await press(pilot, "enter", "y", "enter")
-        await until(pilot, lambda: bool(store.adjudications.settled(plan)))
-    assert [one.what.value for one in store.adjudications.settled(plan).values()] == [80]
+        await until(pilot, lambda: bool(store.adjudications.settlements(plan)))
+    assert [one.what.value for one in store.adjudications.settlements(plan).values()] == [80]
 
 
 async def test_beside_texts_no_key_of_a_run_is_offered(store: Store, shared_apps: SharedApps, until: Until) -> None:
-    given = (Given("One", items=("Left words",), side="A"), Given("Two", items=("Right words",), side="B"))
+    given = (UnitText("One", items=("Left words",), side="A"), UnitText("Two", items=("Right words",), side="B"))
     plan = frozen(store, [Unit("u1", given=given)], protocol("pairwise-sets"), raters=CODES[:2], id="sets")
     unit = store.studies.unit(plan, "u1")
     for code, value in zip(CODES, "AB", strict=False):

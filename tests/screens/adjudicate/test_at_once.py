@@ -14,7 +14,7 @@ from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from lab.studies.adjudication import AdjudicationSession
 from lab.studies.batch_settlement import BatchScope, batch_of, settle_batch
-from lab.studies.study_data import gathered
+from lab.studies.study_data import load_study_data
 from screens.app import LabApp
 from screens.dialogs import AskScreen
 from store.store import Store
@@ -46,7 +46,7 @@ def studied(store: Store, **more: Any) -> Study:
 
 
 def standing(store: Store, plan: Study) -> list[SignedSettlement]:
-    return list(store.adjudications.settled(plan).values())
+    return list(store.adjudications.settlements(plan).values())
 
 
 async def queued(pilot: Any, app: LabApp, until: Until, count: int = 6) -> None:
@@ -71,7 +71,7 @@ async def test_a_digit_writes_a_reason_and_typing_stays_free(
         await until(pilot, lambda: len(standing(store, plan)) == 1)
         [one] = standing(store, plan)
         assert (one.what.reason, one.what.reason_id) == ("A slip of one rater 2 of 4", "slip")
-        await until(pilot, lambda: pane(app).voices.has_focus and not pane(app).typing)
+        await until(pilot, lambda: pane(app).answers.has_focus and not pane(app).typing)
         await press(pilot, "2", "enter")
         await until(pilot, lambda: pane(app).typing == "reason")
         await burst(pilot, *"9 of my own")
@@ -99,7 +99,7 @@ async def test_all_that_is_listed_is_settled_and_taken_back(
         await until(pilot, lambda: isinstance(app.screen, AskScreen) and "A slip of one rater" in painted(app))
         assert standing(store, plan) == []
         await press(pilot, "escape")
-        await until(pilot, lambda: not isinstance(app.screen, AskScreen) and room(app).at_once.line.has_focus)
+        await until(pilot, lambda: not isinstance(app.screen, AskScreen) and room(app).batch_pane.line.has_focus)
         await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         await press(pilot, "enter")
@@ -124,11 +124,11 @@ async def test_where_others_settled_all_of_it_meanwhile_nothing_is_said_to_be_ta
         await press(pilot, "a", "1")
         await until(pilot, lambda: "4 items are settled as most say" in painted(app))
         await press(pilot, "2")
-        await until(pilot, lambda: room(app).at_once.line.text == "A slip of one rater")
+        await until(pilot, lambda: room(app).batch_pane.line.text == "A slip of one rater")
         await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
         other = AdjudicationSession(store, plan, Actor("human", "D2"))
-        majority = batch_of(other, other.queue(gathered(store, plan)).open, BatchScope())
+        majority = batch_of(other, other.queue(load_study_data(store, plan)).open, BatchScope())
         assert len(settle_batch(other, majority, "Most of them.")) == 4
         await press(pilot, "enter")
         await until(pilot, lambda: bool(app._notifications))
@@ -157,7 +157,7 @@ async def test_one_question_alone_is_settled(store: Store, shared_apps: SharedAp
         await press(pilot, "f")
         await until(pilot, lambda: listed(app, 6))
         await press(pilot, "a", "escape")
-        await until(pilot, lambda: not room(app).at_once.display and room(app).disputes.has_focus)
+        await until(pilot, lambda: not room(app).batch_pane.display and room(app).disputes.has_focus)
 
 
 async def test_by_one_raters_answers_where_the_study_names_raters(
@@ -183,7 +183,7 @@ async def test_codes_are_never_shown_where_raters_are_hidden(
     async with app.run_test(size=(120, 40)) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a", "1")
-        await until(pilot, lambda: room(app).at_once.stage == "reason")
+        await until(pilot, lambda: room(app).batch_pane.stage == "reason")
         watched.look(app)
         await press(pilot, "1", "enter", "enter")
         await until(pilot, lambda: "2 to settle   4 settled" in painted(app))
@@ -226,7 +226,7 @@ async def test_long_reasons_are_read_in_any_room(
     async with shared_apps.at(size) as pilot:
         await queued(pilot, app, until)
         await press(pilot, "a", "1")
-        await until(pilot, lambda: room(app).at_once.stage == "reason" and "一名标注者的疏忽" in painted(app))
+        await until(pilot, lambda: room(app).batch_pane.stage == "reason" and "一名标注者的疏忽" in painted(app))
         await press(pilot, "2")
-        await until(pilot, lambda: room(app).at_once.line.text == "一名标注者的疏忽")
+        await until(pilot, lambda: room(app).batch_pane.line.text == "一名标注者的疏忽")
         assert "left open" in painted(app)

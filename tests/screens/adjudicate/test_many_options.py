@@ -30,13 +30,13 @@ async def test_a_set_is_settled(store: Store, shared_apps: SharedApps, until: Un
     app = settling(store, plan, shared_apps=shared_apps)
 
     def settled() -> Any:
-        one = store.adjudications.settled(plan).get(("u1", FieldReference("", "modes")))
+        one = store.adjudications.settlements(plan).get(("u1", FieldReference("", "modes")))
         return None if one is None else (one.what.value, one.what.by_means)
 
     async with shared_apps.at((120, 40)) as pilot:
         await until(pilot, lambda: listed(app, 1) and "1 did not ask; had a wrong plan" in painted(app))
         await press(pilot, "enter")
-        await until(pilot, lambda: pane(app).case is not None and pane(app).voices.has_focus)
+        await until(pilot, lambda: pane(app).case is not None and pane(app).answers.has_focus)
         await press(pilot, "m")
         await until(pilot, lambda: "☑ 3 had a wrong plan" in painted(app))
         assert "☑ 1 did not ask" in painted(app)
@@ -66,7 +66,7 @@ async def test_what_is_chosen_or_typed_is_seen_in_few_rows(store: Store, shared_
     async with shared_apps.at((64, 18)) as pilot:
         await until(pilot, lambda: listed(app, 1))
         await press(pilot, "enter")
-        await until(pilot, lambda: pane(app).case is not None and pane(app).voices.has_focus)
+        await until(pilot, lambda: pane(app).case is not None and pane(app).answers.has_focus)
         await press(pilot, "0")
         await until(pilot, lambda: "1 cannot judge" in painted(app) and "4 skipped" in painted(app))
         await press(pilot, "escape", "d", "1", "2")

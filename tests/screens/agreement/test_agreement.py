@@ -50,7 +50,7 @@ def room(app: LabApp) -> AgreementScreen:
 def ready(app: LabApp) -> bool:
     """Whether numbers, pairs and grid are there."""
     it = app.screen
-    return isinstance(it, AgreementScreen) and not it.counting and bool(it.fields.count) and it.beneath.grid.filled
+    return isinstance(it, AgreementScreen) and not it.counting and bool(it.fields.count) and it.beneath.grid.has_cells
 
 
 def replayed(app: LabApp) -> str:
@@ -127,7 +127,7 @@ async def test_a_question_without_categories_says_so_in_place_of_its_grid(
         it = room(app)
         it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "rating"))
         await until(pilot, lambda: "answered by no categories" in painted(app))
-        assert not it.beneath.grid.filled
+        assert not it.beneath.grid.has_cells
         assert it.beneath.pairs.count == 4
 
 
@@ -260,7 +260,7 @@ async def test_answers_that_came_in_meanwhile_are_said_and_r_recounts(
         unit = units()[5]
         store.labels.record(study, unit, label(study, unit, "pay", "seen", True, rater=Actor("human", "R3")))
         hand_in(store, study, "R3", "u5")
-        it.reading.look()
+        it.reading.poll()
         await until(pilot, lambda: "1 newer answer: r recounts" in painted(app))
         assert it.fields.rows[at(app, "percent exact")].places == before
         await pilot.press("r")
@@ -276,13 +276,13 @@ async def test_what_was_computed_last_stands_at_once_while_newer_answers_are_cou
     async with first.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(first))
     hand_in(store, study, "R3", "u5")
-    let, agreed = threading.Event(), lab.studies.study_data.agreed
+    let, agreed = threading.Event(), lab.studies.study_data.study_agreements
 
     def held(*of: Any) -> Any:
         let.wait(180)
         return agreed(*of)
 
-    monkeypatch.setattr(lab.studies.study_data, "agreed", held)
+    monkeypatch.setattr(lab.studies.study_data, "study_agreements", held)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
@@ -301,8 +301,8 @@ async def test_while_nothing_is_computed_yet_it_says_what_is_read(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = made(store)
-    let, agreed = threading.Event(), lab.studies.study_data.agreed
-    monkeypatch.setattr(lab.studies.study_data, "agreed", lambda *of: (let.wait(180), agreed(*of))[1])
+    let, agreed = threading.Event(), lab.studies.study_data.study_agreements
+    monkeypatch.setattr(lab.studies.study_data, "study_agreements", lambda *of: (let.wait(180), agreed(*of))[1])
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         try:
@@ -420,7 +420,7 @@ async def test_another_study_takes_the_place_of_the_one_before(
         app.open_numbers(second)
         await until(pilot, lambda: "Nobody's answers are handed in yet" in painted(app))
         await until(pilot, lambda: "No two answers came together" in room(app).beneath.grid.empty)
-        assert not room(app).beneath.grid.filled
+        assert not room(app).beneath.grid.has_cells
         app.open_numbers(first)
         await until(pilot, lambda: ready(app))
         assert room(app).beneath.pairs.count == 4
@@ -434,14 +434,14 @@ async def test_another_study_takes_the_place_of_the_one_before(
 async def test_answers_are_read_once_for_all_that_is_made_of_them(
     store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, gathered = made(store), lab.studies.study_data.gathered
+    study, gathered = made(store), lab.studies.study_data.load_study_data
     reads: list[str] = []
 
     def read(*of: Any) -> Any:
         reads.append(of[1].id)
         return gathered(*of)
 
-    monkeypatch.setattr(lab.studies.study_data, "gathered", read)
+    monkeypatch.setattr(lab.studies.study_data, "load_study_data", read)
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))

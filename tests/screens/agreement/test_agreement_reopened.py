@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lab.core.agreement import How
+from lab.core.agreement import IntervalTerms
 from lab.core.study import Study
 from lab.core.task import Actor
-from lab.studies.agreement_cache import beside_before, beside_kept, beside_or, kept_before
-from lab.studies.study_data import agreed, gathered
+from lab.studies.agreement_cache import cached_overview, last_agreements, last_overview, stored_overview
+from lab.studies.study_data import load_study_data, study_agreements
 from screens.agreement import charts
 from store.agreement_labels import AgreementLabels
 from store.store import Store
@@ -33,7 +33,7 @@ async def first_opening(store: Store, study: Study, until: Until) -> tuple[Any, 
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and room(app).beneath.pairs.count > 0)
         it = room(app)
-        await until(pilot, lambda: beside_kept(store, study, How()) is not None)
+        await until(pilot, lambda: stored_overview(store, study, IntervalTerms()) is not None)
         return it.beneath.pairs.rows, it.beneath.grid.grid
 
 
@@ -70,7 +70,7 @@ async def test_a_second_opening_reads_no_answer(store: Store, until: Until, monk
 
 def test_what_is_kept_is_what_would_be_drawn(store: Store) -> None:
     study = made(store)
-    studied = gathered(store, study)
+    studied = load_study_data(store, study)
     kept = kept_beside(store, study)
     for field in ("state", "seen", "rating"):
         assert kept.pairs[field] == charts.pairs_of(studied, field)
@@ -81,33 +81,35 @@ def test_what_is_kept_is_what_would_be_drawn(store: Store) -> None:
         ("state", "truth", JUDGE.partition(":")[2]),
         ("rating", "", ""),
     ):
-        assert grids[ask] == charts.drawn(studied, *ask)
+        assert grids[ask] == charts.confusion_of(studied, *ask)
     assert grids["state", "R1", "R3"].grid is not None
     assert grids["rating", "", ""].grid is None
     assert "no categories" in grids["rating", "", ""].why
 
 
-def kept_beside(store: Store, study: Study, how: How = How()) -> Any:  # noqa: B008  # frozen
+def kept_beside(store: Store, study: Study, how: IntervalTerms = IntervalTerms()) -> Any:  # noqa: B008  # frozen
     """Everything beside the numbers, kept."""
-    studied = gathered(store, study, how)
-    found = agreed(store, study, how)
-    return beside_or(store, study, how, lambda: charts.beside(studied, found, nullcontext(), lambda: True))
+    studied = load_study_data(store, study, how)
+    found = study_agreements(store, study, how)
+    return cached_overview(
+        store, study, how, lambda: charts.build_overview(studied, found, nullcontext(), lambda: True)
+    )
 
 
 def test_nothing_is_taken_for_what_holds_once_more_came_in(store: Store) -> None:
     study = made(store, open=[("R3", "u5")])
     kept = kept_beside(store, study)
-    assert beside_kept(store, study, How()) == kept
-    assert beside_kept(store, study, How(seed=4)) is None
+    assert stored_overview(store, study, IntervalTerms()) == kept
+    assert stored_overview(store, study, IntervalTerms(seed=4)) is None
     hand_in(store, study, "R3", "u5")
-    assert beside_kept(store, study, How()) is None
-    before = kept_before(store, study, How())
+    assert stored_overview(store, study, IntervalTerms()) is None
+    before = last_agreements(store, study, IntervalTerms())
     assert before is not None
-    assert beside_before(store, study, How(), before[1]) == kept
-    agreed(store, study)
-    now = kept_before(store, study, How())
+    assert last_overview(store, study, IntervalTerms(), before[1]) == kept
+    study_agreements(store, study)
+    now = last_agreements(store, study, IntervalTerms())
     assert now is not None
-    assert beside_before(store, study, How(), now[1]) is None
+    assert last_overview(store, study, IntervalTerms(), now[1]) is None
     assert kept_beside(store, study).open < kept.open
 
 
@@ -115,7 +117,7 @@ def test_who_withdraws_goes_from_it(store: Store) -> None:
     study = made(store)
     kept_beside(store, study)
     withdraw(store, "R3", Actor("human", "D1"))
-    assert beside_kept(store, study, How()) is None
+    assert stored_overview(store, study, IntervalTerms()) is None
 
 
 async def test_after_more_came_in_pairs_are_counted_anew(store: Store, until: Until) -> None:
@@ -127,11 +129,13 @@ async def test_after_more_came_in_pairs_are_counted_anew(store: Store, until: Un
     app = opened(store, study)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app) and "2 judges" in painted(app))
-        await until(pilot, lambda: beside_kept(store, study, How()) is not None)
+        await until(pilot, lambda: stored_overview(store, study, IntervalTerms()) is not None)
         assert [one.value for one in room(app).beneath.pairs.rows] == [one.value for one in pairs]
 
 
 def test_what_is_no_longer_wanted_is_not_made(store: Store) -> None:
     study = made(store)
     with pytest.raises(CancelledError):
-        charts.beside(gathered(store, study), agreed(store, study), nullcontext(), lambda: False)
+        charts.build_overview(
+            load_study_data(store, study), study_agreements(store, study), nullcontext(), lambda: False
+        )

@@ -6,7 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from lab.core.report import Grid
-from screens.agreement.grid import Confusion
+from screens.agreement.grid import ConfusionGrid
 
 TWO = Grid("g", "All pairs", ("completed", "not_completed"), ("completed", "not_completed"), ((823, 40), (36, 312)))
 MANY = Grid("g", "Many", tuple("abcdefghij"), tuple("abcdefghij"), tuple(tuple(10.0 * i + j for j in range(10)) for i in range(10)))  # noqa: E501  # fmt: skip
@@ -21,17 +21,17 @@ class Host(App[None]):
         self.chosen: list[tuple[str, str]] = []
 
     def compose(self) -> ComposeResult:
-        yield Confusion("agreement-grid")
+        yield ConfusionGrid("agreement-grid")
 
     def on_mount(self) -> None:
         self.grid.show(self.shown, "These are no categories.")
         self.grid.focus()
 
     @property
-    def grid(self) -> Confusion:
-        return self.query_one(Confusion)
+    def grid(self) -> ConfusionGrid:
+        return self.query_one(ConfusionGrid)
 
-    def on_confusion_chosen(self, message: Confusion.Chosen) -> None:
+    def on_confusion_grid_chosen(self, message: ConfusionGrid.Chosen) -> None:
         self.chosen.append((message.down, message.across))
 
     def painted(self) -> list[str]:
@@ -57,16 +57,16 @@ async def test_arrows_go_from_cell_to_cell_and_enter_names_it() -> None:
         assert app.chosen == [
             ("completed", "not_completed"), ("not_completed", "not_completed"), ("not_completed", "completed"),
         ]  # fmt: skip
-        assert app.grid.says() == "one: not_completed, another: completed, 36 times"
+        assert app.grid.cell_words() == "one: not_completed, another: completed, 36 times"
 
 
 async def test_a_click_goes_to_a_cell_and_a_second_one_opens_it() -> None:
     app = Host(TWO)
     async with app.run_test(size=(60, 10)) as pilot:
         column = app.painted()[2].index("36")
-        await pilot.click(Confusion, offset=(column, 2))
+        await pilot.click(ConfusionGrid, offset=(column, 2))
         assert app.grid.at == (1, 0)
-        await pilot.click(Confusion, offset=(column, 2), times=2)
+        await pilot.click(ConfusionGrid, offset=(column, 2), times=2)
         await pilot.pause()
         assert app.chosen == [("not_completed", "completed")]
 

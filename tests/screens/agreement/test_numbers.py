@@ -66,14 +66,16 @@ def test_words_of_landis_and_koch_never_stand_without_an_interval() -> None:
 
 
 def test_a_number_in_full_says_what_it_rests_on() -> None:
-    said = words.whole(number(part="after"))
+    said = words.full_sentence(number(part="after"))
     assert said.startswith(
         "Fleiss' kappa of state (after), people: 0.720 [0.610 to 0.810, 95 %, jackknife over 98 runs]"
     )
     assert "412 items, 100 sheets, 98 runs, 3 raters, 2.1 % missing (9 cannot judge, 3 skipped)" in said
-    assert "2,000 resamples of 98 runs, seed 7" in words.whole(number(interval="bootstrap", resamples=2000, seed=7))
-    assert "no interval: two runs" in words.whole(number(low=None, high=None, no_interval="two runs"))
-    assert "undefined: one category" in words.whole(UNDEFINED)
+    assert "2,000 resamples of 98 runs, seed 7" in words.full_sentence(
+        number(interval="bootstrap", resamples=2000, seed=7)
+    )
+    assert "no interval: two runs" in words.full_sentence(number(low=None, high=None, no_interval="two runs"))
+    assert "undefined: one category" in words.full_sentence(UNDEFINED)
 
 
 def test_clusters_that_are_no_runs_are_called_what_they_are() -> None:
@@ -81,7 +83,7 @@ def test_clusters_that_are_no_runs_are_called_what_they_are() -> None:
     one = number(clusters="user")
     for interval, how in (("jackknife-t", "jackknife over 98 users"), ("bootstrap", "2,000 resamples of 98 users"),
                           ("wilson", "Wilson's, one item a user")):  # fmt: skip
-        said = words.whole(number(clusters="user", interval=interval, resamples=2000, seed=7))
+        said = words.full_sentence(number(clusters="user", interval=interval, resamples=2000, seed=7))
         assert how in said
         assert "412 items, 100 sheets, 98 users, 3 raters" in said
         assert " run" not in said
@@ -102,9 +104,9 @@ def test_the_column_of_clusters_is_headed_by_what_they_are(one: str) -> None:
 
 
 def test_sheets_are_told_where_they_are_neither_items_nor_runs() -> None:
-    assert "412 items, 98 runs" in words.whole(number(units=98))
-    assert "none missing" in words.whole(number(missing=0.0, reasons={}))
-    assert "(8 not handed in)" in words.whole(number(reasons={"not_handed_in": 8}))
+    assert "412 items, 98 runs" in words.full_sentence(number(units=98))
+    assert "none missing" in words.full_sentence(number(missing=0.0, reasons={}))
+    assert "(8 not handed in)" in words.full_sentence(number(reasons={"not_handed_in": 8}))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +115,7 @@ def test_sheets_are_told_where_they_are_neither_items_nor_runs() -> None:
 def test_what_is_a_share_is_one_in_the_table_and_below_it(statistic: str, share: bool) -> None:
     one = number(statistic, 0.9, low=0.81, high=0.95)
     assert words.value_words(one) == ("90.0 %" if share else "0.90")
-    assert (": 90.0 % [81.0 % to 95.0 %, 95 %" in words.whole(one)) is share
+    assert (": 90.0 % [81.0 % to 95.0 %, 95 %" in words.full_sentence(one)) is share
 
 
 JUDGED = [
@@ -171,11 +173,11 @@ MANY = [
 
 
 def test_a_view_shows_people_or_judges_one_part_one_statistic() -> None:
-    assert [one.statistic for one in rows.shown(MANY, NumberFilter("judges"))] == ["F1"]
-    assert len(rows.shown(MANY, NumberFilter())) == 5
+    assert [one.statistic for one in rows.filtered(MANY, NumberFilter("judges"))] == ["F1"]
+    assert len(rows.filtered(MANY, NumberFilter())) == 5
     # A number that is of no part stands beside every part.
-    assert [one.part for one in rows.shown(MANY, NumberFilter(part="after"))] == ["after", "after", ""]
-    assert [one.part for one in rows.shown(MANY, NumberFilter(statistic="percent"))] == ["before", "after"]
+    assert [one.part for one in rows.filtered(MANY, NumberFilter(part="after"))] == ["after", "after", ""]
+    assert [one.part for one in rows.filtered(MANY, NumberFilter(statistic="percent"))] == ["before", "after"]
     assert rows.parts(MANY) == ["before", "after"]
     assert rows.statistics(MANY, NumberFilter(part="after")) == ["Fleiss' kappa", "percent", "AC1"]
 

@@ -73,7 +73,7 @@ def room(app: LabApp) -> AnnotateScreen:
 
 
 def sheet(app: LabApp) -> SheetPane:
-    return room(app).pane
+    return room(app).sheet_pane
 
 
 def session(app: LabApp) -> RatingSession:

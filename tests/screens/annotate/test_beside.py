@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lab.core.codec import encode
-from lab.core.study import Given, Unit
+from lab.core.study import Unit, UnitText
 from lab.core.task import Criterion, GoldenStep, Rubric, Task
 from lab.core.trace import AnyEvent
 from lab.studies.blinded_runs import Blinded
@@ -65,12 +65,12 @@ async def test_a_step_is_read_without_its_picture_and_its_place_told_at_once_and
             assert part in page.content.plain
         app.beside.move(1)
         assert (app.beside.place, app.beside.step) == (f"{WHOLE}@3", 2)
-        await until(pilot, lambda: app.of(UnitPane.Looked)[-1].place == f"{WHOLE}@3")
+        await until(pilot, lambda: app.of(UnitPane.PlaceChanged)[-1].place == f"{WHOLE}@3")
         app.beside.move(2)
         await until(pilot, laid(app))
         assert "✗ rejected" in page.content.plain
         assert "Order my usual lunch" in painted(app)
-        app.beside.edge(-1)
+        app.beside.go_to_edge(-1)
         assert (app.beside.place, app.beside.step, app.beside.words) == (f"{WHOLE}@7", None, "the end")
         assert app.beside.question(-1)
         assert app.beside.step == 4
@@ -84,15 +84,15 @@ async def test_a_run_without_screens_is_all_words(filled: Store, until: Until) -
     app = Host(filled, study(), unit(BARE))
     async with app.run_test(size=TALL) as pilot:
         await until(pilot, laid(app))
-        app.beside.edge(-1)
+        app.beside.go_to_edge(-1)
         await until(pilot, laid(app))
         side = app.beside.sides[0]
         assert "drag (200, 400) to (900, 1800)" in side.page.content.plain
         assert not side.shows_phone
         app.beside.turn_view()
-        app.beside.look_closely()
+        app.beside.toggle_close_up()
         assert not side.shows_phone
-        assert app.of(UnitPane.Closely) == []
+        assert app.of(UnitPane.CloseUpShown) == []
         assert app.beside.step == 4
 
 
@@ -133,7 +133,7 @@ async def test_a_proactive_run_says_that_nothing_was_asked_for(store: Store, unt
     async with app.run_test(size=TALL) as pilot:
         await until(pilot, lambda: "nothing was asked for" in painted(app))
         assert "Turn the alarm off" not in app.beside.header.line.visual.__str__()
-        app.beside.edge(-1)
+        app.beside.go_to_edge(-1)
         await until(pilot, laid(app))
         assert "the run stands here" in app.beside.sides[0].page.content.plain
         assert app.beside.step == 1
@@ -214,7 +214,7 @@ async def test_a_question_s_unit_opens_at_its_question_a_step_s_at_its_step_and_
         await until(pilot, lambda: laid(app)() and app.beside.step == 4)
         await until(pilot, lambda: FACT in painted(app) and "Not yet." in painted(app))
         app.lay(study("step"), unit(WHOLE, step=3))
-        await until(pilot, lambda: laid(app)() and bool(app.of(UnitPane.Looked)))
+        await until(pilot, lambda: laid(app)() and bool(app.of(UnitPane.PlaceChanged)))
         assert app.beside.step == 3
         app.lay(study(), unit("99999999-0000-7000-8000-000000000009"))
         await until(pilot, lambda: "is not in" in painted(app))
@@ -269,9 +269,9 @@ async def test_a_run_and_its_reference_are_called_so_and_never_change_places(fil
 
 async def test_instruction_sets_stand_in_columns_without_their_makers_names(filled: Store, until: Until) -> None:
     given = (
-        Given("User", "A nurse in Lisbon."),
-        Given("our method", items=("Order noodles", "Call Mara"), side="A"),
-        Given("their method", items=("Buy socks", "Book a flight"), side="B"),
+        UnitText("User", "A nurse in Lisbon."),
+        UnitText("our method", items=("Order noodles", "Call Mara"), side="A"),
+        UnitText("their method", items=("Buy socks", "Book a flight"), side="B"),
     )
     app = Host(filled, study("pair of instruction sets", sided=True), unit(given=given))
     async with app.run_test(size=TALL) as pilot:
@@ -285,7 +285,7 @@ async def test_instruction_sets_stand_in_columns_without_their_makers_names(fill
 
 
 async def test_texts_that_are_not_compared_keep_their_titles(filled: Store, until: Until) -> None:
-    given = (Given("What the agent guessed", "noodles", side="A"), Given("What was meant", "lunch", side="B"))
+    given = (UnitText("What the agent guessed", "noodles", side="A"), UnitText("What was meant", "lunch", side="B"))
     app = Host(filled, study("pair of texts"), unit(given=given))
     async with app.run_test(size=LOW) as pilot:
         await until(pilot, lambda: "What the agent guessed" in painted(app) and "What was meant" in painted(app))
@@ -326,14 +326,14 @@ async def test_a_region_is_drawn_by_a_click_or_a_drag_and_shown_again(filled: St
         await pilot.mouse_down(offset=end)
         await pilot.hover(offset=start)
         await pilot.mouse_up(offset=start)
-        await until(pilot, lambda: len(app.of(UnitPane.Boxed)) == 1)
-        box = app.of(UnitPane.Boxed)[0]
+        await until(pilot, lambda: len(app.of(UnitPane.RegionDrawn)) == 1)
+        box = app.of(UnitPane.RegionDrawn)[0]
         assert box.place == f"{WHOLE}@1"
         assert all(abs(a - b) < 60 for a, b in zip(box.region, (100, 200, 400, 700), strict=True))
         assert box.region[0] < box.region[2]
         assert box.region[1] < box.region[3]
         assert not app.beside.drawing
-        app.beside.cover([Evidence(box.place, box.region, "node 1"), Evidence(f"{WHOLE}@4")])
+        app.beside.mark_evidence([Evidence(box.place, box.region, "node 1"), Evidence(f"{WHOLE}@4")])
         await until(pilot, lambda: "node 1" in painted(app) and painted(app).count("◆") == 2)
         app.beside.move(1)
         await until(pilot, lambda: laid(app)() and "node 1" not in painted(app))
@@ -344,9 +344,9 @@ async def _a_click_while_drawing_takes_the_thing_under_it_and_else_nothing(app: 
     await pilot.click(offset=spot)
     app.beside.draw_region()
     await pilot.click(offset=spot)
-    await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
-    assert len(app.of(UnitPane.Boxed)) == 1
-    left, top, right, bottom = app.of(UnitPane.Boxed)[0].region
+    await until(pilot, lambda: bool(app.of(UnitPane.RegionDrawn)))
+    assert len(app.of(UnitPane.RegionDrawn)) == 1
+    left, top, right, bottom = app.of(UnitPane.RegionDrawn)[0].region
     assert left < 270 < right
     assert top < 220 < bottom
     assert (right - left) * (bottom - top) < 540 * 300
@@ -371,9 +371,9 @@ async def test_a_region_is_framed_by_keys_thing_after_thing(filled: Store, until
         assert box not in phone.frame.things
         assert (box.width - thing.width, box.height - thing.height) != (0, 0)
         await pilot.press("enter")
-        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
-        assert app.of(UnitPane.Boxed)[0].region == box
-        assert app.of(UnitPane.Boxed)[0].place == f"{WHOLE}@1"
+        await until(pilot, lambda: bool(app.of(UnitPane.RegionDrawn)))
+        assert app.of(UnitPane.RegionDrawn)[0].region == box
+        assert app.of(UnitPane.RegionDrawn)[0].place == f"{WHOLE}@1"
         assert not app.beside.drawing
         assert not phone.can_focus
         await until(pilot, lambda: painted(app).count("┄") == plain.count("┄"))
@@ -435,25 +435,25 @@ async def test_of_two_phones_the_one_that_is_dragged_on_is_meant(filled: Store, 
         app.beside.draw_region()
         other = app.beside.sides[1].phone.mirror
         app.beside.post_message(Mirror.Dragged(other, (10, 20), (300, 400), 5))
-        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
-        assert app.of(UnitPane.Boxed)[0].place == f"{OTHER}@1"
+        await until(pilot, lambda: bool(app.of(UnitPane.RegionDrawn)))
+        assert app.of(UnitPane.RegionDrawn)[0].place == f"{OTHER}@1"
 
 
 async def test_a_picture_in_full_is_told_of_and_so_is_every_further_one(filled: Store, until: Until) -> None:
     app = Host(filled, study(), unit(WHOLE))
     async with app.run_test(size=TALL) as pilot:
         await rests(pilot, laid(app))
-        app.beside.look_closely()
-        await until(pilot, lambda: [one.place for one in app.of(UnitPane.Closely)] == [f"{WHOLE}@1"])
+        app.beside.toggle_close_up()
+        await until(pilot, lambda: [one.place for one in app.of(UnitPane.CloseUpShown)] == [f"{WHOLE}@1"])
         side = app.beside.sides[0]
         await until(pilot, lambda: side.phone.region.width > 100 and not side.timeline.display)
         app.beside.move(1)
-        await until(pilot, lambda: [one.place for one in app.of(UnitPane.Closely)] == [f"{WHOLE}@1", f"{WHOLE}@2"])
-        app.beside.look_closely()
+        await until(pilot, lambda: [one.place for one in app.of(UnitPane.CloseUpShown)] == [f"{WHOLE}@1", f"{WHOLE}@2"])
+        app.beside.toggle_close_up()
         await until(pilot, lambda: bool(side.timeline.display))
         app.beside.move(1)
         await until(pilot, laid(app))
-        assert len(app.of(UnitPane.Closely)) == 2
+        assert len(app.of(UnitPane.CloseUpShown)) == 2
 
 
 async def test_the_page_of_pictures_follows_the_side_that_keys_move(filled: Store, until: Until) -> None:
@@ -478,14 +478,14 @@ async def test_a_region_may_be_dragged_on_the_page_of_pictures(filled: Store, un
         async with app.run_test(size=TALL) as pilot:
             await until(pilot, lambda: laid(app)() and "step 1" in window._shown.caption)
             body = encode({"number": window._shown.number, "box": [10, 20, 300, 400]})
-            assert not window.dragged(body)
+            assert not window.accept_region(body)
             assert app.beside.draw_region()
             body = encode({"number": window._shown.number, "box": [10, 20, 300, 400]})
-            assert await asyncio.to_thread(window.dragged, body)
-            await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
-            (boxed,) = app.of(UnitPane.Boxed)
+            assert await asyncio.to_thread(window.accept_region, body)
+            await until(pilot, lambda: bool(app.of(UnitPane.RegionDrawn)))
+            (boxed,) = app.of(UnitPane.RegionDrawn)
             assert (boxed.place, boxed.region) == (f"{WHOLE}@1", (10, 20, 300, 400))
-            assert not window.newer(-1)["asks"]
+            assert not window.wait_newer(-1)["asks"]
     finally:
         window.close()
 
@@ -526,6 +526,6 @@ async def test_published_runs_are_read_by_words_alone(store: Store, until: Until
             assert "Question" in words
             assert "Reply" in words
             assert "Thought" not in words
-            app.beside.edge(-1)
+            app.beside.go_to_edge(-1)
             await until(pilot, laid(app))
             assert run.agent not in painted(app)

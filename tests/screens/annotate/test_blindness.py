@@ -18,7 +18,7 @@ from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act, Label
 from lab.core.protocol import Protocol, Show
 from lab.core.settings import Settings
-from lab.core.study import Given, Gold, Study, Target, Unit
+from lab.core.study import Gold, Study, Target, Unit, UnitText
 from lab.core.task import Actor
 from screens.annotate.unit_pane import UnitPane
 from screens.app import LabApp
@@ -107,7 +107,7 @@ def unit_of(protocol: Protocol, of: Planted | None = None) -> Unit:
         step=1 if protocol.unit == "step" else None,
         question="q0" if protocol.unit == "question" else "",
         targets=targets if protocol.targets != "unit" else (),
-        given=(Given("One", "First text", side="A"), Given("Two", "Second text", side="B"))
+        given=(UnitText("One", "First text", side="A"), UnitText("Two", "Second text", side="B"))
         if protocol.unit.startswith("pair of") and not runs
         else (),
         task=task if protocol.unit == "task" or not runs else None,
@@ -116,7 +116,7 @@ def unit_of(protocol: Protocol, of: Planted | None = None) -> Unit:
 
 
 def prepared(
-    store: Store, protocol: Protocol, laid: tuple[Given, ...] = (), mark: str = "", **more: Any
+    store: Store, protocol: Protocol, laid: tuple[UnitText, ...] = (), mark: str = "", **more: Any
 ) -> tuple[Study, list[Planted]]:
     """A study of that unit, of which another person and a model have said something; its words have a `mark`."""
     plants = [planted(mark=f"Q{mark}"), planted(OTHER, f"W{mark}")]
@@ -323,7 +323,7 @@ async def test_the_same_search_finds_what_is_shown(
     never = {word for plant in plants for word, one in plant.words.items() if one.needs is None}
     others = [*DESIGNERS.values(), *SAID]
     with Store.open(Path("laid.db")) as other:
-        laid, _ = prepared(other, protocol, blind=(), laid=(Given("Words", " ".join([*others, *sorted(never)])),))
+        laid, _ = prepared(other, protocol, blind=(), laid=(UnitText("Words", " ".join([*others, *sorted(never)])),))
         to_the_end = ("v", *("right", "full_stop", "full_stop", "full_stop") * 3)  # what stands below is read, too
         app = shared_apps.rating(other, laid, notifications=True)
         async with shared_apps.at((200, 60)) as pilot:

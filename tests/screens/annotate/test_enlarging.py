@@ -40,8 +40,8 @@ async def test_a_region_in_an_enlarged_phone_is_the_part_that_is_seen(store: Sto
         first, last = ((3 + where.left, 4 + where.top), (12 + where.left, 9 + where.top))
         phone.mirror.post_message(mouse(events.MouseDown, phone.mirror, first, 10.0))
         phone.mirror.post_message(mouse(events.MouseUp, phone.mirror, last, 10.4))
-        await until(pilot, lambda: bool(app.of(UnitPane.Boxed)))
-        assert app.of(UnitPane.Boxed)[0].region == (*middle, *end)
+        await until(pilot, lambda: bool(app.of(UnitPane.RegionDrawn)))
+        assert app.of(UnitPane.RegionDrawn)[0].region == (*middle, *end)
         assert app.beside.back(), "one step back shows all of the phone"
         await until(pilot, lambda: not phone.mirror.enlarged)
 

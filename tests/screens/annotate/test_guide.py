@@ -42,7 +42,7 @@ def test_each_line_of_the_guideline_has_the_number_by_which_an_answer_cites_it()
     text = guide_of(replace(ASKS, guide={"en": guide}), "en", "state").plain
     told = ["  1  Look.", "", "  2  How to decide", "  3  - What is seen is done.", "  4  2. All else is not."]
     assert "\n".join(told) in text
-    assert [(one.cited, one.says) for one in clauses(guide)] == [
+    assert [(one.citation, one.text) for one in clauses(guide)] == [
         ("§1", "Look."), ("§2", "How to decide"), ("§3", "What is seen is done."), ("§4", "All else is not."),
     ]  # fmt: skip
     assert clause_of("§3", guide) == clauses(guide)[2]

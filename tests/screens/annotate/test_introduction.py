@@ -14,7 +14,7 @@ from lab.core.study import Study, Unit
 from lab.studies.practice import build_item
 from screens.app import LabApp
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.store import Store
 from tests.crossed import crossed, spread
 from tests.screens.annotate.sample_studies import rating, ready, room, studied
@@ -76,7 +76,7 @@ async def test_from_the_guide_over_a_real_run_to_the_first_item(
         told = " ".join(painted(app).split())
         assert "you: success" in told
         assert "right: failure" in told
-        assert "do not disturb was never opened" in room(app).page.content.plain
+        assert "do not disturb was never opened" in room(app).read_page.content.plain
         assert "The study begins now" in told
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app) and NOWHERE not in painted(app) and "1 of 1" in painted(app))
@@ -138,7 +138,7 @@ async def test_it_is_passed_over_only_where_the_study_says_so(
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: "read on" in painted(app))
         assert "skip" not in painted(app).casefold()
-        while room(app).page.lines_below:  # read by the page's own keys: Enter is told by what is seen
+        while room(app).read_page.lines_below:  # read by the page's own keys: Enter is told by what is seen
             assert "Enter: read on" in painted(app)
             await press(pilot, "pagedown")
         assert "Enter: on to what the keys do" in painted(app)
@@ -181,7 +181,7 @@ async def test_it_is_read_in_chinese_at_each_size(
         await until(pilot, lambda: ready(app) and "明天六点" in painted(app) and "不计入" in painted(app))
         await press(pilot, "2", "enter")
         await until(pilot, lambda: room(app).view == "told")
-        told = room(app).page.content.plain
+        told = room(app).read_page.content.plain
         assert "练习：1 处中 0 处正确" in told
         assert "目标和时间相同" in told
         assert "正确答案" in painted(app)
@@ -198,7 +198,7 @@ async def test_in_a_kit_it_comes_as_at_home_and_comes_back(store: Store, until: 
             await to_practice(pilot, app, until)
             await press(pilot, "1", "enter")
             await until(pilot, lambda: "all of it is right" in painted(app))
-    taken = take_kit(store, tmp_path / "R1.db")
+    taken = import_kit(store, tmp_path / "R1.db")
     assert taken.labels == 0
     (line,) = introduction_lines(store.labels.introductions(study.id))
     assert (line.rater, line.passed) == ("R1", True)

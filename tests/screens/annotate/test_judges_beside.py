@@ -75,7 +75,7 @@ async def test_a_judge_is_shown_after_handing_in_and_nothing_is_taken_back_then(
         assert [act.detail for act in kept] == [{"judges": ["Zjudgename"]}]
         taken = Act(uuid7(), study.id, study.version, R1, "reopen", now(), "u1")
         with pytest.raises(LabError, match="has shown what judges say"):
-            store.labels.take_back(study, UNITS[0], taken)
+            store.labels.reopen(study, UNITS[0], taken)
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app))
         assert "Zbecause" not in painted(app)

@@ -12,8 +12,8 @@ from textual import events
 from annotators.protocols import protocol, protocols
 from lab.core.protocol import Protocol
 from lab.core.rating_sheet import FieldReference
-from lab.core.study import Given, Study, Target, Unit
-from lab.studies.scale_entry import factor, top
+from lab.core.study import Study, Target, Unit, UnitText
+from lab.studies.scale_entry import factor, largest_number
 from lab.studies.sheet_items import AnswerChoice, SheetItem, way_of
 from screens.annotate.menu import Menu
 from screens.app import LabApp
@@ -62,7 +62,9 @@ def unit_for(asks: Protocol, count: int = 2) -> Unit:
     if asks.targets == "steps":
         targets = tuple(Target(f"s{i}", f"Step {i + 1}", step=i) for i in range(count))
     runs = (WHOLE, BARE) if asks.unit == "pair of runs" else () if asks.unit.startswith("pair") else (WHOLE,)
-    given = (Given("One", "one", side="A"), Given("Other", "other", side="B")) if asks.unit.startswith("pair") else ()
+    given = (
+        (UnitText("One", "one", side="A"), UnitText("Other", "other", side="B")) if asks.unit.startswith("pair") else ()
+    )
     return Unit("u1", runs, step=0 if asks.unit == "step" else None, targets=targets, given=given)
 
 
@@ -97,7 +99,7 @@ def meant(app: LabApp, item: SheetItem, turn: int) -> tuple[list[str], Any]:
     pane = sheet(app)
     match way_of(item):
         case "choice":
-            choices: list[AnswerChoice] = pane.way.choices(item)
+            choices: list[AnswerChoice] = pane.wording.choices(item)
             if item.field.after:  # a later reason than the first
                 earlier = pane.sheet.value(FieldReference(item.spot.target, item.field.after))
                 order = [option.id for option in item.field.options]
@@ -105,7 +107,7 @@ def meant(app: LabApp, item: SheetItem, turn: int) -> tuple[list[str], Any]:
             choice = choices[turn % len(choices)]
             return list(choice.key), choice.value
         case "scale":
-            by, large = factor(item.field), top(item.field) > 9
+            by, large = factor(item.field), largest_number(item.field) > 9
             number = round((item.field.least or 0) * by) + (5 if large else 1)
             return list(f"{number:02d}" if large else str(number)), number / by if by > 1 else number
         case "step":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab.core.study import Unit
 from store.kit_export import make_kit
-from store.kit_import import take_kit
+from store.kit_import import import_kit
 from store.store import Store
 from tests.screens.annotate.sample_studies import STARS, one_field, rating, ready, studied
 from tests.screens.resting import press
@@ -28,7 +28,7 @@ async def test_a_kit_is_rated_by_keys_and_comes_back(store: Store, until: Until,
             await until(pilot, lambda: asked in painted(app))
             await press(pilot, "4", "enter")
             await until(pilot, lambda: "2 of 2" in painted(app))
-    taken = take_kit(store, tmp_path / "R1.db")
+    taken = import_kit(store, tmp_path / "R1.db")
     assert taken.labels == 1
     assert [(label.unit, label.value) for label in store.labels.read(study)] == [("u1", "4")]
     assert store.studies.progress(study, "R1").done == 1

@@ -10,8 +10,8 @@ from annotators.protocols import protocol
 from annotators.units import units_for
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.rating_sheet import MISSING
-from lab.core.sheet_words import IN, SAID
-from lab.core.study import Given, Unit
+from lab.core.sheet_words import ENGLISH, WORDS_BY_LOCALE
+from lab.core.study import Unit, UnitText
 from screens.annotate.guide import guide_of
 from store.store import Store
 from tests.screens.annotate.sample_studies import nodes, ready, studied
@@ -20,7 +20,7 @@ from tests.screens.runs import WHOLE, painted, whole_run
 from tests.screens.shared_apps import SharedApps
 
 Until = Callable[..., Awaitable[None]]
-SETS = (Given("", "", ("One",), "A"), Given("", "", ("Two",), "B"))
+SETS = (UnitText("", "", ("One",), "A"), UnitText("", "", ("Two",), "B"))
 
 
 @pytest.fixture
@@ -30,19 +30,19 @@ def run(store: Store) -> Store:
 
 
 def test_what_every_sheet_says_is_there_in_every_language() -> None:
-    for locale, words in IN.items():
-        assert list(words) == list(SAID), locale
-        assert all(words[key].count("{}") == SAID[key].count("{}") for key in SAID), locale
-    assert all(SAID[f"_{reason}"] == words for reason, words in MISSING.items())
+    for locale, words in WORDS_BY_LOCALE.items():
+        assert list(words) == list(ENGLISH), locale
+        assert all(words[key].count("{}") == ENGLISH[key].count("{}") for key in ENGLISH), locale
+    assert all(ENGLISH[f"_{reason}"] == words for reason, words in MISSING.items())
 
 
 def test_a_protocols_own_words_go_before_those_that_every_sheet_says() -> None:
     field = Field("which", "Which?", "nominal", (Option("A"), Option("B")), sided=True)
     one = Protocol("p", "P", "pair of texts", (field,), words={"fr": {"_left": "gauche"}, "zh": {"_left": "左边"}})
-    said = [one.sheet_said(locale, "_left") for locale in ("fr", "fr-CA", "zh-Hans", "de", "en")]
+    said = [one.sheet_word(locale, "_left") for locale in ("fr", "fr-CA", "zh-Hans", "de", "en")]
     assert said == ["gauche", "gauche", "左边", "left", "left"]
-    assert one.sheet_said("zh", "_right") == "右"
-    assert one.sheet_said("en", "_step", 7) == "step 7"
+    assert one.sheet_word("zh", "_right") == "右"
+    assert one.sheet_word("en", "_step", 7) == "step 7"
 
 
 def test_a_flag_is_called_by_its_short_words() -> None:

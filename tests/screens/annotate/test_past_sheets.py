@@ -92,7 +92,7 @@ async def test_own_sheets_are_found_and_read_and_the_item_is_where_it_was(
         assert sheet(app).keying.spot == FieldReference("n2", "completed")
         assert [one.value for one in store.labels.read(plan, "u3", "R1")] == ["completed"]
         await press(pilot, "2", "enter")  # an answer, as if nothing had been looked at
-        assert room(app).pane.sheet.value(FieldReference("n2", "completed")) == "not_completed"
+        assert room(app).sheet_pane.sheet.value(FieldReference("n2", "completed")) == "not_completed"
         hidden = [*planted().hidden(plan.shown), "Zotherwrong", R2.id]
         assert found(hidden, watched.text) == set()
 

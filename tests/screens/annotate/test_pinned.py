@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from annotators.protocols import protocol
-from lab.core.study import Given, Study, Unit
-from screens.annotate.unit_plan import columns_of, names_of
+from lab.core.study import Study, Unit, UnitText
+from screens.annotate.unit_plan import columns_of, titled_runs
 
-GIVEN = (Given("Question", "Which colour?"), Given("Reply", "Blue."), Given("Profile", "likes: blue"))
+GIVEN = (UnitText("Question", "Which colour?"), UnitText("Reply", "Blue."), UnitText("Profile", "likes: blue"))
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ GIVEN = (Given("Question", "Which colour?"), Given("Reply", "Blue."), Given("Pro
 def test_a_run_of_which_no_step_is_shown_is_not_laid_out(name: str, steps: bool) -> None:
     study = Study("s", 1, "S", protocol(name), ("R1",), 1, "")
     unit = Unit("u", ("a-run",), given=GIVEN)
-    assert bool(names_of(study, unit, swap=False)) is steps
+    assert bool(titled_runs(study, unit, swap=False)) is steps
     columns = columns_of(study, unit, swap=False)
     assert len(columns) == (not steps)
     if columns:

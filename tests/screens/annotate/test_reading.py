@@ -13,7 +13,7 @@ from annotators.protocols import protocol as built_in
 from lab.core.protocol import Field, Protocol
 from lab.core.rating_sheet import FieldReference
 from lab.core.run_records import Imported
-from lab.core.study import Given, Study, Target, Unit
+from lab.core.study import Study, Target, Unit, UnitText
 from lab.core.task import Actor
 from lab.core.trace import Started
 from lab.studies.rating_session import RatingSession
@@ -109,9 +109,9 @@ def guessed(store: Store, lines: int = 40) -> Study:
     profile = "\n".join(f"likes dish number {n} of the menu" for n in range(15))
     before = tuple(f"[2025-03-01 12:{n % 60:02d}] (office) did thing {n}." for n in range(lines))
     given = (
-        Given("Profile", profile),
-        Given("Time and place", "2025-03-04 12:10 · office"),
-        Given("Before", items=before),
+        UnitText("Profile", profile),
+        UnitText("Time and place", "2025-03-04 12:10 · office"),
+        UnitText("Before", items=before),
     )
     return studied(store, built_in("intent-guess"), [Unit("u1", (WHOLE,), given=given)])
 
@@ -152,7 +152,7 @@ async def test_what_stands_beside_is_read_on_while_a_guess_is_typed(
 
 
 async def test_no_key_is_offered_that_does_nothing_here(store: Store, shared_apps: SharedApps, until: Until) -> None:
-    given = (Given("One", items=("a",), side="A"), Given("Two", items=("b",), side="B"))
+    given = (UnitText("One", items=("a",), side="A"), UnitText("Two", items=("b",), side="B"))
     app = shared_apps.rating(store, studied(store, built_in("pairwise-sets"), [Unit("u1", given=given)]))
     async with shared_apps.at(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app) and "1 left" in painted(app) and "Guide" in footer(app))
@@ -230,7 +230,9 @@ async def test_where_the_list_of_items_scrolls_too_one_key_is_named_and_both_rea
 ) -> None:
     store.runs.add(whole_run())
     targets = tuple(Target(f"t{n}", f"The node number {n}") for n in range(30))
-    given = (Given("Before", items=tuple(f"[2025-03-01 12:{n % 60:02d}] (office) did thing {n}." for n in range(60))),)
+    given = (
+        UnitText("Before", items=tuple(f"[2025-03-01 12:{n % 60:02d}] (office) did thing {n}." for n in range(60))),
+    )
     nodes_of = replace(built_in("intent-guess"), targets="tdg nodes", fields=(STARS,))
     app = shared_apps.rating(store, studied(store, nodes_of, [Unit("u1", (WHOLE,), targets=targets, given=given)]))
     async with shared_apps.at(size=(80, 24)) as pilot:

@@ -158,7 +158,7 @@ async def test_it_may_be_left_for_later_and_the_rest_goes_on(run: Store, shared_
         at = session(app).assignment
         assert at is not None
         assert at.unit == "u2"
-    assert run.labels.to_settle(study, "R1")
+    assert run.labels.clashing_assignments(study, "R1")
 
 
 async def test_on_an_open_sheet_any_answer_settles_it_and_takes_no_note_of_either(
@@ -220,7 +220,7 @@ async def test_what_another_window_kept_is_shown_and_said_and_then_it_works(
             await press(pilot, "1")  # the next that is open: the third
             await until(pilot, lambda: sheet(app).item is None)
             assert run.labels.sheet(study, units[0], "R1").clashes == {}
-            other.take_up()
+            other.refresh()
             other.commit()
             await press(pilot, "enter")
             await until(pilot, lambda: "Another window handed it in" in painted(app))

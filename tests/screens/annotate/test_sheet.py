@@ -84,10 +84,10 @@ async def test_keys_that_come_right_behind_the_one_that_hands_in_are_not_taken_f
 ) -> None:
     study = studied(run, NODES, [unit(1), unit(1, "u2")])
     app = shared_apps.rating(run, study)
-    monkeypatch.setattr("screens.slip.SLIP", 0.3)
+    monkeypatch.setattr("screens.slip.GUARD_SECONDS", 0.3)
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
-        slip = room(app).pane.slip
+        slip = room(app).sheet_pane.slip
         monkeypatch.setattr(slip, "clock", clock := HandClock())
         monkeypatch.setattr(slip, "_began", float("-inf"))  # an app that is shared began by another clock
         await press(pilot, "1", "enter", "enter", "1")
@@ -530,7 +530,7 @@ async def test_steps_and_boxes(run: Store, shared_apps: SharedApps, until: Until
         await until(pilot, lambda: said(app)[0] == 3)
         await press(pilot, "enter", "1")
         await until(pilot, lambda: sheet(app).drawing == "answer")
-        room(app).query_one(UnitPane).post_message(UnitPane.Boxed(f"{WHOLE}@3", (1, 2, 30, 40)))
+        room(app).query_one(UnitPane).post_message(UnitPane.RegionDrawn(f"{WHOLE}@3", (1, 2, 30, 40)))
         await until(pilot, lambda: said(app)[1] == [1, 2, 30, 40])
         await press(pilot, "home", "5", "enter")
         await until(pilot, lambda: said(app)[0] == 5)
@@ -565,7 +565,7 @@ async def test_a_region_goes_with_the_answer_by_the_mouse_and_by_keys_alone(
         assert list(run.labels.read(study)) == []
         await press(pilot, "1", "k", "r")
         await until(pilot, lambda: sheet(app).drawing == "region")
-        beside.post_message(UnitPane.Boxed(f"{WHOLE}@1", (1, 2, 30, 40)))
+        beside.post_message(UnitPane.RegionDrawn(f"{WHOLE}@1", (1, 2, 30, 40)))
         await until(pilot, lambda: drawn("n1") == (1, 2, 30, 40) and app.focused is sheet(app).items)
         await press(pilot, "down", "1", "k", "r")
         await until(pilot, lambda: app.focused is phone and "Enter: take it" in painted(app))

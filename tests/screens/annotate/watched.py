@@ -38,7 +38,7 @@ class Watched:
 
         def shown(window: PictureWindow, *told: Any) -> None:
             put(window, *told)
-            now = window.newer(-1)
+            now = window.wait_newer(-1)
             watched.keep(f"{now['caption']} {' '.join(mark['label'] for mark in now['marks'])}")
 
         monkeypatch.setattr(LabApp, "_display", displayed)

@@ -66,7 +66,7 @@ class Client:
 
     def content(self, asked: LastTurn) -> str | None:
         """What the client is sent; None while nothing is."""
-        self.intake.look()
+        self.intake.deliver_answers()
         return asked.answer.result().content if asked.answer.done() else None
 
     def trace(self, asked: LastTurn) -> Trace:

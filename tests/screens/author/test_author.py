@@ -11,12 +11,12 @@ import pytest
 from textual import events
 from textual.binding import Binding
 
-from lab.core.design import Design, first_draft, following, subject_of
+from lab.core.design import Design, first_draft, next_revision, subject_of
 from lab.core.settings import Settings
 from lab.core.task import Actor, InformationUnit, Task, TdgNode, load_task
 from lab.runs.session import Session
 from lab.runs.spec import Spec
-from lab.studies.design_drafts import chained, shipped
+from lab.studies.design_drafts import chained, task_design
 from lab.studies.design_files import as_yaml
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
@@ -213,9 +213,9 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
     full: Store, shared_apps: SharedApps, until: Until
 ) -> None:
     task = full.runs.task(WHOLE)
-    made = Design(shipped(library.task("poster_kit")).tdg, units=(InformationUnit("u", "U", "7", "Lab", "answer"),))
+    made = Design(task_design(library.task("poster_kit")).tdg, units=(InformationUnit("u", "U", "7", "Lab", "answer"),))
     full.designs.append(row := first_draft(subject_of(task), Actor("human", "P01"), made))
-    full.designs.append(following(row, "submit", Actor("human", "P01")))
+    full.designs.append(next_revision(row, "submit", Actor("human", "P01")))
     app = author(shared_apps, full, WHOLE, person="P02", notifications=True)
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
@@ -264,17 +264,17 @@ async def test_another_person_looks_at_each_item_objects_and_at_last_freezes(
         await press(pilot, "F")
         await until(pilot, lambda: isinstance(last.screen, AskScreen) and "Freeze it?" in painted(last))
         await press(pilot, "escape")
-        assert full.designs.frozen(subject_of(task)) is None
+        assert full.designs.newest_verified(subject_of(task)) is None
         await press(pilot, "F", "enter")
         await until(pilot, lambda: "Version 1 is frozen: verified by P02" in painted(last))
         await press(pilot, "a", "d", "z", "x", "S")
         assert design(last) == kept(full, task)
-        frozen = full.designs.frozen(subject_of(task))
+        frozen = full.designs.newest_verified(subject_of(task))
         assert frozen is not None
         await press(pilot, "R")
         await until(pilot, lambda: "Version 2, draft" in painted(last))
         await press(pilot, "d")
-        assert full.designs.frozen(subject_of(task)) == frozen
+        assert full.designs.newest_verified(subject_of(task)) == frozen
         assert full.designs.heads(subject_of(task))[-1].version == 2
 
 
@@ -290,7 +290,7 @@ async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_fi
     async with shared_apps.at(size=(120, 40)) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "enter")  # begin from the task's own
-        assert design(app) == shipped(task)
+        assert design(app) == task_design(task)
         await press(pilot, "3", "a")
         await until(pilot, lambda: room(app).texts.has_focus)
         at = next(i for i, text in enumerate(room(app).texts.rows) if text == "Notes")
@@ -303,12 +303,12 @@ async def test_a_built_in_task_s_run_a_design_of_its_own_and_back_into_a_task_fi
         await press(pilot, "d", "S")
         await until(pilot, lambda: "is submitted" in painted(app))
     head = store.designs.heads(subject_of(task))[0]
-    store.designs.append(following(head, "verify", BO))
-    frozen = store.designs.frozen(subject_of(task))
+    store.designs.append(next_revision(head, "verify", BO))
+    frozen = store.designs.newest_verified(subject_of(task))
     assert frozen is not None
     path = tmp_path / "own.yaml"
     path.write_text("kind: general\ninstruction: Do it.\n" + as_yaml(frozen.design), encoding="utf-8")
-    assert shipped(load_task(path)) == shipped(task)
+    assert task_design(load_task(path)) == task_design(task)
 
 
 @pytest.mark.skipif(not RUNS.is_dir(), reason="the shared traces are not here")
@@ -340,8 +340,8 @@ async def test_a_published_run_gets_its_design_by_keys(
         assert "✓ sound" in painted(app)
         await press(pilot, "S")
         await until(pilot, lambda: "submitted" in painted(app))
-    store.designs.append(following(store.designs.heads(subject_of(task))[0], "verify", BO))
-    frozen = store.designs.frozen(subject_of(task))
+    store.designs.append(next_revision(store.designs.heads(subject_of(task))[0], "verify", BO))
+    frozen = store.designs.newest_verified(subject_of(task))
     assert frozen is not None
     assert frozen.design.units == (InformationUnit("what_was_found", "What was found", "42", "Mail", "answer"),)
 
@@ -377,7 +377,7 @@ async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(
         full.designs.append(theirs)
         await press(pilot, "a")
         await until(pilot, lambda: "nothing of them is lost" in painted(app))
-        full.designs.append(following(theirs, "draft", BO, design=Design(chained([TdgNode("later", "Later")]))))
+        full.designs.append(next_revision(theirs, "draft", BO, design=Design(chained([TdgNode("later", "Later")]))))
         await press(pilot, "M", "enter")
         assert len(full.designs.heads(subject_of(task))) == 2
         await press(pilot, "M", "enter")
@@ -394,14 +394,14 @@ async def test_what_was_frozen_meanwhile_refuses_and_what_was_typed_goes_into_th
         await until(pilot, lambda: ready(app))
         await press(pilot, "a")
         head = full.designs.heads(subject_of(task))[0]
-        full.designs.append(sent := following(head, "submit", Actor("human", "P01")))
-        full.designs.append(following(sent, "verify", BO))
+        full.designs.append(sent := next_revision(head, "submit", Actor("human", "P01")))
+        full.designs.append(next_revision(sent, "verify", BO))
         await press(pilot, "f")
         await until(pilot, lambda: "Not in the file" in painted(app))
         assert design(app).tdg.nodes[0].kind == "flexible"
         await press(pilot, "R")
         await until(pilot, lambda: "Version 2, draft" in painted(app))
-        frozen = full.designs.frozen(subject_of(task))
+        frozen = full.designs.newest_verified(subject_of(task))
         assert frozen is not None
         assert frozen.design.tdg.nodes[0].kind == "fixed"
         assert kept(full, task).tdg.nodes[0].kind == "flexible"
@@ -465,7 +465,7 @@ async def test_the_palette_reaches_what_may_be_done_and_no_more(
         assert {"Add", "Add empty", "Delete", "Undo", "Submit", "Into alternatives", "Evidence", "Units"} <= titles
         assert not {"Accept", "Freeze", "Reopen", "Keep mine"} & titles
         head = full.designs.heads(subject_of(task))[0]
-        full.designs.append(following(head, "submit", Actor("human", "P01")))
+        full.designs.append(next_revision(head, "submit", Actor("human", "P01")))
         await press(pilot, "S")
         await until(pilot, lambda: "is submitted" in painted(app))
         titles = {command.title for command in app.get_system_commands(app.screen)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.step import Action, Observation, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Source, Started, Step
@@ -31,7 +31,7 @@ def _run(trace: str, agent: str, acts: list[tuple[Action, int, str]], score: flo
                  reply=Reply(f"q{i}", reply, PERSON) if asks else None)
         )  # fmt: skip
     events.append(Ended(status="completed", score=score, final=seen[3]))
-    return Imported(numbered(events), {blob.sha256: blob for blob in blobs}, [])
+    return Imported(number_events(events), {blob.sha256: blob for blob in blobs}, [])
 
 
 def one(words: str = "The usual lunch", trace: str = ONE, agent: str = "model A") -> Imported:
@@ -59,4 +59,4 @@ def bare(trace: str = THIRD) -> Imported:
         Step(index=0, proposed=Proposed(Action("input_text", text=f"界面 {HOSTILE}"), HOSTILE)),
         Step(index=1, proposed=Proposed(Action("click", (0, 0)))),
     ]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])

@@ -9,14 +9,14 @@ import pytest
 from msgspec import structs
 from textual.binding import Binding
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started, Step
 from lab.runs.comparison import compare, sign_of
 from screens.app import LabApp
-from screens.compare.compare import CompareScreen, shared
+from screens.compare.compare import CompareScreen, fit_both
 from screens.compare.keys import KEYS
 from screens.compare.step_pairs import StepPairs
 from screens.mirror.mirror import Mirror
@@ -112,10 +112,10 @@ def test_the_question_that_a_run_stands_at_is_compared_and_is_no_step_yet(full: 
 
 
 def test_long_words_of_one_run_leave_room_for_the_other() -> None:
-    assert shared(("ask a", "ask b"), 40) == ("ask a", "ask b")
-    assert shared(("x" * 90, "back"), 40) == ("x" * 35 + "…", "back")
-    assert shared(("back", "x" * 90), 40) == ("back", "x" * 35 + "…")
-    assert shared(("x" * 90, "界" * 90), 40) == ("x" * 19 + "…", "界" * 9 + " …")
+    assert fit_both(("ask a", "ask b"), 40) == ("ask a", "ask b")
+    assert fit_both(("x" * 90, "back"), 40) == ("x" * 35 + "…", "back")
+    assert fit_both(("back", "x" * 90), 40) == ("back", "x" * 35 + "…")
+    assert fit_both(("x" * 90, "界" * 90), 40) == ("x" * 19 + "…", "界" * 9 + " …")
 
 
 async def test_it_opens_at_the_first_difference_and_says_it(filled: Store, until: Until) -> None:
@@ -212,7 +212,7 @@ async def test_two_tasks_hostile_names_and_no_screens(filled: Store, until: Unti
 
 async def test_a_run_without_steps_or_one_that_is_gone_is_said(filled: Store, until: Until) -> None:
     started = Started(trace="e", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
-    filled.runs.add(Imported(numbered([started]), {}, []))
+    filled.runs.add(Imported(number_events([started]), {}, []))
     app = Compare(filled, "e", "e")
     async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: "Neither run has a step." in painted(app))
@@ -239,7 +239,7 @@ async def test_without_two_runs_it_names_the_key(filled: Store, until: Until) ->
 async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> None:
     task = Task("t", "general", instruction="x")
     events = [Started(trace="f", task=task, agent=Actor("script", "a")), Ended(status="failed", reason="crashed")]
-    filled.runs.add(Imported(numbered(events), {}, []))  # type: ignore[arg-type]
+    filled.runs.add(Imported(number_events(events), {}, []))  # type: ignore[arg-type]
     app = Compare(filled, "f", ONE)
     async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: ready(app) and "Steps  1/6" in painted(app))

@@ -13,7 +13,7 @@ from textual._compositor import ChopsUpdate
 from textual.screen import Screen as TextualScreen
 
 from lab.core.screen_clock import Clock
-from lab.core.seams import Agent, Brief, Device, Frame, Screen
+from lab.core.seams import Agent, Device, Frame, Screen, TaskBrief
 from lab.core.settings import Settings
 from lab.core.step import Action, Prompt, Proposed, Usage
 from lab.core.task import Actor, Check, LogEntry, Persona, Task
@@ -44,7 +44,7 @@ class Cast:
         if not held:
             self.go.set()
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         assert self.go.wait(600)
         action, thought = self._turns[min(len(history), len(self._turns) - 1)]
         return Proposed(
@@ -60,7 +60,7 @@ class Sleeper:
     def __init__(self) -> None:
         self.asleep = threading.Event()
 
-    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+    def propose(self, brief: TaskBrief, screen: Screen, history: Sequence[Step]) -> Proposed:
         self.asleep.set()
         threading.Event().wait(3600)
         raise AssertionError("woke up")
@@ -203,7 +203,7 @@ class Stage(LabApp):
     def events(self, kind: type[Any]) -> list[Any]:
         """What the file holds of this run, of one kind; nothing before the run has begun."""
         run = self.run_under_test.trace_id
-        if not self.store.runs.holds(run):
+        if not self.store.runs.has_run(run):
             return []
         return [event for event in self.store.runs.events(run) if isinstance(event, kind)]
 
@@ -211,7 +211,7 @@ class Stage(LabApp):
     def steps(self) -> tuple[Step, ...]:
         """The steps that the file holds; none before the run has begun."""
         run = self.run_under_test.trace_id
-        return self.store.runs.trace(run).steps if self.store.runs.holds(run) else ()
+        return self.store.runs.trace(run).steps if self.store.runs.has_run(run) else ()
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from textual.app import App, ComposeResult
 
-from lab.core.screen_clock import Clock, span
+from lab.core.screen_clock import Clock, format_duration
 from lab.core.step import Action, Decision, Proposed, Question, Reply
 from lab.core.task import Actor
 from lab.core.trace import Answered, AnyEvent, Asked, Step
 from lab.studies.persona_prose import persona_prose
-from screens.live.choices import Choice, Choices, picks
+from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.dialogue import Dialogue
 from screens.live.field import ReplyText
 from screens.live.keystrokes import ReplyTyping
@@ -40,7 +40,7 @@ class Parts(App[None]):
     def on_open_question_sent(self, message: OpenQuestion.Sent) -> None:
         self.sent.append(message.reply)
 
-    def on_open_question_drafted(self, message: OpenQuestion.Drafted) -> None:
+    def on_open_question_draft_changed(self, message: OpenQuestion.DraftChanged) -> None:
         self.drafts.append(message.text)
 
     def lines(self) -> list[str]:
@@ -156,10 +156,15 @@ def test_a_persona_reads_as_paragraphs() -> None:
 
 
 def test_spans_read_as_a_clock_does() -> None:
-    assert [span(0), span(61.9), span(3601), span(-1)] == ["0:00", "1:01", "1:00:01", "0:00"]
+    assert [format_duration(0), format_duration(61.9), format_duration(3601), format_duration(-1)] == [
+        "0:00",
+        "1:01",
+        "1:00:01",
+        "0:00",
+    ]
 
 
 def test_the_keys_of_choices_are_bindings_with_ids() -> None:
-    made = picks("g", (Choice("yes", "y", "yes", "Say yes"),))
+    made = choice_bindings("g", (Choice("yes", "y", "yes", "Say yes"),))
     assert [getattr(made[0], name) for name in ("key", "action", "id")] == ["1,y", "pick(0)", "g.yes"]
     assert Choices.CHOICES == ()

@@ -9,8 +9,8 @@ import pytest
 
 from lab.core.trace import Ended
 from screens.live.live import LiveScreen
-from screens.live.seat_pane import Seat
-from screens.live.session_messages import Gated, Happened, Waits
+from screens.live.seat_pane import SeatPane
+from screens.live.session_messages import EventCommitted, GatedActionChanged, QuestionChanged
 
 SOONEST, LATEST = 0, 60
 """Turns of the loop after which the room is closed, the app's first paint between them."""
@@ -42,7 +42,7 @@ async def test_the_room_is_taken_down_as_it_opens(live: Any, cast: Any, until: A
     running = await opened(app, turns)
     app.live.dismiss() if turns % 40 else app.pop_screen()
     await until(None, lambda: not app.live.is_attached)
-    assert not app.live.query(Seat)
+    assert not app.live.query(SeatPane)
     app.exit()
     await running
     assert app._exception is None
@@ -57,8 +57,8 @@ async def test_words_that_come_after_the_room_are_heard_by_nobody(live: Any, cas
         room, events = app.live, [*app.store.runs.events(app.run_under_test.trace_id)]
         await room.query("*").remove()
         for event in events:
-            room._happened(Happened(event))
-        room._waits(Waits(None))
-        room._gated(Gated(None))
+            room._happened(EventCommitted(event))
+        room._waits(QuestionChanged(None))
+        room._gated(GatedActionChanged(None))
         assert any(isinstance(event, Ended) for event in events)
     assert app._exception is None

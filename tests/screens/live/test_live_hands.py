@@ -11,8 +11,8 @@ from lab.core.step import Action
 from lab.core.trace import Acting, Paused
 from lab.core.ui_tree import Node, UiTree
 from screens.live.gate import GatePanel, GateRow
-from screens.live.session_messages import Gated
-from screens.live.takeover import HandsPanel
+from screens.live.session_messages import GatedActionChanged
+from screens.live.takeover import TakeOverPanel
 from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
 from screens.widgets.tap_choices import NearList
@@ -99,8 +99,8 @@ async def test_the_keys_come_to_the_next_action_however_late_the_program_is(live
         assert row.has_focus
         late, opened = asyncio.Event(), asyncio.Event()
         app.call_later(late.wait)
-        app.live.post_message(Gated(None))
-        app.live.post_message(Gated(panel.proposed))
+        app.live.post_message(GatedActionChanged(None))
+        app.live.post_message(GatedActionChanged(panel.proposed))
         app.live.call_later(row.call_later, row.call_later, opened.set)
         await asyncio.wait_for(opened.wait(), 180)
         late.set()
@@ -297,7 +297,7 @@ async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_f
         await until(pilot, lambda: mirror.fit is not None and mirror.settled)
         await pilot.press("t")
         await until(pilot, lambda: mirror.interactive)
-        assert app.live.query_one(HandsPanel).has_class("-open")
+        assert app.live.query_one(TakeOverPanel).has_class("-open")
         column, row = mirror.fit.left + 10, mirror.fit.top + 5
         await pilot.click(mirror, offset=(column + 1, row + 1))
         mirror_pixel = mirror.fit.pixel(column, row)
@@ -315,7 +315,7 @@ async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_f
         await until(pilot, lambda: app.session.turns.waiting is not None)
         await pilot.press("5")
         await until(pilot, lambda: app.gated)
-        assert not app.live.query_one(HandsPanel).has_class("-open")
+        assert not app.live.query_one(TakeOverPanel).has_class("-open")
         await pilot.press("a")
         await until(pilot, lambda: app.session.over)
     touch, *rest = device.did

@@ -39,7 +39,7 @@ def state(app: Any) -> str:
 async def test_a_participants_run_is_ended_only_once_they_say_so(
     live: Any, until: Any, locale: str, title: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("screens.slip.SLIP", 0.3)
+    monkeypatch.setattr("screens.slip.GUARD_SECONDS", 0.3)
     app = live((ASK, ""), (ASK, ""), seat="participant")
     app.run_locale = locale
     async with app.run_test(size=(100, 30)) as pilot:
@@ -63,7 +63,7 @@ async def test_a_participants_run_is_ended_only_once_they_say_so(
         assert not app.events(Ended)
         await pilot.press("ctrl+x")
         await until(pilot, lambda: isinstance(app.screen, AskScreen))
-        monkeypatch.setattr("screens.slip.SLIP", 0.0)
+        monkeypatch.setattr("screens.slip.GUARD_SECONDS", 0.0)
         await pilot.press("y")
         await until(pilot, lambda: app.events(Ended))
 

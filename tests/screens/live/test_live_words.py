@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from textual.app import App, ComposeResult
 
-from lab.core.read_text import ReadText, was_read
+from lab.core.read_text import ReadText, is_from_ocr
 from lab.core.seams import Frame
 from lab.core.settings import Settings
 from lab.core.step import Action
@@ -21,7 +21,7 @@ from lab.core.ui_tree import Bounds, UiTree
 from lab.devices.adb import AdbPhone
 from lab.ocr import engine
 from lab.ocr.reader import TextReader, cache_folder
-from lab.runs.breakpoints import READ
+from lab.runs.breakpoints import OCR_NOTE
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from screens.app import LabApp
@@ -136,7 +136,7 @@ async def test_a_breakpoint_at_read_words_says_so_on_the_screen(silent: Rig, sto
     app = LiveApp(store, silent, breaks=("text:battery",))
     async with app.run_test(size=(120, 40)) as pilot:
         app.agent.go.set()
-        await until(pilot, lambda: f"text:battery ({READ})" in painted(app))
+        await until(pilot, lambda: f"text:battery ({OCR_NOTE})" in painted(app))
 
 
 async def test_without_the_extra_one_sentence_names_it_once(
@@ -273,9 +273,9 @@ async def test_in_a_smaller_video_the_words_are_where_the_phone_has_them(reader:
         assert app.mirror._posted is not None
         tree = app.mirror._posted.tree
         assert tree is not None
-        assert was_read(tree)
+        assert is_from_ocr(tree)
         (read,) = tree.find(text="Battery")
-        assert told.bounds.holds(*read.bounds.center)
+        assert told.bounds.contains(*read.bounds.center)
         words.close()
 
 

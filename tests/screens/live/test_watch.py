@@ -15,7 +15,7 @@ from lab.core.seams import Frame, Screen
 from lab.core.step import Action, Proposed
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.runs.session import Session
-from screens.live.session_messages import Gated, Turn, Watch
+from screens.live.session_messages import GatedActionChanged, SessionListener, TurnChanged
 
 PROPOSED = Proposed(Action("wait"))
 
@@ -44,11 +44,11 @@ class Heard(MessagePump):
         return True
 
 
-def watched(*frames: Frame, gate: Screen | None = None) -> tuple[Watch, Heard]:
+def watched(*frames: Frame, gate: Screen | None = None) -> tuple[SessionListener, Heard]:
     """A watch of a session whose gate asks about an action on this screen."""
     session: Any = SimpleNamespace(device=Phone(*frames), gate=SimpleNamespace(screen=gate))
     heard = Heard()
-    return Watch(cast("Session", session), heard), heard
+    return SessionListener(cast("Session", session), heard), heard
 
 
 def frame(text: str, at: float) -> Frame:
@@ -61,7 +61,7 @@ def test_a_picture_taken_before_a_turn_began_is_not_newer_than_what_the_turn_beg
     watch._turned(Screen(b"", (10, 10), tree("the turn's")))
     watch._feed(lambda frame: None)
     assert watch.tree == tree("the turn's")
-    assert [type(message) for message in heard.said] == [Turn]
+    assert [type(message) for message in heard.said] == [TurnChanged]
 
 
 def test_a_picture_taken_in_the_turn_is_newer_and_a_turn_without_a_tree_says_nothing_of_it() -> None:
@@ -78,7 +78,7 @@ def test_an_action_is_described_by_the_screen_it_was_proposed_on() -> None:
     watch, heard = watched(frame("before", time.monotonic()), gate=Screen(b"", (10, 10), tree("the action's")))
     watch._gated(PROPOSED)
     watch._feed(lambda frame: None)
-    assert heard.said == [Gated(PROPOSED)]
+    assert heard.said == [GatedActionChanged(PROPOSED)]
     assert watch.proposed_on == watch.tree == tree("the action's")
     cast("Any", watch.session.device).coming = (frame("since", time.monotonic() + 60),)
     watch._feed(lambda frame: None)

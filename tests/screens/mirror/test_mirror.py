@@ -251,7 +251,7 @@ async def test_the_last_picture_of_a_run_never_looks_stale() -> None:
         mirror = app.mirror
         mirror.show(frame(picture(), at=time.monotonic() - 7))
         await until(pilot, lambda: mirror.has_class("-stale"))
-        mirror.rest()
+        mirror.stop()
         await until(pilot, lambda: not mirror.has_class("-stale"))
         assert str(mirror.border_subtitle) == "the last picture"
         mirror.show(frame(picture(), at=time.monotonic() - 9))  # one that was under way

@@ -14,10 +14,10 @@ from rich.cells import cell_len
 from lab.core.ui_tree import Bounds, Node, UiTree
 from screens.mirror import paint
 from screens.mirror.fit import fit
-from screens.mirror.glyphs import TAIL, Codes, cut, flat, glyphs, width_of, wrap
+from screens.mirror.glyphs import TAIL, Codes, cut, glyphs, on_one_line, width_of, wrap
 from screens.mirror.items import TextBlock
 from screens.mirror.marks import MarkKind, PhoneMark, draw_marks
-from screens.mirror.overlay import saying
+from screens.mirror.overlay import tree_texts
 from screens.mirror.painter import NO_SCREENSHOT, PaintedPhone, Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.mirror.typeset import typeset
@@ -165,7 +165,7 @@ def test_a_text_repeated_by_its_child_or_its_description_is_drawn_once() -> None
     tree = UiTree(
         (Node(Bounds(0, 0, *SIZE), children=(Node(Bounds(90, 290, 700, 390), desc="messages", children=(child,)),)),)
     )
-    assert [said.text for said in saying(tree, SIZE).said] == ["Messages"]
+    assert [said.text for said in tree_texts(tree, SIZE).texts] == ["Messages"]
 
 
 def test_a_description_is_drawn_only_where_its_words_are_in_the_picture() -> None:
@@ -290,7 +290,7 @@ TEXTS = st.text(st.sampled_from("ab c好世界é́\u0301👍🏽\u200d🇳🇱\x
 def test_glyphs_are_never_split_by_cutting_or_wrapping(text: str, width: int) -> None:
     whole = glyphs(text)
     assert all(glyph.width in (1, 2) or glyph.text == "\n" for glyph in whole)
-    short = cut(flat(whole), width)
+    short = cut(on_one_line(whole), width)
     assert width_of(short) <= width
     assert all(glyph in whole or glyph.text in "… " for glyph in short)
     for one in wrap(whole, width):

@@ -163,7 +163,7 @@ def test_what_settles_differs_little_from_what_moved() -> None:
     rgb, size = sheet().resize((540, 1200)).tobytes(), (540, 1200)
     moving = Painter().paint(shot(rgb, size), WIDE._replace(cells=(45, 50)))
     still = Painter().paint(MirrorShot(rgb, size, None), WIDE._replace(cells=(45, 50)))
-    apart = paint.moved(moving.cells.bg, still.cells.bg, 24)
+    apart = paint.changed_mask(moving.cells.bg, still.cells.bg, 24)
     assert np.count_nonzero(apart) < 0.06 * apart.size
 
 

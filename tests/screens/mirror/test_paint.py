@@ -13,7 +13,7 @@ from rich.color import ColorSystem
 from rich.console import Console
 
 from screens.mirror import paint
-from screens.mirror.fit import ZOOMS, Zoom, fit, room
+from screens.mirror.fit import ZOOMS, Zoom, fit, phone_room
 from screens.mirror.glyphs import Codes
 from screens.mirror.paint import BLANK, BOLD, UPPER, Cells, pack, unpack
 from screens.mirror.painter import Painter
@@ -78,13 +78,13 @@ def test_no_room_or_no_phone_is_no_fit() -> None:
 def test_a_trembling_video_does_not_move_a_cell() -> None:
     old = np.full((4, 4), pack(100, 100, 100), np.uint32)
     near, far = np.full_like(old, pack(103, 98, 100)), np.full_like(old, pack(110, 100, 100))
-    assert (paint.steady(near, old) == old).all()
-    assert (paint.steady(far, old) == far).all()
+    assert (paint.steadied(near, old) == old).all()
+    assert (paint.steadied(far, old) == far).all()
 
 
 def test_rounding_keeps_black_and_white() -> None:
     both = np.array([[0, 0xFFFFFF]], np.uint32)
-    assert (paint.rounded(both) == both).all()
+    assert (paint.rounded_colours(both) == both).all()
 
 
 @given(st.lists(st.integers(0, 0xFFFFFF), min_size=1, max_size=30))
@@ -158,4 +158,4 @@ def test_any_size_given_is_filled_exactly(cells: tuple[int, int], zoom: Zoom) ->
 def test_a_phone_is_given_the_columns_that_its_words_need(
     lines: int, most: int, widened: int, found: tuple[int, str]
 ) -> None:
-    assert room((1080, 2400), lines, most, widened) == found
+    assert phone_room((1080, 2400), lines, most, widened) == found

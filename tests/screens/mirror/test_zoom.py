@@ -10,7 +10,7 @@ from textual import events
 
 from lab.core.settings import Settings
 from screens.app import LabApp
-from screens.mirror.fit import Zoom, fit, levels
+from screens.mirror.fit import Zoom, available_zooms, fit
 from screens.mirror.marks import PhoneMark, draw_marks
 from screens.mirror.mirror import Mirror
 from screens.mirror.paint import empty
@@ -46,8 +46,8 @@ def test_an_enlarged_part_lies_on_the_phone_and_keeps_its_shape(zoom: Any, cells
 
 
 def test_each_level_is_closer_than_the_one_before_it() -> None:
-    assert levels(PHONE, (60, 40), "fit") == ["fit", "1.5x", "2x", "3x"]
-    assert levels(PHONE, (45, 25), "wide") == ["wide", "2x", "3x"], "1.5x would make its words narrower"
+    assert available_zooms(PHONE, (60, 40), "fit") == ["fit", "1.5x", "2x", "3x"]
+    assert available_zooms(PHONE, (45, 25), "wide") == ["wide", "2x", "3x"], "1.5x would make its words narrower"
 
 
 async def test_keys_go_closer_and_back_and_escape_shows_all_of_it() -> None:

@@ -12,14 +12,14 @@ from textual.screen import Screen as TextualScreen
 from textual.widgets import Static
 
 from annotators.quiz import QuizItem, quiz
-from lab.core.rating_sheet import current
+from lab.core.rating_sheet import current_labels
 from lab.core.settings import Settings
 from lab.core.step import Question
 from lab.core.study import Study
 from lab.core.task import Actor
 from lab.core.trace import Answered
 from lab.studies.play_session import Participation
-from lab.studies.played_runs import played
+from lab.studies.played_runs import study_plays
 from lab.studies.quiz_wording import quiz_question
 from screens.annotate.guide import GuideScreen
 from screens.annotate.sheet import SheetPane
@@ -70,7 +70,7 @@ class Stage(LabApp):
 
     @property
     def stage(self) -> str:
-        return self.room.here.stage if self.room.here is not None else ""
+        return self.room.position.stage if self.room.position is not None else ""
 
     @property
     def heading(self) -> str:
@@ -82,7 +82,7 @@ class Stage(LabApp):
 
     def asks(self, item: QuizItem) -> bool:
         """Whether this question is the one that is read."""
-        here = self.room.here
+        here = self.room.position
         assert here is not None
         persona = here.play.persona
         assert persona is not None
@@ -135,10 +135,10 @@ async def answer_quiz(app: Stage, pilot: Any, until: Until, *, wrong_first: bool
 
 async def answer_items(app: Stage, pilot: Any, until: Until, left: int, *, wrong_first: bool = False) -> None:
     """Answers what is left of the questions."""
-    persona = app.room.here.play.persona  # type: ignore[union-attr]
+    persona = app.room.position.play.persona  # type: ignore[union-attr]
     assert persona is not None
     while left:
-        item = app.part.quizzed(persona).waiting[0]
+        item = app.part.quiz_state(persona).waiting[0]
         await until(pilot, lambda item=item: app.readable and app.asks(item))
         if wrong_first:
             await pilot.press(str((item.right + 1) % len(item.options) + 1))
@@ -149,7 +149,7 @@ async def answer_items(app: Stage, pilot: Any, until: Until, left: int, *, wrong
             continue
         await pilot.press(str(item.right + 1))
         left -= 1
-        await until(pilot, lambda left=left: len(app.part.quizzed(persona).waiting) == left)
+        await until(pilot, lambda left=left: len(app.part.quiz_state(persona).waiting) == left)
     await until(pilot, lambda: app.stage == "brief")
 
 
@@ -176,7 +176,7 @@ async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") 
     """Three ratings, no remark, handed in."""
     for number, key in enumerate(keys, 1):
         await pilot.press(key)
-        await until(pilot, lambda count=number: len(current(app.store.labels.read(app.study))) % 3 == count % 3)
+        await until(pilot, lambda count=number: len(current_labels(app.store.labels.read(app.study))) % 3 == count % 3)
     await hand_in(app, pilot, until)
 
 
@@ -188,7 +188,7 @@ async def hand_in(app: Stage, pilot: Any, until: Until) -> None:
         await pilot.press("down")
         await until(pilot, lambda item=before: sheet.item is not item)
     await pilot.press("enter")
-    await until(pilot, lambda: app.stage != "questions" or app.room.here.number > 1)  # type: ignore[union-attr]
+    await until(pilot, lambda: app.stage != "questions" or app.room.position.number > 1)  # type: ignore[union-attr]
 
 
 @crossed
@@ -220,7 +220,7 @@ async def test_two_participants_play_their_part_by_keys_alone_and_see_nothing_th
             await answer_sheet(second, pilot, until)
         if IN_SOAK:
             await until(pilot, lambda: second.stage == "done" and "Your code is P2" in painted(second))
-    found = played(store, study)
+    found = study_plays(store, study)
     assert [(one.task, one.condition, one.by.id, one.status) for one in found] == [
         (COFFEE, "person, no mirror", "P1", "completed"), (COFFEE, "person, no mirror", "P2", "completed"),
         (LUNCH, "person", "P1", "completed"), *([(LUNCH, "person", "P2", "completed")] if IN_SOAK else []),
@@ -232,7 +232,7 @@ async def test_two_participants_play_their_part_by_keys_alone_and_see_nothing_th
         assert trace.conditions.mirror == (one.task == LUNCH)
     decisions = {one.by.id: _decisions(store, one.trace) for one in found if one.task == COFFEE}
     assert decisions == {"P1": ["accept"], "P2": ["reject"]}
-    labels = list(current(store.labels.read(study)))
+    labels = list(current_labels(store.labels.read(study)))
     assert len(labels) == len(found) * 3
     runs = {one.trace for one in found}
     assert {str(label.evidence).partition("@")[0] for label in labels} == runs
@@ -249,14 +249,14 @@ async def test_two_participants_play_their_part_by_keys_alone_and_see_nothing_th
 
 
 async def _who_did_not_see_the_phone_may_say_so(app: Stage, pilot: Any, until: Until, *, seen: bool) -> None:
-    before = len(current(app.store.labels.read(app.study)))
+    before = len(current_labels(app.store.labels.read(app.study)))
     await pilot.press("4", "5")
-    await until(pilot, lambda: "How well did it do" in str(app.sheet.ask.said))
+    await until(pilot, lambda: "How well did it do" in str(app.sheet.question_line.said))
     offered = [one.says for one in app.sheet.options.choices]
     assert ("I could not see it" in offered) is not seen
     assert len(offered) == (5 if seen else 6)
     await pilot.press("5" if seen else "6")
-    await until(pilot, lambda: len(current(app.store.labels.read(app.study))) == before + 3)
+    await until(pilot, lambda: len(current_labels(app.store.labels.read(app.study))) == before + 3)
     await hand_in(app, pilot, until)
 
 
@@ -264,7 +264,7 @@ def _nothing_hidden_was_painted(store: Store, study: Study, lines: set[str]) -> 
     painted = "\n".join(lines)
     thoughts = {
         step.proposed.thought
-        for one in played(store, study)
+        for one in study_plays(store, study)
         for step in store.runs.trace(one.trace).steps
         if len(step.proposed.thought) > 12
     }
@@ -352,7 +352,7 @@ async def test_a_key_answers_no_question_that_another_window_went_on_from(store:
         await consent(app, pilot, until)
         await until(pilot, lambda: app.readable and app.stage == "card")
         await pilot.press("enter")
-        first, second, third = app.part.quizzed(persona).waiting
+        first, second, third = app.part.quiz_state(persona).waiting
         await until(pilot, lambda: app.readable and app.asks(first))
         other = Participation(store, study, Actor("human", "P1"))
         assert other.answer_quiz(persona, first.right)
@@ -406,7 +406,7 @@ async def test_enter_leads_on_from_questions_that_another_window_handed_in(store
         await pilot.press("enter")
         await until(pilot, lambda: "task 2 of 2" in painted(app) and "Another window" not in painted(app))
         await pilot.press("1")
-        await until(pilot, lambda: len(current(store.labels.read(study))) > 3)
+        await until(pilot, lambda: len(current_labels(store.labels.read(study))) > 3)
         plays.hand_in(other)
         await pilot.press("1")
         await until(pilot, lambda: "Another window handed it in." in painted(app))
@@ -426,14 +426,14 @@ async def test_reopening_lands_at_the_exact_place_and_after_a_run_it_is_plain_wh
         await until(pilot, lambda: app.readable and app.stage == "card")
         await pilot.press("enter")
         await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
-        before = app.part.quizzed(persona)
+        before = app.part.quiz_state(persona)
         await pilot.press(str(before.waiting[0].right + 1))
-        await until(pilot, lambda: len(app.part.quizzed(persona).waiting) == 2)
+        await until(pilot, lambda: len(app.part.quiz_state(persona).waiting) == 2)
     again = Stage(store, study, records=True)
     async with again.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: again.stage == "quiz")
         await until(pilot, lambda: again.heading == "What do you remember?")
-        assert again.part.quizzed(persona).waiting[0].id == before.waiting[1].id
+        assert again.part.quiz_state(persona).waiting[0].id == before.waiting[1].id
         await answer_items(again, pilot, until, 2)
         await _after_a_run_it_is_plain_what_comes(again, pilot, until)
     assert not any("Seen here" in line or "@" in line for line in again.painted)
@@ -462,7 +462,7 @@ async def _after_a_run_it_is_plain_what_comes(app: Stage, pilot: Any, until: Unt
     await pilot.press("enter")
     await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
     await pilot.press("4", "e", "r", "g")  # no answer rests on a step that nobody sees
-    await until(pilot, lambda: len(current(app.store.labels.read(app.study))) == 1)
+    await until(pilot, lambda: len(current_labels(app.store.labels.read(app.study))) == 1)
     await pilot.press("t")
     await until(pilot, lambda: isinstance(app.screen, GuideScreen))
     assert [act.unit for act in app.store.labels.acts(app.study) if act.act == "guide"] == [f"{LUNCH}-unit"]
@@ -488,7 +488,7 @@ async def test_who_they_are_and_what_they_agreed_to_is_read_again_before_a_task(
             await until(pilot, lambda heading=heading: app.readable and app.heading == heading)
             await pilot.press("1")
         await until(pilot, lambda: app.readable and app.heading == "What you see and do")
-    assert not played(store, study)  # reading begins nothing
+    assert not study_plays(store, study)  # reading begins nothing
     assert {act.act for act in store.labels.acts(study)} == {"sat", "consent", "rose"}
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lab.core.trace import Resumed
-from lab.studies.played_runs import played
+from lab.studies.played_runs import study_plays
 from store.store import Store
 from tests.plays import LUNCH, frozen, unit
 from tests.screens.annotate.terminal import ENTER, opened
@@ -21,10 +21,12 @@ def test_a_run_that_was_killed_is_resumed_with_what_was_typed(tmp_path: Path) ->
             return sum(act.act == kind for act in store.labels.acts(study))
 
         def asked() -> bool:
-            return any(store.runs.trace(one.trace).asked for one in played(store, study) if store.runs.holds(one.trace))
+            return any(
+                store.runs.trace(one.trace).asked for one in study_plays(store, study) if store.runs.has_run(one.trace)
+            )
 
         def draft() -> str:
-            run = played(store, study)[0].trace
+            run = study_plays(store, study)[0].trace
             question = store.runs.trace(run).asked
             return store.runs.draft(run, question.question.id) if question is not None else ""
 
@@ -36,7 +38,7 @@ def test_a_run_that_was_killed_is_resumed_with_what_was_typed(tmp_path: Path) ->
             first.press(b"mild pl")
             first.until(lambda: draft() == "mild pl")
         killed = datetime.now(UTC).isoformat()
-        run = played(store, study)[0]
+        run = study_plays(store, study)[0]
         assert run.status == "open"
         steps = len(store.runs.trace(run.trace).steps)
 
@@ -46,7 +48,7 @@ def test_a_run_that_was_killed_is_resumed_with_what_was_typed(tmp_path: Path) ->
             second.until(lambda: store.runs.trace(run.trace).ended is not None)
             second.insist(ENTER, lambda: acts("played") == 2)
         trace = store.runs.trace(run.trace)
-        assert [one.trace for one in played(store, study)] == [run.trace]
+        assert [one.trace for one in study_plays(store, study)] == [run.trace]
         assert trace.replies >= 1
         assert len(trace.steps) > steps
         (reply,) = (step.reply for step in trace.steps if step.reply is not None and step.reply.text == "mild please")

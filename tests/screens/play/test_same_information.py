@@ -12,7 +12,7 @@ from lab.core.task import Actor
 from lab.core.trace import Started, Step
 from lab.runs.spec import Spec
 from screens.app import LabApp
-from screens.live.seat_pane import Seat
+from screens.live.seat_pane import SeatPane
 from simulators.users.model import dialogue_lines, seat_words
 from tests.blind import found, planted
 from tests.screens.runs import painted
@@ -31,7 +31,7 @@ class Chair(App[None]):
 
     def __init__(self, spec: Spec) -> None:
         super().__init__()
-        self.seat = Seat(spec, Actor("model", "Zagent", "Zagentname"), knows=False)
+        self.seat = SeatPane(spec, Actor("model", "Zagent", "Zagentname"), knows=False)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll():

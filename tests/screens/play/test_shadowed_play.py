@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.step import Question
-from lab.studies.played_runs import played
+from lab.studies.played_runs import study_plays
 from store.store import Store
 from tests.endpoint import Reply, Request, Said, Silent, serving
 from tests.plays import COFFEE, frozen, unit
@@ -53,7 +53,7 @@ async def test_nothing_of_a_shadow_is_painted_and_a_silent_one_holds_nothing_up(
             await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
             await answer_sheet(app, pilot, until)
             await until(pilot, lambda: app.stage == "done")
-    (one,) = played(store, study)
+    (one,) = study_plays(store, study)
     assert one.status == "completed"
     rows = store.shadows.current(one.trace)
     assert {row.by.id for row in rows} == {"model:quick", "model:mute"}

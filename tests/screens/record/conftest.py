@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.demonstration import to_demonstrate
+from lab.core.demonstration import demonstration_task
 from lab.core.errors import LabError
 from lab.core.screen_clock import Clock
 from lab.core.seams import Frame, Screen
@@ -23,7 +23,7 @@ from lab.runs.spec import PERSON, Spec, resume_spec
 from screens.app import LabApp
 from screens.navigation import Opening
 from screens.record.fields import InstructionLine
-from screens.record.next_act import NextAct
+from screens.record.next_act import ActionDesk
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
 from store.store import Store
@@ -85,8 +85,8 @@ class Stage(LabApp):
         self.push_screen(self.record)
 
     @property
-    def desk(self) -> NextAct:
-        return self.record.query_one(NextAct)
+    def desk(self) -> ActionDesk:
+        return self.record.query_one(ActionDesk)
 
     @property
     def line(self) -> str:
@@ -105,7 +105,7 @@ class Stage(LabApp):
     def steps(self) -> tuple[Step, ...]:
         """The steps that the file holds; none before the recording has begun."""
         run = self.run_under_test.trace_id
-        return self.store.runs.trace(run).steps if self.store.runs.holds(run) else ()
+        return self.store.runs.trace(run).steps if self.store.runs.has_run(run) else ()
 
     @property
     def instructions(self) -> list[str]:
@@ -133,7 +133,7 @@ def recording(store: Store, board: Board) -> Recording:
         intent: str = "Tell Noor",
         **spec: Any,
     ) -> Stage:
-        made = resume_spec(resume) if resume else Spec(to_demonstrate(None, intent, "residence"), agent=PERSON)
+        made = resume_spec(resume) if resume else Spec(demonstration_task(None, intent, "residence"), agent=PERSON)
         session = Session(store, made._replace(**spec), resume, device=device)
         return Stage(session, StillClock() if still else LeapingClock(), window=window)
 

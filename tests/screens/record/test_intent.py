@@ -13,15 +13,15 @@ from lab.core.trace import Started
 from lab.runs.spec import PERSON, Spec
 from screens.app import LabApp
 from screens.navigation import Opening
-from screens.record.intent import Asking, IntentScreen
-from screens.record.next_act import NextAct
+from screens.record.intent import DemonstrationRequest, IntentScreen
+from screens.record.next_act import ActionDesk
 from screens.record.record import RecordScreen
 from store.store import Store
 from tests.screens.resting import burst
 
 
 def app_for(store: Store, task: Task, **asked: Any) -> LabApp:
-    return LabApp(store, Settings(), Opening("live", ask=Asking(Spec(task, agent=PERSON), **asked)))
+    return LabApp(store, Settings(), Opening("live", ask=DemonstrationRequest(Spec(task, agent=PERSON), **asked)))
 
 
 def shows(app: LabApp, text: str) -> bool:
@@ -31,7 +31,7 @@ def shows(app: LabApp, text: str) -> bool:
 async def recorded(app: LabApp, pilot: Any, until: Any) -> Task:
     """The task that is recorded in the end."""
     await until(
-        pilot, lambda: isinstance(app.screen, RecordScreen) and any(desk.ready for desk in app.screen.query(NextAct))
+        pilot, lambda: isinstance(app.screen, RecordScreen) and any(desk.ready for desk in app.screen.query(ActionDesk))
     )
     assert app.session is not None
     app.session.leave()

@@ -14,7 +14,7 @@ from lab.runs.spec import PERSON, Spec
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
-from screens.record.intent import Asking, IntentScreen
+from screens.record.intent import DemonstrationRequest, IntentScreen
 from store.store import Store
 from tests.screens.resting import rests
 
@@ -80,7 +80,7 @@ def test_the_phones_keys_stand_ready(recording: Any, snap_compare: Any, size: tu
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_form(store: Store, snap_compare: Any, size: tuple[int, int]) -> None:
-    asking = Asking(Spec(Task("demo-1", "general"), agent=PERSON))
+    asking = DemonstrationRequest(Spec(Task("demo-1", "general"), agent=PERSON))
     app = LabApp(store, Settings(), Opening("live", ask=asking))
 
     async def asked(pilot: Any) -> None:

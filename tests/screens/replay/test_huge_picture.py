@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from lab.core.run_records import Blob, Imported, numbered
+from lab.core.run_records import Blob, Imported, number_events
 from lab.core.settings import Settings
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
@@ -42,7 +42,7 @@ def run_of(picture: Blob) -> Imported:
     before = Observation(picture.sha256, (1080, 2400))
     started = Started(trace="huge", task=Task("t", "general", instruction="x"), agent=Actor("model", "m"))
     step = Step(index=0, proposed=Proposed(Action("click", (5, 5)), "I tap."), before=before)
-    return Imported(numbered([started, step, Ended(status="completed")]), {picture.sha256: picture}, [])
+    return Imported(number_events([started, step, Ended(status="completed")]), {picture.sha256: picture}, [])
 
 
 async def test_replay_says_why_it_is_not_drawn(

@@ -218,8 +218,8 @@ async def test_what_was_read_can_be_covered_in_privacy(store: Store, until: Any)
         box = next(row.box for row in finds.rows if row.text == "Heron Walk 5G")
         assert box is not None
         app.screen._cover_tapped(Mirror.Tapped(app.screen.footage.stage.mirror, box.center, long=False))
-        assert app.screen.covering is not None
-        assert app.screen.covering.boxes == {0: [box]}
+        assert app.screen.plan is not None
+        assert app.screen.plan.boxes == {0: [box]}
 
 
 # -- search ------------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(s
             assert marks[0].at is not None
             assert marks[0].to is not None
             (left, top), (right, bottom) = marks[0].at, marks[0].to
-            assert battery.bounds.holds((left + right) // 2, (top + bottom) // 2)
+            assert battery.bounds.contains((left + right) // 2, (top + bottom) // 2)
             await pilot.press("escape")
             await until(pilot, lambda: "not read" not in painted(app) and "▹" not in painted(app))
             mirror = phone(app).mirror

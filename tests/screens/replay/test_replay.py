@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from lab.core.settings import Settings
 from lab.core.trace import AnyEvent, Started
-from lab.runs.recorded_run import RecordedRun, RunPlace
+from lab.runs.recorded_run import RecordedPlace, RecordedRun
 from screens.app import LabApp
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
@@ -190,20 +190,20 @@ async def test_play_goes_on_to_the_end_and_stops(full: Store, until: Until) -> N
         await until(pilot, lambda: at(app, "Step 3"))
         screen = app.screen
         assert isinstance(screen, ReplayScreen)
-        screen.footage.player.seconds = lambda here, following: 0.01  # type: ignore[method-assign]
+        screen.footage.playback.seconds = lambda here, following: 0.01  # type: ignore[method-assign]
         await pilot.press("space")
         await until(pilot, lambda: at(app, "Step 5") and "standing still" in painted(app))
 
 
 def test_the_recorded_pace_is_capped_and_without_times_it_is_even() -> None:
     player = Player(None, lambda: None)  # type: ignore[arg-type]
-    first = RunPlace("step", 1, "tap", started="2025-01-01T00:00:00+00:00", ended="2025-01-01T00:00:01+00:00")
+    first = RecordedPlace("step", 1, "tap", started="2025-01-01T00:00:00+00:00", ended="2025-01-01T00:00:01+00:00")
     soon = first._replace(started="2025-01-01T00:00:02+00:00")
     late = first._replace(started="2025-01-01T00:05:00+00:00")
     assert player.seconds(first, soon) == 2
     assert player.seconds(first, late) == LONGEST
-    assert player.seconds(first, RunPlace("end", 2, "completed")) == 1
-    assert player.seconds(RunPlace("step", 1, "tap"), RunPlace("step", 2, "tap")) == 1
+    assert player.seconds(first, RecordedPlace("end", 2, "completed")) == 1
+    assert player.seconds(RecordedPlace("step", 1, "tap"), RecordedPlace("step", 2, "tap")) == 1
     player.recorded = False
     assert player.seconds(first, soon) == 1
 
@@ -271,7 +271,7 @@ async def test_a_linked_picture_that_is_gone_is_said_to_be(store: Store, until: 
     for sha, path in shots.items():
         path.write_bytes(whole.images[sha].data)
     images = {sha: blob._replace(path=str(shots[sha])) for sha, blob in whole.images.items()}
-    store.runs.add_each([whole._replace(images=images)], link=True)
+    store.runs.add_independently([whole._replace(images=images)], link=True)
     for path in shots.values():
         path.unlink()
     app = replay(store, WHOLE)

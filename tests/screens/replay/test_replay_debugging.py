@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from lab.core.settings import Settings
 from lab.core.step import Action
-from lab.runs.fork import ForkChange, forked
+from lab.runs.fork import ForkChange, fork_run
 from lab.runs.session import Session
 from lab.runs.spec import Spec
 from screens.app import LabApp
@@ -220,7 +220,7 @@ async def test_the_end_and_an_imported_run_are_not_forked(coffee: Any, full: Any
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_family_is_a_tree_and_enter_opens_a_run_at_its_fork(coffee: Any, until: Any, size: Any) -> None:
     store, run = coffee
-    session = forked(store, run, 16, ForkChange(action=Action("status", status="complete")), person="P01")
+    session = fork_run(store, run, 16, ForkChange(action=Action("status", status="complete")), person="P01")
     session.start()
     assert session.join(180)
     app = replaying(store, run, 1)

@@ -41,7 +41,7 @@ def room(app: LabApp) -> PrivacyScreen:
 
 
 def covering(app: LabApp) -> RedactionPlan:
-    found = room(app).covering
+    found = room(app).plan
     assert found is not None
     return found
 
@@ -75,14 +75,14 @@ async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(fille
         await press(pilot, "R")
         await until(pilot, lambda: "R again covers 3 in this run" in painted(app))
         await press(pilot, "escape")
-        assert filled.runs.holds(DEMO)
+        assert filled.runs.has_run(DEMO)
         await press(pilot, "R", "w")
         await until(pilot, lambda: isinstance(app.focused, FormLine))
         await press(pilot, "escape")
         await until(pilot, lambda: not room(app).form.is_open and "R covers them" in painted(app))
         await press(pilot, "R", "R")
         await until(pilot, lambda: "cannot be reached" in painted(app) and ready(app))
-        assert not filled.runs.holds(DEMO)
+        assert not filled.runs.has_run(DEMO)
         (new,) = filled.reviews.demonstrations()
         assert room(app).run_id == new
         assert NAME not in painted(app)
@@ -99,7 +99,7 @@ async def test_what_was_chosen_stays_where_a_demonstration_is_left_before_it_is_
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
         await press(pilot, "space", "escape")
-        await until(pilot, lambda: "Nothing of it is covered yet" in painted(app) and bool(room(app).shelf.rows))
+        await until(pilot, lambda: "Nothing of it is covered yet" in painted(app) and bool(room(app).list.rows))
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app) and "1 to be covered" in painted(app))
         await until(
@@ -151,7 +151,7 @@ async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, u
 
 
 def _tree(app: LabApp) -> Any:
-    seen = room(app).footage.seen
+    seen = room(app).footage.screen_shown
     assert seen is not None
     return seen.tree
 
@@ -163,7 +163,7 @@ async def test_a_shared_picture_is_a_sentence_and_everywhere_covers_it(filled: S
         await until(pilot, lambda: ready(app))
         await press(pilot, "space", "R", "R")
         await until(pilot, lambda: any("--everywhere" in note.message for note in app._notifications))
-        assert filled.runs.holds(DEMO)
+        assert filled.runs.has_run(DEMO)
         await press(pilot, "E", "R", "R")
         await until(pilot, lambda: "originals destroyed: 2 runs" in painted(app))
 
@@ -176,7 +176,7 @@ def test_privacy_looks_as_it_did(filled: Store, snap_compare: Any, until: Until,
         await until(pilot, lambda: ready(app))
         covering(app).toggle_words(NAME)
         covering(app).toggle_box(0, Bounds(10, 200, 351, 261))
-        room(app).renew()
+        room(app).repaint()
         await rests(pilot, lambda: "■ box" in painted(app))
 
     assert snap_compare(app, terminal_size=size, run_before=rest)

@@ -17,7 +17,7 @@ from screens.app import LabApp
 from screens.author.form import FormLine
 from screens.dialogs import AskScreen
 from screens.navigation import Opening
-from screens.review.form import pointed
+from screens.review.form import with_place
 from screens.review.review import ReviewScreen
 from store.store import Store
 from tests.demonstrations import ANNOTATOR, DEMO, demonstration
@@ -280,10 +280,10 @@ async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:
 
 def test_a_box_or_a_point_takes_the_place_of_the_old_one() -> None:
     tap = Action("click", (1, 2))
-    assert pointed(tap, (5, 6), None).at == (5, 6)
-    box = pointed(tap, (30, 40), (10, 20))
+    assert with_place(tap, (5, 6), None).at == (5, 6)
+    box = with_place(tap, (30, 40), (10, 20))
     assert (box.at, box.boxes) == ((20, 30), ((10, 20, 30, 40),))
-    drag = pointed(Action("drag", (1, 2), (3, 4), vector=(2, 2)), (5, 5), (9, 1))
+    drag = with_place(Action("drag", (1, 2), (3, 4), vector=(2, 2)), (5, 5), (9, 1))
     assert (drag.at, drag.to, drag.vector) == ((5, 5), (9, 1), (4, -4))
 
 

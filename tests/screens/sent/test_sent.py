@@ -12,7 +12,7 @@ import pytest
 
 from lab.core.run_records import Imported
 from lab.core.settings import Settings
-from lab.core.step import Action, Prompt, Proposed, Spent, Usage, spent
+from lab.core.step import Action, Prompt, Proposed, Spent, Usage, spent_by
 from lab.core.trace import Step
 from lab.runs.descriptions import spent_words, usage_words
 from lab.runs.recorded_run import RecordedRun
@@ -208,9 +208,9 @@ async def test_a_models_thinking_is_shown_with_where_it_stood(store: Store, unti
 
 def test_what_is_not_known_is_not_made_up() -> None:
     assert usage_words(Usage()) == "price unknown"
-    assert spent([]) is None
-    assert spent([Proposed(TAP), Proposed(TAP)]) is None
-    mixed = spent(
+    assert spent_by([]) is None
+    assert spent_by([Proposed(TAP), Proposed(TAP)]) is None
+    mixed = spent_by(
         [Proposed(TAP, usage=USAGE), Proposed(TAP, usage=Usage(100, 10)), Proposed(TAP, usage=Usage(tries=3))]
     )
     assert spent_words(Spent(3, 4, 0, 0, 0, None, 3, 1.0, 3)) == "3 turns in 4 calls, usage unknown, 1.0 s"

@@ -141,7 +141,7 @@ async def test_w_on_a_study_in_home_shows_it(store: Store, study: Study, until: 
         await until(pilot, lambda: read(app) and "R1   4/5 done" in painted(app))
         await pilot.press("a")
         await until(pilot, lambda: app.current_mode == "agreement")
-        assert app.reads["agreement"] == study.name
+        assert app.shown_studies["agreement"] == study.name
 
 
 async def test_another_study_takes_the_place_of_the_first(

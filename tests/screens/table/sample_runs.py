@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed, Question, Reply, Usage
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import AnyEvent, Ended, Source, Started, Step
@@ -46,7 +46,7 @@ def made(run: Made) -> Imported:
         events.append(Step(index=i, proposed=Proposed(action, usage=usage), question=question, reply=reply))
     if run.status != "open":
         events.append(Ended(status=run.status, score=run.score))  # type: ignore[arg-type]
-    return Imported(numbered(events), {}, [])
+    return Imported(number_events(events), {}, [])
 
 
 RUNS = [

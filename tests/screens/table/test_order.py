@@ -12,10 +12,10 @@ from rich.cells import cell_len
 
 from lab.core.errors import LabError
 from lab.runs.descriptions import mean_words, status_words
-from lab.runs.run_filter import FIELDS, RunFilter, read
+from lab.runs.run_filter import FIELDS, RunFilter, parse_filter
 from lab.runs.run_order import GROUPS, SORTS, Order, RunTableLine, arrange, column, group_of
 from lab.runs.run_rows import Cost, RunEntry, entry
-from screens.runs.columns import COLUMNS, group_row, heading, run_row, shown
+from screens.runs.columns import COLUMNS, group_row, heading, run_row, visible_columns
 from store.store import Store
 from tests.screens.table.sample_runs import RUNS, made
 
@@ -30,7 +30,7 @@ def entries(store: Store) -> list[RunEntry]:
 
 
 def found(entries: list[RunEntry], text: str, order: Order = NEWEST) -> str:
-    lines = arrange(entries, read(text), order, COSTS, frozenset()).lines
+    lines = arrange(entries, parse_filter(text), order, COSTS, frozenset()).lines
     return " ".join(map(named, lines))
 
 
@@ -107,7 +107,7 @@ def test_words_and_fields_find(entries: list[RunEntry], text: str, ids: str) -> 
 )
 def test_what_is_wrong_is_said_in_a_sentence(text: str, said: str) -> None:
     with pytest.raises(LabError) as refused:
-        read(text)
+        parse_filter(text)
     assert said in refused.value.message
     assert "\x1b" not in refused.value.sentence
 
@@ -115,11 +115,12 @@ def test_what_is_wrong_is_said_in_a_sentence(text: str, said: str) -> None:
 @given(st.text(max_size=40))
 def test_any_filter_is_read_or_refused(text: str) -> None:
     with suppress(LabError):
-        assert isinstance(read(text), RunFilter)
+        assert isinstance(parse_filter(text), RunFilter)
 
 
 def test_only_what_asks_for_costs_has_steps_read() -> None:
-    assert [text for text in (f"{name}:none" for name in FIELDS if name != "status") if read(text).costly] == [
+    texts = [f"{name}:none" for name in FIELDS if name != "status"]
+    assert [text for text in texts if parse_filter(text).needs_costs] == [
         "tokens:none", "cost:none", "seconds:none",
     ]  # fmt: skip
 
@@ -148,7 +149,7 @@ def test_what_is_not_known_comes_last_whichever_way(entries: list[RunEntry], by:
 
 
 def test_groups_count_what_has_no_score_and_have_no_mean_of_nothing(entries: list[RunEntry]) -> None:
-    arranged = arrange(entries, read(""), Order(group="task"), COSTS, frozenset({"mail"}))
+    arranged = arrange(entries, parse_filter(""), Order(group="task"), COSTS, frozenset({"mail"}))
     assert (arranged.runs, arranged.groups) == (6, 4)
     groups = {line.group.name: line.group for line in arranged.lines if line.group}
     lunch, mail, alarm = groups["lunch"], groups["mail"], groups["alarm  Two words, and more"]
@@ -188,7 +189,7 @@ def test_every_row_is_as_wide_as_the_table(entries: list[RunEntry], width: int) 
         assert wide(run_row(it, COSTS.get(it.run.id), width)) == max(width, wide(heading(width, Order())))
         group = group_of(it.run.agent, [it])
         assert wide(group_row(group, width)) == wide(heading(width, Order(group="agent")))
-    assert set(shown(width)) <= set(COLUMNS)
+    assert set(visible_columns(width)) <= set(COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -197,8 +198,8 @@ def test_every_row_is_as_wide_as_the_table(entries: list[RunEntry], width: int) 
 def test_what_runs_are_sorted_by_is_seen_where_it_finds_room(
     entries: list[RunEntry], width: int, by: str, there: bool
 ) -> None:
-    assert by not in shown(width)
-    assert (by in shown(width, by)) is there
+    assert by not in visible_columns(width)
+    assert (by in visible_columns(width, by)) is there
     titles = dict(heading(width, Order(by)))
     assert (by in titles) is there
     for it in entries:

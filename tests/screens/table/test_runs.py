@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Started
@@ -57,23 +57,23 @@ class PageOwner:
     """Reads at once what it is to read in a thread, and takes the pages when it is told to."""
 
     def __init__(self) -> None:
-        self.pages: list[reading.RunsReader.Paged] = []
+        self.pages: list[reading.RunsReader.PageRead] = []
 
     def run_worker(self, work: Callable[[], None], *, thread: bool) -> None:
         work()
 
-    def post_message(self, page: reading.RunsReader.Paged) -> None:
+    def post_message(self, page: reading.RunsReader.PageRead) -> None:
         self.pages.append(page)
 
 
 def test_what_was_read_twice_before_a_page_was_taken_is_taken_once(filled: Store) -> None:
     owner: Any = PageOwner()
     reader = reading.RunsReader(owner, filled)
-    reader.renew()
-    reader.renew()
-    assert [reader.takes(page) for page in owner.pages] == [False, True]
+    reader.reload()
+    reader.reload()
+    assert [reader.accepts(page) for page in owner.pages] == [False, True]
     assert [len(page.entries) for page in owner.pages] == [6, 6]
-    reader.renew()
+    reader.reload()
     assert len(owner.pages) == 2, "the same rows are not read again"
 
 
@@ -227,7 +227,7 @@ async def test_costs_are_read_only_of_what_is_seen_until_they_are_sorted_by(stor
         await until(pilot, lambda: "r000" in room(app).costs)
         for _ in range(9):
             await pilot.press("s")
-        await until(pilot, lambda: room(app).order.by == "tokens" and not room(app).unread)
+        await until(pilot, lambda: room(app).order.by == "tokens" and not room(app).unread_costs)
         first = room(app).table.arranged.lines[0].entry
         assert first is not None
         assert room(app).costs[first.run.id].tokens == max(cost.tokens or 0 for cost in room(app).costs.values())
@@ -246,7 +246,7 @@ async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_rea
         store.runs.add(made(Made("r23")))
         laid: list[int] = []
         monkeypatch.setattr(room(app), "lay_out", lambda **_: laid.append(len(room(app).entries)))
-        room(app).reading.renew()
+        room(app).reading.reload()
         await until(pilot, lambda: len(room(app).entries) == 24)
         assert laid == [24]
 
@@ -320,7 +320,7 @@ async def test_in_a_small_terminal_tasks_can_be_told_apart(store: Store, until: 
             Started(trace=f"run-{name}", task=Task(name, "general"), agent=Actor("script", "rule")),
             Ended(status="completed", score=1.0),
         ]
-        store.runs.add(Imported(numbered(events), {}, []))
+        store.runs.add(Imported(number_events(events), {}, []))
     app = LabApp(store, Settings(), Opening("runs"))
     async with app.run_test(size=(64, 18)) as pilot:
         await until(pilot, lambda: "SharePhotoToMara" in painted(app) and "SharePhotoToNoor" in painted(app))
@@ -334,7 +334,7 @@ async def test_a_name_longer_than_its_row_is_read_whole_by_keys(filled: Store, u
         Started(trace="long", task=Task("t", "general", title=title + "!END"), agent=Actor("script", "rule")),
         Ended(status="completed", score=1.0),
     ]
-    filled.runs.add(Imported(numbered(events), {}, []))
+    filled.runs.add(Imported(number_events(events), {}, []))
     app = runs(filled)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: there(app, 7))

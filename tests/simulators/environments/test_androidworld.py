@@ -180,5 +180,5 @@ def test_what_it_prints_is_never_taken_for_an_answer_and_it_is_asked_no_more_onc
 def test_ports_and_adb_are_told_to_it(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     worker = Worker(read_address(f"{ENV}?console_port=5556&grpc_port=8556"))
     worker.ask("begin", dict, 60, name="SystemTypeNumber", seed=1)
-    assert "Setting up 5556 8556" in worker._program.complaint() + bytes(worker._program._err).decode()
+    assert "Setting up 5556 8556" in worker._program.last_errors() + bytes(worker._program._err).decode()
     worker.close()

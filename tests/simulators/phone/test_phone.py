@@ -110,7 +110,7 @@ NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def _well_formed(tree: UiTree) -> None:
     for node in tree.nodes():
         assert node.bounds.area > 0
-        assert node.bounds.cut(SCREEN) == node.bounds
+        assert node.bounds.intersection(SCREEN) == node.bounds
     back = UiTree.from_xml(tree.to_xml())
     assert back.to_xml() == tree.to_xml()
     if not any(NO_XML.search(node.text + node.desc) for node in tree.nodes()):

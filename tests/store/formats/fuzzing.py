@@ -91,7 +91,7 @@ def check_whole(store: Store) -> None:
         trace = fold(events)
         assert [step.index for step in trace.steps] == list(range(len(trace.steps)))
         store.runs.verdicts(run.id)
-        assert all(store.runs.blob(sha256) is not None for sha256 in store.runs.used(run.id))
+        assert all(store.runs.blob(sha256) is not None for sha256 in store.runs.blob_ids(run.id))
 
 
 def _seen(folder: Path) -> list[tuple[str, int, int]]:

@@ -20,7 +20,7 @@ from lab.core.ui_tree import Bounds, Node
 from store.formats import FailedRun, KnownRun, read
 from store.formats.androidcontrol import crc
 from store.formats.androidcontrol.crc import crc32c, masked_crc32c
-from store.formats.androidcontrol.messages import message
+from store.formats.androidcontrol.messages import message_class
 from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.samples import png
@@ -44,7 +44,7 @@ def feature(entry: Any, name: str, values: list[Any]) -> None:
 
 def forest(*nodes: dict[str, Any], layer: int = 0) -> bytes:
     """A forest with one window; nodes are seen unless they say otherwise."""
-    made = message("Forest")()
+    made = message_class("Forest")()
     window = made.windows.add(layer=layer)
     for i, fields in enumerate(nodes):
         node = window.tree.nodes.add(**{"unique_id": i, "is_visible_to_user": True, "is_enabled": True, **fields})
@@ -56,7 +56,7 @@ def forest(*nodes: dict[str, Any], layer: int = 0) -> bytes:
 def example(actions: list[Any] | None = None, **fields: list[Any]) -> bytes:
     """An episode's record; a field that is an empty list is there, and empty."""
     acts = ACTIONS if actions is None else actions
-    made = message("Example")()
+    made = message_class("Example")()
     whole: dict[str, list[Any]] = {
         "episode_id": [17],
         "goal": ["In the Zoho Meet app, view the scheduled meetings."],
@@ -279,7 +279,7 @@ def test_twice_is_once_and_links_that_lead_out_are_not_followed(tmp_path: Path, 
     assert import_paths(store, [path]).imported == 2
     again = import_paths(store, [path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
-    assert all(isinstance(one, KnownRun) for one in read(path, known=store.runs.holds))
+    assert all(isinstance(one, KnownRun) for one in read(path, known=store.runs.has_run))
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / SHARD).symlink_to(path)
     assert "leads out" in failures(tmp_path / "in")[0]

@@ -13,7 +13,7 @@ import pytest
 from lab.core.run_records import Imported
 from lab.core.trace import Trace, fold
 from store.formats import FailedRun, KnownRun, read
-from store.formats.appagent.actions import NumberedScreen, action_of, parts
+from store.formats.appagent.actions import NumberedScreen, action_of, answer_parts
 from store.formats.appagent.elements import NumberedElement, cell, elements
 from store.run_import import import_paths
 from store.store import Store
@@ -165,7 +165,7 @@ def test_answers_in_other_shapes(tmp_path: Path) -> None:
     assert action_of(
         "tap(0)", NumberedScreen([NumberedElement("a", (0, 0, 2, 2)), NumberedElement("z", (4, 4, 8, 8))], SIZE)
     ).at == (6, 6)
-    assert parts(7) == parts("I do not know.") == {}
+    assert answer_parts(7) == answer_parts("I do not know.") == {}
 
 
 def test_twenty_steps_with_no_screen_after_them_are_the_budget(tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from lab.core.run_records import Imported, imported_id, numbered
+from lab.core.run_records import Imported, imported_id, number_events
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
 from lab.core.task import Actor, Branch, Task
 from lab.core.trace import AnyEvent, DeviceInfo, Ended, Flagged, Started, Step, Trace, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
 from lab.studies.proofreading import ProofreadingSession
 from store.formats import RunSource, read
-from store.formats.dac.actions import CoordinateFrame, action_of, spelled
+from store.formats.dac.actions import CoordinateFrame, action_of, written_action
 from store.formats.pictures import Pictures
 from store.run_export import export_runs
 from store.run_import import import_paths
@@ -390,7 +390,7 @@ ACTS: list[Action] = [
 def test_each_act_of_ours_is_read_back_the_same(action: Action) -> None:
     frame = CoordinateFrame((100, 200), (100, 200))
     boxes = action.boxes or ((*action.at, *action.at),) if action.at and action.kind.endswith(("k", "p", "s")) else ()
-    back = action_of(json.loads(json.dumps(spelled(action, boxes, frame))), frame)
+    back = action_of(json.loads(json.dumps(written_action(action, boxes, frame))), frame)
     for name in ("kind", "at", "to", "text", "direction", "app", "status", "ms"):
         assert getattr(back, name) == getattr(action, name), name
     assert action.vector is None or back.vector == action.vector
@@ -398,7 +398,7 @@ def test_each_act_of_ours_is_read_back_the_same(action: Action) -> None:
 
 @pytest.mark.parametrize("action", ACTS[:7], ids=lambda action: action.kind)
 def test_what_the_format_has_words_for_is_spelled_in_them(action: Action) -> None:
-    said = spelled(action, ((*action.at, *action.at),) if action.at and action.kind != "scroll" else (), FRAME)
+    said = written_action(action, ((*action.at, *action.at),) if action.at and action.kind != "scroll" else (), FRAME)
     assert said["action_type"] in ("click", "long_press", "type", "scroll")
     assert ("location" in said) == (action.at is not None and action.kind != "scroll")
 
@@ -416,7 +416,7 @@ def demonstration(root: Path, actions: list[Action], *, id: str = "a" * 32, **ta
         seen = pictures.add(png(salt=str(i // 2)), TREE if i % 2 == 0 else None)
         note = "nobody knows which" if action.status == "infeasible" else ""
         steps.append(Step(index=i, proposed=Proposed(action, note, instruction=f"do {i}"), before=seen))
-    return Imported(numbered([started, *steps, Ended(status="completed")]), pictures, [])
+    return Imported(number_events([started, *steps, Ended(status="completed")]), pictures, [])
 
 
 def written(store: Store, runs: list[Imported], out: Path, format: str = "dac") -> Path:
@@ -496,7 +496,7 @@ def test_slips_dialogue_and_acts_that_did_not_happen_are_left_out_and_counted(tm
         slip, Flagged(index=2, by=person), _with(failed, error="no"),
         _with(refused, decision=Decision("reject", person)), ended,
     ]  # fmt: skip
-    out = written(store, [Imported(numbered(events), run.images, [])], tmp_path / "out")
+    out = written(store, [Imported(number_events(events), run.images, [])], tmp_path / "out")
     (held,) = json.loads((out / "episodes.json").read_text())
     assert len(held["steps"]) == 1
     assert held["hitlab"]["left_out"] == {"dialogue": 1, "failed": 1, "not let through": 1, "slips": 1}
@@ -534,7 +534,7 @@ def test_runs_of_one_task_get_folders_of_their_own_and_jpegs_stay_jpegs(tmp_path
         Step(index=0, proposed=Proposed(Action("click", at=(1, 2))), before=seen),
         Ended(status="budget"),
     ]
-    runs.append(Imported(numbered([started, *ends]), pictures, []))
+    runs.append(Imported(number_events([started, *ends]), pictures, []))
     out = written(store, runs, tmp_path / "out")
     assert len(every(out)) == 4
     names = sorted(path.name for path in (out / "data/screenshots").iterdir())
@@ -550,7 +550,7 @@ def test_a_run_without_pictures_or_steps_is_written_too(tmp_path: Path, store: S
     bare = Started(trace="bare", task=Task("7", "general"), agent=Actor("model", "m"))
     step_ = Step(index=0, proposed=Proposed(Action("click", at=(3, 4))), before=Observation(size=(10, 20)))
     empty = Started(trace="empty", task=Task("8", "general"), agent=Actor("model", "m"))
-    runs = [Imported(numbered([bare, step_]), {}, []), Imported(numbered([empty]), {}, [])]
+    runs = [Imported(number_events([bare, step_]), {}, []), Imported(number_events([empty]), {}, [])]
     out = written(store, runs, tmp_path / "out")
     traces = [fold(run.events) for run in every(out, "dac")]
     assert [len(trace.steps) for trace in traces] == [1, 0]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from store.formats import FORMATS, WRITTEN, FailedRun, RunSource, detect, formats, read, writers
+from store.formats import READ_FORMATS, WRITTEN_FORMATS, FailedRun, RunSource, detect, formats, read, writers
 from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import laid
@@ -41,8 +41,8 @@ def test_all_formats_beside_each_other_in_one_folder(store: Store, tmp_path: Pat
 
 
 def test_the_command_line_offers_what_is_read_and_written() -> None:
-    assert tuple(formats()) == FORMATS
-    assert tuple(writers()) == WRITTEN
+    assert tuple(formats()) == READ_FORMATS
+    assert tuple(writers()) == WRITTEN_FORMATS
     assert all(format.name == name and format.title for name, format in formats().items())
     assert all(writer.name == name and writer.title for name, writer in writers().items())
 

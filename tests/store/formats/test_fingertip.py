@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from lab.core.run_records import Imported, numbered
+from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed
 from lab.core.task import Actor, Persona, Task
 from lab.core.trace import Ended, Started, Step, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
 from store.formats import RunSource
-from store.formats.fingertip.actions import action_of, source_action, spelled
+from store.formats.fingertip.actions import action_of, source_action, written_call
 from store.formats.pictures import Pictures
 from store.run_export import export_runs
 from store.run_import import import_paths
@@ -80,7 +80,7 @@ def test_an_episode_as_it_is_handed_round(tmp_path: Path, store: Store) -> None:
     assert len({s.before.image for s in trace.steps}) == len(run.images) == 5
     tree = trace.steps[0].before.tree
     assert tree is not None
-    (node,) = tree.at(50, 60)[:1]
+    (node,) = tree.nodes_at(50, 60)[:1]
     assert (node.desc, node.id, node.clickable, tree.roots[0].bounds) == (
         "美团", "com.x:id/icon", True, Bounds(0, 0, 100, 200),
     )  # fmt: skip
@@ -338,7 +338,7 @@ TREE = UiTree((Node(Bounds(0, 0, 100, 200), children=(Node(Bounds(10, 10, 51, 41
     ],
 )
 def test_what_the_format_has_words_for_is_spelled_in_them(action: Action, call: str) -> None:
-    assert spelled(action, "x", (100, 200)) == (call, {})
+    assert written_call(action, "x", (100, 200)) == (call, {})
 
 
 def run_of(root: Path, actions: list[Action], id: str = "a" * 32, **started: Any) -> Imported:
@@ -349,7 +349,9 @@ def run_of(root: Path, actions: list[Action], id: str = "a" * 32, **started: Any
     for i, action in enumerate(actions):
         seen = pictures.add(png(salt=str(i // 2)) if i else JPEG, TREE if i % 2 == 0 else None)
         steps.append(Step(index=i, proposed=Proposed(action, instruction=f"do {i}"), before=seen))
-    return Imported(numbered([Started(trace=id, task=task, **begun), *steps, Ended(status="completed")]), pictures, [])
+    return Imported(
+        number_events([Started(trace=id, task=task, **begun), *steps, Ended(status="completed")]), pictures, []
+    )
 
 
 def test_a_demonstration_written_and_read_back(tmp_path: Path, store: Store) -> None:

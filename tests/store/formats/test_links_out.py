@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import LabError
-from store.formats.files import read_within, unpacked
+from store.formats.files import read_unpacked, read_within
 from store.formats.stream import FileStream
 from tests.bounded import bounded
 
@@ -52,7 +52,7 @@ def test_what_is_put_in_a_file_s_place_after_it_was_looked_at_is_not_read(
             place.symlink_to(outside if swapped == "folder" else outside / "a.json")
         return found
 
-    for read in (read_within, unpacked, lambda root, path: FileStream(path, root).__enter__()):
+    for read in (read_within, read_unpacked, lambda root, path: FileStream(path, root).__enter__()):
         monkeypatch.setattr(Path, "resolve", swap)
         with pytest.raises(LabError, match="cannot be read"):
             read(tmp_path / "in", folder / "a.json")

@@ -14,7 +14,7 @@ from lab.core.codec import decode, encode
 from lab.core.run_records import Imported, Verdict
 from lab.core.trace import AnyEvent, Ended, Started, Step, fold
 from store.formats import FailedRun, KnownRun, detect, read
-from store.formats.memgui.table import listed
+from store.formats.memgui.table import list_cell
 
 SAMPLE = Path(__file__).parents[3].parent / "shared" / "traces" / "memgui_excerpt"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
@@ -436,4 +436,4 @@ def test_a_copy_of_a_traj_json_tells_its_directions_apps_and_thoughts(tmp_path: 
     ],
 )
 def test_a_cell_that_spells_a_list_is_one_and_any_other_stands_as_it_is(cell: str, names: list[str]) -> None:
-    assert listed(cell) == names
+    assert list_cell(cell) == names

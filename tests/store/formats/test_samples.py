@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annotators.papers.measurement import measured
+from annotators.papers.measurement import measure_groups
 from store.run_import import Report, import_paths
 from store.store import Store
 
@@ -80,7 +80,7 @@ def test_the_bundles_come_in_whole_with_the_success_rates_of_their_result_texts(
     assert sum(line.questions for line in store.runs.summaries()) == questions == 137
     _whole(store)
     _thoughtful(store, "kimi-k2.5")
-    groups = {group.by["agent"]: group for group in measured(list(store.runs.measured()), ["agent"], ["knowu"])}
+    groups = {group.by["agent"]: group for group in measure_groups(list(store.runs.measured()), ["agent"], ["knowu"])}
     assert set(groups) == set(counted)
     for model, scores in counted.items():
         known = [score for score in scores if score is not None]

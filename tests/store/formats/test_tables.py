@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from lab.core.errors import LabError
 from lab.core.proofreading import Review
-from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict, numbered
+from lab.core.run_records import Blob, Clearance, Imported, Tombstone, Verdict, number_events
 from lab.core.step import Action, Decision, Observation, Proposed, Usage
 from lab.core.task import Actor, Task
 from lab.core.trace import AnyEvent, Ended, Flagged, Source, Started, Step
 from store.formats.tables import csv_writer, parquet_writer
 from store.formats.tables.columns import TABLES
-from store.formats.tables.csv_writer import harmless, line
+from store.formats.tables.csv_writer import escape_formula, line
 from store.formats.tables.rows import rows_of
 from store.run_export import export_runs
 from store.store import Store
@@ -84,7 +84,7 @@ def run(id: str = "r1", steps: int = 2, text: str = FORMULA) -> One:
     events += [Flagged(index=0, by=Actor("human", "P1")), Flagged(index=99, by=Actor("human", "P1"))]
     events.append(Ended(status="completed", score=0.25, reason="so", usage=Usage(cost=2.0, seconds=9.0)))
     verdicts = [Verdict("result", 0.25, "half"), Verdict("notes", {"a": [1, None]}, "", {"k": "v"}), Verdict("none")]
-    return One(id, numbered(events), verdicts)
+    return One(id, number_events(events), verdicts)
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -161,16 +161,16 @@ def test_no_cell_is_a_formula(tmp_path: Path) -> None:
         for row in read_csv(tmp_path / f"{name}.csv"):
             assert not any(re.match(r"[=@\t\r]|[+-](?![\d.])", cell) for cell in row.values()), row
     assert read_csv(tmp_path / "steps.csv")[0]["thought"] == "'" + FORMULA
-    assert harmless("-5") == "-5"
-    assert harmless("+1.5e3") == "+1.5e3"
-    assert harmless("-5+cmd|' /C calc'!A0") == "'-5+cmd|' /C calc'!A0"
-    assert harmless("a=b") == "a=b"
-    assert harmless("'tis") == "'tis"
+    assert escape_formula("-5") == "-5"
+    assert escape_formula("+1.5e3") == "+1.5e3"
+    assert escape_formula("-5+cmd|' /C calc'!A0") == "'-5+cmd|' /C calc'!A0"
+    assert escape_formula("a=b") == "a=b"
+    assert escape_formula("'tis") == "'tis"
 
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("'=+-@\t\r\n,\"1a"), st.characters(exclude_categories=["Cs"]))))
 def test_every_text_can_be_had_back(text: str) -> None:
-    [[cell, last]] = csv.reader(io.StringIO(line([harmless(text), "z"]), newline=""), strict=True)
+    [[cell, last]] = csv.reader(io.StringIO(line([escape_formula(text), "z"]), newline=""), strict=True)
     bare = cell[1:] if re.match(r"'+[=+\-@\t\r\n]", cell) else cell
     assert (bare, last) == (text, "z")
 
@@ -189,7 +189,7 @@ def test_parquet_has_the_same_rows_with_types(store: Store, tmp_path: Path) -> N
     for name, columns in TABLES.items():
         table = parquet.read_table(tmp_path / "out" / f"{name}.parquet")
         assert table.column_names == [column.name for column in columns]
-        assert table.schema.field(columns[0].name).metadata[b"meaning"] == columns[0].tells.encode()
+        assert table.schema.field(columns[0].name).metadata[b"meaning"] == columns[0].meaning.encode()
         assert table.num_rows == len(read_csv(tmp_path / "csv" / f"{name}.csv"))
     runs = {row["run"]: row for row in parquet.read_table(tmp_path / "out" / "runs.parquet").to_pylist()}
     assert runs[WHOLE]["started"] == datetime(2025, 3, 4, 10, tzinfo=UTC)

@@ -15,10 +15,10 @@ from lab.core.task import Actor, Task
 from store.formats import FailedRun, KnownRun, RunSource
 from store.formats.draft import Draft
 from store.formats.failures import with_failures
-from store.formats.files import numbered, unread
-from store.formats.geometry import moved, swept
+from store.formats.files import files_by_number, unreadable_reason
+from store.formats.geometry import swipe_vector, vector_between
 from store.formats.json_parts import is_list
-from store.formats.values import as_amount, as_count, as_mappings, as_text, decoded, missing, spelled_out
+from store.formats.values import as_amount, as_count, as_mappings, as_str, as_text, decode_utf8, notes_below
 
 
 @pytest.mark.parametrize("value", [-1, True, 1.0, "1", None, 2**53, [1]])
@@ -35,8 +35,8 @@ def test_only_a_number_from_0_is_an_amount(value: Any) -> None:
 
 def test_words_stand_as_they_are_and_other_values_only_where_they_are_wanted() -> None:
     assert (as_text("a"), as_text(5), as_text(None)) == ("a", "", "")
-    assert (spelled_out("a"), spelled_out(5), spelled_out(None)) == ("a", "5", None)
-    assert decoded(b"\xef\xbb\xbfa") == "a"
+    assert (as_str("a"), as_str(5), as_str(None)) == ("a", "5", None)
+    assert decode_utf8(b"\xef\xbb\xbfa") == "a"
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_what_is_no_list_of_mappings_names_its_field(value: Any, field: str, sen
 
 def test_notes_below_a_place_are_told_without_it() -> None:
     notes = [("[1].a", "nan"), ("[10].a", "inf"), ("[1]", "Infinity")]
-    assert missing(notes, "[1].") == [["a", "nan"]]
-    assert missing(notes) == [list(note) for note in notes]
+    assert notes_below(notes, "[1].") == [["a", "nan"]]
+    assert notes_below(notes) == [list(note) for note in notes]
 
 
 @pytest.mark.parametrize("data", [b"[", b"\xef\xbb\xbf\n [{}]", b" \t\r\n[]"])
@@ -69,19 +69,23 @@ def test_a_list_is_told_by_its_first_sign(data: bytes) -> None:
 def test_files_are_found_by_their_number_and_a_folder_that_is_not_there_holds_none(tmp_path: Path) -> None:
     for name in ("shot_2.png", "shot_10.png", "shot_1.png.tmp", "other_3.png"):
         (tmp_path / name).touch()
-    assert numbered(tmp_path, re.compile(r"\Ashot_(\d+)\.png\Z")) == {
+    assert files_by_number(tmp_path, re.compile(r"\Ashot_(\d+)\.png\Z")) == {
         2: tmp_path / "shot_2.png", 10: tmp_path / "shot_10.png"
     }  # fmt: skip
-    assert numbered(tmp_path / "none", re.compile(r"(\d+)")) == {}
-    assert unread(tmp_path / "a.xml", LabError("a.xml", "is not XML")) == "a.xml is not XML"
+    assert files_by_number(tmp_path / "none", re.compile(r"(\d+)")) == {}
+    assert unreadable_reason(tmp_path / "a.xml", LabError("a.xml", "is not XML")) == "a.xml is not XML"
 
 
 def test_a_scroll_moves_the_finger_against_its_direction_and_a_swipe_along_it() -> None:
-    assert swept("scroll", "down", (100, 200)) == (0, -100)
-    assert swept("swipe", "down", (100, 200)) == (0, 100)
-    assert (swept("drag", "down", (100, 200)), swept("swipe", None, (1, 1)), swept("swipe", "up", None)) == (None,) * 3
-    assert moved((5, 5), (2, 9)) == (-3, 4)
-    assert (moved(None, (2, 9)), moved((-(2**31) + 1, 0), (2**31 - 1, 0))) == (None, None)
+    assert swipe_vector("scroll", "down", (100, 200)) == (0, -100)
+    assert swipe_vector("swipe", "down", (100, 200)) == (0, 100)
+    assert (
+        swipe_vector("drag", "down", (100, 200)),
+        swipe_vector("swipe", None, (1, 1)),
+        swipe_vector("swipe", "up", None),
+    ) == (None,) * 3
+    assert vector_between((5, 5), (2, 9)) == (-3, 4)
+    assert (vector_between(None, (2, 9)), vector_between((-(2**31) + 1, 0), (2**31 - 1, 0))) == (None, None)
 
 
 def test_what_stops_a_reader_is_told_after_the_runs_that_came_before(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.core.safe_patterns import Pattern, pattern
+from lab.core.safe_patterns import Pattern, compile_pattern
 from lab.core.safe_patterns import UnsafePattern as TooWide
 from simulators.phone.served.commands.call import Command, CommandCall, CommandRefused, decoded, encoded, number
 
@@ -36,7 +36,7 @@ def _pattern(call: CommandCall, text: str, flags: str) -> Pattern:
     if "w" in flags:
         text = rf"\b(?:{text})\b"
     try:
-        return pattern(text, any_case="i" in flags)
+        return compile_pattern(text, any_case="i" in flags)
     except TooWide as refused:
         raise CommandRefused(f"{call.name}: bad REGEX: {refused}", 2) from refused
 
@@ -61,7 +61,7 @@ def grep(call: CommandCall) -> int:
     matchers = [_pattern(call, pattern, flags) for pattern in patterns]
     lines: list[str] = []
     for place, line in enumerate(_lines(call, names), 1):
-        hits = [hit for matcher in matchers for hit in matcher.all(line)]
+        hits = [hit for matcher in matchers for hit in matcher.find_all(line)]
         if bool(hits) != ("v" in flags) and len(lines) < most:
             outputs = hits if "o" in flags else [line]
             lines += [f"{place}:{text}" if "n" in flags else text for text in outputs]
@@ -179,7 +179,7 @@ def sed(call: CommandCall) -> int:
         raise CommandRefused("sed: this phone's sed only substitutes")
     expression = _pattern(call, match[2], "E" if set(call.args) & {"-E", "-r"} else "")
     text = re.sub(r"(?<!\\)&", r"\\g<0>", match[3])
-    _put(call, [expression.replaced(line, text, 0 if match[4] else 1) for line in _lines(call, args[1:])])
+    _put(call, [expression.replace(line, text, 0 if match[4] else 1) for line in _lines(call, args[1:])])
     return 0
 
 

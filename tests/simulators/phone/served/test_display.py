@@ -61,7 +61,7 @@ def test_in_landscape_a_tap_on_each_node_lands_on_it() -> None:
         if here.bounds.width > 4 and here.bounds.height > 4:
             at = display.to_phone(*there.bounds.center)
             assert at is not None
-            assert here.bounds.holds(*at)
+            assert here.bounds.contains(*at)
 
 
 @given(x=st.integers(0, 2399), y=st.integers(0, 1079))
@@ -174,7 +174,7 @@ def _wait(display: Display, version: int, seen: queue.SimpleQueue[int]) -> None:
 
 
 def first_food(asked: Asked) -> Node:
-    return next(n for n in asked.display.tree().nodes() if n.clickable and n.bounds.holds(540, 1400))
+    return next(n for n in asked.display.tree().nodes() if n.clickable and n.bounds.contains(540, 1400))
 
 
 def test_a_finger_that_comes_and_goes_is_a_tap() -> None:
