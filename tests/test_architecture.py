@@ -295,7 +295,7 @@ def test_an_app_of_the_phone_is_added(house: House) -> None:
 
 COMMAND = """
 from lab.cli.arguments import Arguments, Parser
-from lab.cli.output import say
+from lab.cli.output import print_line
 
 
 class GreetArguments(Arguments):
@@ -308,7 +308,7 @@ def add_greet(parser: Parser) -> None:
 
 
 def greet(args: GreetArguments) -> int:
-    say(f"Hello {args.name}")
+    print_line(f"Hello {args.name}")
     return 0
 """
 

@@ -292,7 +292,7 @@ class User(Protocol):
 class SeesScreen(Protocol):
     """A user who may see the phone. `look` gets the screen before each question."""
 
-    def see(self, screen: Observation) -> None: ...
+    def look(self, screen: Observation) -> None: ...
 
 
 @runtime_checkable

@@ -84,7 +84,7 @@ class RecoveringDevice:
         """The environment that scores the phone's runs. Empty if there is none."""
         return self.device.scorer if isinstance(self.device, SupportsScoring) else ""
 
-    def hear(self, question: Question, reply: Reply) -> None:
+    def receive_reply(self, question: Question, reply: Reply) -> None:
         """Report the reply to a phone that scores, once."""
         if isinstance(self.device, SupportsScoring):
             self.device.receive_reply(question, reply)

@@ -221,7 +221,7 @@ class LeavingUser:
     def look(self, screen: Observation) -> None:
         """Pass the screen on to a user that can see."""
         if isinstance(self.user, SeesScreen):
-            self.user.see(screen)
+            self.user.look(screen)
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
         """Return the user's reply. Raise `WaitCancelled` after leaving the run."""

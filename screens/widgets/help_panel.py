@@ -81,7 +81,7 @@ class KeyTable(BindingsTable):
         stands = bool(self.app.screen_stack)  # an app that ends takes its screens down one by one, and lays them out
         for node, binding, _, _ in self.screen.active_bindings.values() if stands else ():
             editing = isinstance(node, TextArea | Input) and not binding.id
-            unlisted = binding.id in getattr(self.app, "unlisted", ())
+            unlisted = binding.id in getattr(self.app, "hidden_bindings", ())
             if binding.system or editing or unlisted or not binding.description:
                 continue
             row = rows.setdefault((id(node), binding.action), (node, [], binding))

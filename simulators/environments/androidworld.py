@@ -246,7 +246,7 @@ class AndroidWorldPhone:
     def scorer(self) -> str:
         return self._worker.what
 
-    def hear(self, question: Question, reply: Reply) -> None:
+    def receive_reply(self, question: Question, reply: Reply) -> None:
         """Ignore the reply: AndroidWorld has no user, and its scores depend on none."""
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:

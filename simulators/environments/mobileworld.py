@@ -231,7 +231,7 @@ class MobileWorldPhone:
     def scorer(self) -> str:
         return self._line.base
 
-    def hear(self, question: Question, reply: Reply) -> None:
+    def receive_reply(self, question: Question, reply: Reply) -> None:
         """Have the server ask its user this question, and answer that request with the run's reply.
 
         Raise `LabError` if the server's own user answered instead, because the score may depend on it.

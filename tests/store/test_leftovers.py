@@ -65,9 +65,9 @@ def killed(folder: Path, where: str, *words: str, db: str = "lab.db") -> None:
 
 
 KILLS = {
-    "pack": ("store.pack:kept_on_disk", ("pack", "out.db")),
+    "pack": ("store.pack:sync_to_disk", ("pack", "out.db")),
     "kit": ("store.kit_export:kept_on_disk", ("study", "kit", "s", "--rater", "R1", "--out", "k.db")),
-    "export": ("store.formats.new_files:save", ("export", "run-said", "--out", "ex", "--format", "knowu")),
+    "export": ("store.formats.new_files:write_new_file", ("export", "run-said", "--out", "ex", "--format", "knowu")),
 }
 
 

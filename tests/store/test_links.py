@@ -315,7 +315,7 @@ import os, signal, sys
 from pathlib import Path
 from store import connection as connect
 from store.store import Store
-left, ticks, opened = int(sys.argv[2]), 0, connect._opened
+left, ticks, opened = int(sys.argv[2]), 0, connect._open_connection
 
 def tick():
     global ticks
@@ -328,7 +328,7 @@ def watched(*how):
     connection.set_progress_handler(tick, 1)
     return connection
 
-connect._opened = watched
+connect._open_connection = watched
 Store.open(Path(sys.argv[1])).close()
 print(ticks)
 """

@@ -72,7 +72,7 @@ def test_a_new_file_is_whole_or_not_there(tmp_path: Path, files: tuple[Path, Pat
     out = tmp_path / "new.db"
     code = (
         "import os, signal\nfrom pathlib import Path\nimport store.merge as merging\n"
-        "merging.kept_on_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "merging.sync_to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"merging.merge_into(Path({str(out)!r}), [Path({str(other)!r})])"
     )
     assert python(code).returncode == -signal.SIGKILL

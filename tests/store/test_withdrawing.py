@@ -269,7 +269,7 @@ def test_what_fails_half_way_leaves_the_file_and_its_triggers_as_they_were(
     def fails(*_: object) -> None:
         raise sqlite3.OperationalError("disk full")
 
-    monkeypatch.setattr(_Withdrawing, "_sign_anew", fails)
+    monkeypatch.setattr(_Withdrawing, "_sign_as_withdrawn", fails)
     with pytest.raises(LabError):
         withdraw(store, CODE, D01)
     assert everything(store) == before

@@ -302,10 +302,10 @@ def test_it_ends_with_hitlab(tmp_path: Path) -> None:
     agent = program(tmp_path, "open(sys.argv[0] + '.pid', 'w').write(str(os.getpid()))\nobserved(); say(kind='wait')\n"
                               "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)")  # fmt: skip
     script = (
-        "from lab.agents.process import ProcessAgent\nfrom lab.core.seams import Brief\n"
+        "from lab.agents.process import ProcessAgent\nfrom lab.core.seams import TaskBrief\n"
         "from simulators.phone.phone import Phone\n"
         f"agent = ProcessAgent({agent.removeprefix('process:')!r})\n"
-        "agent.propose(Brief('general', 'x'), Phone().observe(), [])\n"
+        "agent.propose(TaskBrief('general', 'x'), Phone().observe(), [])\n"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], timeout=180, check=False)
     assert done.returncode == 0

@@ -247,13 +247,13 @@ def test_who_may_say_nothing_is_told_why() -> None:
         ({"locked": True}, "locked"),
         ({"withdrawn": True}, "has withdrawn"),
         ({"assignment": None}, "is not dealt to R1"),
-        ({"held": True}, "held after the pilot"),
-        ({"left": True}, "has left the study"),
+        ({"is_held": True}, "held after the pilot"),
+        ({"has_left": True}, "has left the study"),
     ]
     for standing, words in refused:
         with pytest.raises(LabError, match=words):
             Paper(**standing).say("open", "state", "completed")
-    Paper(held=True, assignment=replace(DEALT, stage="pilot")).say("open", "state", "completed")
+    Paper(is_held=True, assignment=replace(DEALT, stage="pilot")).say("open", "state", "completed")
     Paper(assignment=None).say("open", "state", "completed", rater=Actor("model", "m"))
 
 

@@ -146,10 +146,10 @@ SOME = st.builds(
     target=st.sampled_from(["", "milk", "bread"]),
     place=st.none() | st.tuples(st.floats(0, 1), st.floats(0, 1)),
     to=st.none() | st.tuples(st.floats(0, 1), st.floats(0, 1)),
-    way=st.sampled_from(["", "up", "down"]),
+    direction=st.sampled_from(["", "up", "down"]),
     text=st.sampled_from(["", "a", "milk", "milk and bread"]),
     reply=st.sampled_from(["", "yes"]),
-    held=st.booleans(),
+    blocked=st.booleans(),
 )
 RUNS = st.lists(SOME, max_size=7)
 

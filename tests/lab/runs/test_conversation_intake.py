@@ -134,7 +134,7 @@ def test_a_start_remembers_what_waits_what_was_answered_and_what_goes_on(store: 
 def test_a_conversation_that_was_erased_begins_anew(intake: Intake, monkeypatch: pytest.MonkeyPatch) -> None:
     one = intake.receive(request("What?"))
     answered(intake, one)
-    monkeypatch.setattr(intake.store.runs, "holds", lambda run: run != one.turn.run)
+    monkeypatch.setattr(intake.store.runs, "has_run", lambda run: run != one.turn.run)
     assert intake.receive(request("What?", "Noodles.", "How many?")).turn.run != one.turn.run
 
 

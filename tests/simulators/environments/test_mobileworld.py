@@ -494,7 +494,7 @@ def test_a_brief_holds_the_goal_and_no_more(server: MobileWorldServer, store: St
 def test_hearing_nothing_where_no_one_is_to_be_told(server: MobileWorldServer) -> None:
     phone = phone_of(spec_of(server, "FlightAlarm"))
     assert isinstance(phone, mobileworld.MobileWorldPhone)
-    phone.hear(Question("q0", "ask", "?"), Reply("q0", "!", Actor("script", "s")))
+    phone.receive_reply(Question("q0", "ask", "?"), Reply("q0", "!", Actor("script", "s")))
     assert not server.asked("/step")
     phone.close()
 
