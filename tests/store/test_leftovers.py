@@ -66,7 +66,7 @@ def killed(folder: Path, where: str, *words: str, db: str = "lab.db") -> None:
 
 KILLS = {
     "pack": ("store.pack:sync_to_disk", ("pack", "out.db")),
-    "kit": ("store.kit_export:kept_on_disk", ("study", "kit", "s", "--rater", "R1", "--out", "k.db")),
+    "kit": ("store.kit_export:sync_to_disk", ("study", "kit", "s", "--rater", "R1", "--out", "k.db")),
     "export": ("store.formats.new_files:write_new_file", ("export", "run-said", "--out", "ex", "--format", "knowu")),
 }
 
@@ -93,7 +93,7 @@ def test_a_merges_copy_in_the_temporary_folder_is_removed(folder: Path, call: Hi
     assert call("pack", str(folder / "other.db"))[0] == 0
     keep(folder / "other.db", replied("run-more"))
     assert call("withdraw", "P07", "--yes")[0] == 0
-    killed(folder, "store.foreign_file:obey", "merge", str(folder / "other.db"))
+    killed(folder, "store.foreign_file:apply_withdrawal", "merge", str(folder / "other.db"))
     (folder / "other.db").unlink()
     assert REPLY.encode() in bytes_of(folder / "tmp")
     code, out, _ = call("doctor", "--json")
