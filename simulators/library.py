@@ -1,4 +1,4 @@
-"""What comes with hitlab by name: tasks, personas, scripts; a path to a file of one's own does as well."""
+"""Built-in tasks, personas and scripts by name, or from a user's own file by path."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from simulators.users.scripted import Script, load_script
 HERE = Path(__file__).parent
 
 _SCRIPT = ".script"
-"""How the names of the files end that answer in practice tasks."""
+"""Suffix of the script files of practice tasks."""
 _LISTED = {
     "task": "`hitlab tasks` lists tasks; a file of yours does as well.",
     "persona": "`hitlab personas` lists them; a profile of yours does as well.",
     "script": "A built-in one is named after the task it answers in; --user script:FILE takes yours.",
 }
-"""Where the names are, by what was looked for."""
+"""Hint for an unknown name, by kind."""
 
 
 def tasks() -> dict[str, Path]:
-    """The built-in tasks' files by name, sorted."""
+    """Return the files of the built-in tasks by name, sorted."""
     return {path.stem: path for path in sorted((HERE / "tasks").glob("*.yaml"))}
 
 
 def personas() -> dict[str, Path]:
-    """The built-in personas' profiles by name, sorted."""
+    """Return the profiles of the built-in personas by name, sorted."""
     return {path.parent.name: path for path in sorted((HERE / "personas").glob("*/profile.yaml"))}
 
 
 def scripts() -> dict[str, Path]:
-    """The built-in scripts by name, sorted: one per task that asks, and its variants as `task.variant`."""
+    """Return the built-in scripts by name, sorted: one per task that asks, and its variants as `task.variant`."""
     return {path.stem: path for path in sorted((HERE / "scripts").glob("*.yaml"))}
 
 
 def practice_tasks() -> dict[str, Path]:
-    """The tasks that raters practise on by name, sorted; none of them is a task that is rated or played."""
+    """Return the raters' practice tasks by name, sorted. None of them is ever rated or played."""
     return {path.stem: path for path in sorted((HERE / "practice").glob("*.yaml")) if not path.stem.endswith(_SCRIPT)}
 
 
 def practice_task(name: str) -> tuple[Task, Path]:
-    """A practice task, and the script that answers in it; a `LabError` where there is none of that name."""
+    """Return a practice task and the path of its script. Raise `LabError` if the name is unknown."""
     paths = practice_tasks()
     if name not in paths:
         problem = f"there is none of that name{suggestion(name, paths)}"
@@ -57,10 +57,10 @@ def practice_task(name: str) -> tuple[Task, Path]:
 
 
 def task(name_or_path: str) -> Task:
-    """A task by its name or its file, its rules' paths read; a `LabError` says what is wrong or what is near.
+    """Load a task by name or file, with its rules' paths checked. Raise `LabError` with the problem or a near name.
 
-    A file of one's own is tried whole: its persona is looked for (beside the file first), and its phone and time are
-    laid out once.
+    A user's own file is tried as a whole: look up its persona (beside the file first), and apply its phone and time to
+    a phone once.
     """
     path = _find("task", name_or_path, tasks())
     what = f"task file {path}"
@@ -72,31 +72,31 @@ def task(name_or_path: str) -> Task:
             loaded = msgspec.structs.replace(loaded, persona=str(beside))
     loaded = on_their_phone(loaded)
     if name_or_path not in tasks():
-        _try(loaded, what)
+        _try_out(loaded, what)
     return loaded
 
 
 def on_their_phone(task: Task) -> Task:
-    """The task with what its persona's phone holds (`phone.yaml` beside the profile) below what it lays itself."""
+    """Return the task with its persona's phone state (`phone.yaml` beside the profile) under its own."""
     profile = personas().get(task.persona, Path(task.persona))
     path = profile.parent / "phone.yaml"
     if not task.persona or not path.is_file():
         return task
     what = f"phone file {path}"
     below: dict[str, Any] = convert(read_yaml(read_file(path, what), what).value, dict[str, Any], what)
-    return msgspec.structs.replace(task, phone=_over(below, task.phone))
+    return msgspec.structs.replace(task, phone=_merge(below, task.phone))
 
 
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` over `below`: mappings key by key, all else replaced."""
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge `above` over `below`: mappings by key, all else replaced."""
     out = {**below, **above}
     for key in below.keys() & above.keys():
         if isinstance(below[key], Mapping) and isinstance(above[key], Mapping):
-            out[key] = _over(below[key], above[key])
+            out[key] = _merge(below[key], above[key])
     return out
 
 
-def _try(loaded: Task, what: str) -> None:
+def _try_out(loaded: Task, what: str) -> None:
     from simulators.phone.phone import Phone
 
     try:
@@ -109,17 +109,18 @@ def _try(loaded: Task, what: str) -> None:
 
 
 def persona(name_or_path: str, source: Literal["clean", "noise", "none"] = "noise") -> Persona:
-    """A persona by name or profile, with the log that `source` names."""
+    """Load a persona by name or profile, with the log named by `source`."""
     return load_persona(_find("persona", name_or_path, personas()), source=source)
 
 
 def script(name_or_path: str) -> Script:
-    """A script by name or file."""
+    """Load a script by name or file."""
     return load_script(_find("script", name_or_path, scripts()))
 
 
 def _find(kind: str, name_or_path: str, paths: dict[str, Path]) -> Path:
-    """A built-in name before a file of that name, so that no stray file in the working folder changes a run."""
+    """Return the path of a built-in name, else of a file."""
+    # Built-in names win, so that no stray file in the working folder changes a run.
     if name_or_path in paths:
         return paths[name_or_path]
     path = Path(name_or_path)

@@ -1,10 +1,9 @@
-"""One task in many worlds: names replaced, prices changed, everywhere alike, by a seed.
+"""Variants of a task by seed: consistently replaced names and changed prices.
 
-What an agent has learnt by heart of a built-in task does not help in a world where the people, dishes, shops and prices
-are called and cost otherwise. The instruction, the phone, the persona with its logs, the script and the checks change
-together, so a run is scored as before. `renames/*.yaml` says which names may change: a list of groups, each from a name
-to the names it may have; the names of one group change together (a person's full name and first name). A name written
-in small letters changes too.
+What an agent has memorized of a built-in task does not help if people, dishes, shops and prices differ. The
+instruction, the phone, the persona with its logs, the script and the checks change together, so scoring works as
+before. `renames/*.yaml` lists the replaceable names in groups, each name with its alternatives. The names of one group
+change together (a person's full name and first name). The lower-case form of a name changes too.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _MONEY = frozenset(
     {"price", "prices", "fee", "fees", "total", "surcharge", "option_groups", "extra_prices", "minimum", "discount",
      "threshold", "saved", "fare"}
 )  # fmt: skip
-"""Keys below which every number with decimals is money."""
+"""Keys whose decimal numbers, at any depth below, are money."""
 _AMOUNT = re.compile(r"(?<=\$)(\d+(?:\.\d\d)?)(?![\d.]*\d)")
 _FACTORS = (0.8, 0.9, 1.1, 1.25, 1.4)
 
@@ -40,37 +39,37 @@ Group = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class World:
-    """What is called and costs otherwise: names by name, and the factor on prices."""
+    """Replacements of one variant: names by name, and the factor on prices."""
 
     names: Mapping[str, str]
     factor: float
 
     def task(self, task: Task) -> Task:
-        """The task as it is asked in this world; its id stays, so that its script is found."""
+        """Return the task in this world. Its id stays, so that its script is found."""
         return self._struct(task, Task)
 
     def persona(self, persona: Persona) -> Persona:
-        """The person, the profile and the log alike."""
+        """Return the persona in this world, profile and log alike."""
         return self._struct(persona, Persona)
 
     def script(self, script: Script) -> Script:
-        """What the person answers, and to which questions."""
+        """Return the script in this world, questions and replies."""
         return self._struct(script, Script)
 
     def state(self, state: dict[str, Any]) -> dict[str, Any]:
-        """A phone's whole state, with the task's overlay laid before."""
-        if self._as_written:
+        """Return a phone's whole state in this world. Apply the task's overlay before."""
+        if self._is_original:
             return state
         varied_state: dict[str, Any] = self._value(state, money=False)
         return varied_state
 
     @property
-    def _as_written(self) -> bool:
-        """Whether nothing is called or costs otherwise."""
+    def _is_original(self) -> bool:
+        """True if this world has no replacements."""
         return not self.names and self.factor == 1.0
 
     def _struct(self, value: T, kind: type[T]) -> T:
-        if self._as_written:
+        if self._is_original:
             return value
         plain = msgspec.to_builtins(value)
         varied = self._value(plain, money=False)
@@ -95,12 +94,12 @@ class World:
         return value
 
     def _text(self, text: str) -> str:
-        renamed_text = self._named.sub(lambda m: self.names[m[0]], text) if self.names else text
+        renamed_text = self._names_pattern.sub(lambda m: self.names[m[0]], text) if self.names else text
         return _AMOUNT.sub(lambda m: self._amount(m[1]), renamed_text)
 
     @functools.cached_property
-    def _named(self) -> re.Pattern[str]:
-        """Any of the names; to look it up by all of them takes longer than to find none in a text."""
+    def _names_pattern(self) -> re.Pattern[str]:
+        """Pattern of all names, cached: its lookup by all names costs more than a search without a match."""
         return _pattern(tuple(self.names))
 
     def _amount(self, text: str) -> str:
@@ -108,13 +107,13 @@ class World:
         return f"{price:.0f}" if "." not in text and price == int(price) else f"{price:.2f}"
 
     def price(self, price: float) -> float:
-        """An amount in this world; what was dearer stays dearer."""
+        """Return an amount in this world. The order of prices stays the same."""
         return round(price * self.factor, 2)
 
 
 @functools.cache
 def world(seed: int) -> World:
-    """The world of a seed; 0 is the one that the files describe."""
+    """Return the world of a seed. Seed 0 is the one in the files."""
     if seed == 0:
         return World({}, 1.0)
     names: dict[str, str] = {}
@@ -128,7 +127,7 @@ def world(seed: int) -> World:
 
 @functools.cache
 def groups() -> tuple[Group, ...]:
-    """All names that may change; a `LabError` names the file and the group that is wrong."""
+    """Return all groups of names. Raise `LabError` with the file and the wrong group."""
     group_list: list[Group] = []
     for path in sorted(_HERE.glob("*.yaml")):
         what = f"renames file {path}"
@@ -143,15 +142,16 @@ def groups() -> tuple[Group, ...]:
 
 @functools.cache
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the names as a whole word, the longest first. Chinese is written without gaps and has no bounds."""
+    """Return a pattern of any name as a whole word, longest first. Chinese names have no word boundaries."""
     latin = [name for name in names if name[0].isascii()]
     others = [name for name in names if not name[0].isascii()]
-    parts = [rf"(?<!\w)(?:{_any(latin)})" if latin else "", _any(others)]
+    parts = [rf"(?<!\w)(?:{_alternation(latin)})" if latin else "", _alternation(others)]
     return re.compile("|".join(part for part in parts if part))
 
 
-def _any(names: Sequence[str]) -> str:
-    """One of the names; grouped by their first two characters, for a long list is slow to try."""
+def _alternation(names: Sequence[str]) -> str:
+    """Return an alternation of the names, grouped by their first two characters."""
+    # A long flat alternation is slow: the engine tries each name at each position.
     alike: dict[str, list[str]] = {}
     for name in sorted(names, key=len, reverse=True):
         end = r"(?!\w)" if name[-1].isascii() else ""

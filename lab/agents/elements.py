@@ -1,4 +1,4 @@
-"""A screen as a numbered list of what can be touched or read on it, in words for one who reads rather than looks."""
+"""List a screen's elements in words, numbered, for readers that work without the picture."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from lab.core.step import Point
 from lab.core.ui_tree import Bounds, Node, UiTree
 
 SPACE = 1000
-"""Places on the screen are told in thousandths of its width and height, 0 to 999."""
+"""Scale of coordinates in text: thousandths of the screen's width and height, 0 to 999."""
 
 _KEYBOARD = re.compile(r"keyboard|inputmethod|\.ime\b", re.IGNORECASE)
 READ_ROLE = "read"
-"""What stands in the place of a role where words were read from the picture: no phone has said what they are."""
+"""Role of a line that OCR read from the picture. Its real role is unknown."""
 _LONGEST = 300
-"""Characters of one element's words that are told."""
+"""Maximum number of characters of one element's words."""
 
 
 class ScreenElement(NamedTuple):
-    """One thing on the screen: its number (from 1), what it is, its words, and where a touch reaches it, in pixels.
+    """One element of the screen: number (from 1), role, words, state and the point to touch, in pixels.
 
-    `box` is where its words stand (pixels), of one that was read from the picture.
+    `box` is the box of the words in pixels, for elements that were read from the picture.
     """
 
     number: int
@@ -36,10 +36,10 @@ class ScreenElement(NamedTuple):
 
 
 def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
-    """What can be touched or read, in drawing order.
+    """Return the elements that can be touched or read, in drawing order.
 
-    The words inside something that is touched as a whole are its own; what lies under a later window is left out,
-    and so are a keyboard's single letters: text is typed at once.
+    Words inside a touchable node belong to that node. Elements under a later window are left out. So are a keyboard's
+    single letters, because agents enter a text in one action.
     """
     elements_seen: list[ScreenElement] = []
     frames = [root.bounds for root in tree.roots]
@@ -47,7 +47,7 @@ def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
         keyboard = _KEYBOARD.search(root.package) is not None
         for node in _listed_nodes(root):
             words = _words(node)
-            at = _reach(node, root, frames[place + 1 :], size)
+            at = _touch_point(node, root, frames[place + 1 :], size)
             if at is None or (keyboard and len(words) < 2):
                 continue
             elements_seen.append(ScreenElement(len(elements_seen) + 1, _role(node), words, tuple(_state(node)), at))
@@ -55,20 +55,20 @@ def elements(tree: UiTree, size: Point) -> list[ScreenElement]:
 
 
 def read_elements(text: ReadText, size: Point, first: int = 1) -> list[ScreenElement]:
-    """The lines that were read from a screen's picture, each with its box; numbered from `first` on."""
+    """Return the lines that OCR read from the screenshot, each with its box, numbered from `first`."""
     screen = Bounds(0, 0, *size)
     boxes = [(line.text, line.box.cut(screen)) for line in text.lines]
     lines = [(words, box) for words, box in boxes if box.area and words.strip()]
     return [
-        ScreenElement(number, READ_ROLE, _short(plain(words.strip(), lines=False)), (), box.center, box)
+        ScreenElement(number, READ_ROLE, _shorten(plain(words.strip(), lines=False)), (), box.center, box)
         for number, (words, box) in enumerate(lines, first)
     ]
 
 
 def element_lines(screen_elements: Sequence[ScreenElement], size: Point, most: int = 200) -> list[str]:
-    """One line for each element, `12 button "Order now" at 500,740`; says how many it leaves out.
+    """Return one line per element, `12 button "Order now" at 500,740`, and a last line that counts the omitted ones.
 
-    One that was read has its box, too: `12 read "Order now" at 500,740 in 410,725 to 590,755`.
+    An element that was read from the picture has its box, too: `12 read "Order now" at 500,740 in 410,725 to 590,755`.
     """
     lines = []
     for element in screen_elements[:most]:
@@ -83,61 +83,61 @@ def element_lines(screen_elements: Sequence[ScreenElement], size: Point, most: i
 
 
 def _corners(box: Bounds, size: Point) -> str:
-    """Its first and its last pixel, in thousandths."""
+    """Return the box's first and last pixel in thousandths."""
     (left, top), (right, bottom) = in_thousandths(box[:2], size), in_thousandths((box[2] - 1, box[3] - 1), size)
     return f"{left},{top} to {right},{bottom}"
 
 
 def in_thousandths(at: Point, size: Point) -> Point:
-    """The thousandths of the screen in which the middle of a pixel lies."""
+    """Return the thousandths of the screen that contain the center of a pixel."""
     return int((at[0] + 0.5) * SPACE / max(1, size[0])), int((at[1] + 0.5) * SPACE / max(1, size[1]))
 
 
 def in_pixels(x: float, y: float, size: Point) -> Point:
-    """The pixel in the middle of a thousandth; 1000, which many models say for the edge, is the last pixel."""
+    """Return the pixel at the center of a thousandth. 1000, which many models write for the edge, is the last pixel."""
     return min(size[0] - 1, int((x + 0.5) * size[0] / SPACE)), min(size[1] - 1, int((y + 0.5) * size[1] / SPACE))
 
 
 def _listed_nodes(root: Node) -> Iterator[Node]:
-    """The nodes worth a line: what can be worked, and words that are not part of such a thing."""
+    """Yield the nodes worth a line: touchable, scrollable and text fields, and words outside touchable nodes."""
     stack = [(root, False)]
     while stack:
         node, inside = stack.pop()
-        workable = _touchable(node) or node.scrollable or _field(node)
+        workable = _is_touchable(node) or node.scrollable or _is_field(node)
         if workable or (node.label.strip() and not inside):
             yield node
-        stack += [(child, inside or _touchable(node)) for child in reversed(node.children)]
+        stack += [(child, inside or _is_touchable(node)) for child in reversed(node.children)]
 
 
-def _touchable(node: Node) -> bool:
+def _is_touchable(node: Node) -> bool:
     return node.clickable or node.long_clickable or node.checkable
 
 
-def _field(node: Node) -> bool:
+def _is_field(node: Node) -> bool:
     return node.cls.endswith("EditText")
 
 
 def _words(node: Node) -> str:
-    """What it says: its own label, then the words inside it that nothing else in it claims."""
+    """Return the node's own label, then the labels inside it that no touchable node or field inside it owns."""
     labels = [label for label in (node.text, node.desc) if label.strip()]
-    if _touchable(node):
+    if _is_touchable(node):
         stack = list(reversed(node.children))
         while stack:
             child = stack.pop()
-            if _touchable(child) or _field(child):
+            if _is_touchable(child) or _is_field(child):
                 continue
             labels += [label for label in (child.text, child.desc) if label.strip()]
             stack += reversed(child.children)
     words = plain(" · ".join(dict.fromkeys(label.strip() for label in labels)), lines=False)
-    return _short(words)
+    return _shorten(words)
 
 
-def _short(words: str) -> str:
+def _shorten(words: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
 
 
 def _role(node: Node) -> str:
-    if _field(node):
+    if _is_field(node):
         return "field"
     name = node.cls.rpartition(".")[2]
     for part, role in (("Switch", "switch"), ("CheckBox", "checkbox"), ("Radio", "choice"), ("Button", "button")):
@@ -145,7 +145,7 @@ def _role(node: Node) -> str:
             return role
     if node.scrollable:
         return "list"
-    if _touchable(node):
+    if _is_touchable(node):
         return "item"
     return "picture" if "Image" in name else "text"
 
@@ -165,26 +165,31 @@ def _state(node: Node) -> Iterator[str]:
         yield "disabled"
 
 
-def _reach(node: Node, root: Node, above: Sequence[Bounds], size: Point) -> Point | None:
-    """Where a touch reaches this node and not one in it or over it; its middle where nothing is better."""
+def _touch_point(node: Node, root: Node, above: Sequence[Bounds], size: Point) -> Point | None:
+    """Return a point where a touch reaches this node and no node in or above it.
+
+    Fall back to the first visible point. Return None if a later window covers all points or the node is off screen.
+    """
     visible = node.bounds.cut(Bounds(0, 0, *size))
-    spots = [p for p in _spots(visible) if not any(frame.holds(*p) for frame in above)] if visible.area else []
-    if not spots or not _touchable(node):
+    spots = (
+        [p for p in _candidate_points(visible) if not any(frame.holds(*p) for frame in above)] if visible.area else []
+    )
+    if not spots or not _is_touchable(node):
         return spots[0] if spots else None
-    inner = [below for below in node.walk() if below is not node and (_touchable(below) or _field(below))]
+    inner = [below for below in node.walk() if below is not node and (_is_touchable(below) or _is_field(below))]
     after = _drawn_after(node, root)
     free = (p for p in spots if not any(n.bounds.holds(*p) for n in (*inner, *after)))
     return next(free, spots[0])
 
 
 def _drawn_after(node: Node, root: Node) -> list[Node]:
-    """What can be touched and is drawn over this node in its own window, such as a bar above a list."""
+    """Return touchable nodes that the same window draws over this node, such as a bar above a list."""
     order = list(root.walk())
     last = next(i for i, each in enumerate(order) if each is node) + sum(1 for _ in node.walk())
-    return [each for each in order[last:] if _touchable(each) and each.bounds.cut(node.bounds).area]
+    return [each for each in order[last:] if _is_touchable(each) and each.bounds.cut(node.bounds).area]
 
 
-def _spots(bounds: Bounds) -> Iterator[Point]:
-    """Pixels of a box to try: its middle, then towards its sides and corners."""
+def _candidate_points(bounds: Bounds) -> Iterator[Point]:
+    """Yield candidate pixels of a box: the center, then points towards its sides and corners."""
     for across, down in ((4, 4), (2, 4), (6, 4), (4, 2), (4, 6), (1, 4), (7, 4), (1, 1), (7, 1), (1, 7), (7, 7)):
         yield bounds.left + bounds.width * across // 8, bounds.top + bounds.height * down // 8

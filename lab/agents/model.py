@@ -1,4 +1,4 @@
-"""A language model in the agent's chair: the screen goes out as words and a picture, one action comes back."""
+"""Agent that asks a language model: it sends the screen as words and a picture, and parses one action."""
 
 from __future__ import annotations
 
@@ -24,41 +24,47 @@ from lab.llm.json_in_text import SeveralAnswers, answer_in, objects_in, why_no_o
 from lab.llm.remote_model import ModelAsker
 
 _PACKED = 3
-"""How hard zlib packs the picture that a model is sent."""
+"""zlib level for the picture sent to the model."""
 MOST_UNUSABLE = 3
-"""Answers in a row without a usable action, each asked for twice, after which the run has failed."""
+"""Consecutive answers without a usable action, each asked for twice, after which the run fails."""
 
 
 class ModelAgent:
-    """Asks anew before each act, with all it needs to know, so that a run resumes and forks anywhere.
+    """Ask the model before each action with the full context, so that a run can resume and fork at any step.
 
-    An answer that cannot be used is asked for once more with the reason. If that fails too, or no answer comes, the
-    step says so (kind `other`), keeps what was sent and what it cost, and the run goes on or fails with a sentence.
+    An unusable answer is asked for once more, with the reason. If that fails too, or no answer arrives, the step is of
+    kind `other` and stores what was sent and its cost. The run then continues, or fails with a sentence.
     """
 
     def __init__(self, name: str, llm: ModelAsker, *, picture: int = 1024) -> None:
-        """`name` is the model's; `picture` the longer side in pixels of what it is sent of the screen, 0 for none."""
+        """Create an agent of the model `name`.
+
+        `picture` is the longer side of the screenshot that the model gets, in pixels. 0 sends none.
+        """
         self.actor = Actor("model", f"model:{name}", name)
         self.stop = threading.Event()
         self.keep: Callable[[Blob], str] = lambda blob: blob.sha256
         self.read: Callable[[Screen], ReadText | None] = lambda screen: None
         self._llm = llm
         self._picture = picture
-        self._silent: NoModelAnswer | None = None
+        self._last_no_answer: NoModelAnswer | None = None
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
+        """Return the model's next action.
+
+        Block until it answers. Raise `WaitCancelled` soon after `stop` is set.
+        """
         self._check(history)
-        screen_elements, reading = self._shown(screen)
+        screen_elements, reading = self._list_elements(screen)
         conversation = Conversation(self.keep)
         lessons = self._lessons(conversation, brief, history)
         conversation.add("system", RULES)
-        picture = () if not self._picture else (_smaller(screen, self._picture),)
+        picture = () if not self._picture else (_downscale(screen, self._picture),)
         conversation.add("user", situation(brief, screen, screen_elements, history, lessons, reading), *picture)
-        return self._asked(conversation, screen_elements, screen)
+        return self._ask_model(conversation, screen_elements, screen)
 
-    def _shown(self, screen: Screen) -> tuple[list[ScreenElement], str]:
-        """What the screen lists; where the phone told no words, those that were read, and what is said of them."""
+    def _list_elements(self, screen: Screen) -> tuple[list[ScreenElement], str]:
+        """Return the screen's elements, with OCR lines if the phone reported no words, and a note about the OCR."""
         screen_elements = elements(screen.tree, screen.size)
         try:
             text = self.read(screen)
@@ -69,12 +75,13 @@ class ModelAgent:
         return screen_elements + read_elements(text, screen.size, len(screen_elements) + 1), reading_words(text)
 
     def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
-        """What it learned in earlier attempts; nothing, for one that does not remember."""
+        """Return the lessons of earlier attempts. Empty for an agent without memory."""
         return ""
 
     def _check(self, history: Sequence[Step]) -> None:
-        """Raises `LabError` where it makes no sense to ask again."""
-        silent, self._silent = self._silent, None
+        """Raise `LabError` if asking again is pointless."""
+        silent, self._last_no_answer = self._last_no_answer, None
+        # The step of the unanswered question has stored its cost by now, so the run may fail.
         if silent is not None and history:
             raise silent
         last = history[-MOST_UNUSABLE:]
@@ -84,13 +91,16 @@ class ModelAgent:
                 f"model {self.actor.name}", f"gave no usable action {MOST_UNUSABLE} times in a row: {reason}"
             )
 
-    def _asked(self, conversation: Conversation, screen_elements: Sequence[ScreenElement], screen: Screen) -> Proposed:
+    def _ask_model(
+        self, conversation: Conversation, screen_elements: Sequence[ScreenElement], screen: Screen
+    ) -> Proposed:
         why = ""
+        # Two tries: the second one quotes the reason why the first answer is unusable.
         for last in (False, True):
             try:
                 answer = self._llm.ask(conversation.messages, self.stop)
             except NoModelAnswer as error:
-                self._silent = error
+                self._last_no_answer = error
                 conversation.think(error.thinking, error.source)
                 return conversation.proposed(Action("other", text=why or error.sentence), error.usage)
             conversation.raw = answer.text
@@ -110,7 +120,7 @@ class ModelAgent:
 
 
 class Conversation:
-    """What is sent for one act, what it cost so far, and all of it as it is kept with the step."""
+    """Messages sent for one action, their cost so far, and the full text stored with the step."""
 
     def __init__(self, keep: Callable[[Blob], str]) -> None:
         self.messages: list[Message] = []
@@ -122,47 +132,43 @@ class Conversation:
         self._usage = Usage(tries=0)
 
     def add(self, role: str, text: str, *pictures: Blob) -> None:
-        """One more turn."""
+        """Add a message to the conversation."""
         self._images += [self._keep(picture) for picture in pictures]
         self.messages.append(Message(role, (text, *pictures)))  # type: ignore[arg-type]
 
     def think(self, thinking: str, source: str) -> None:
-        """Keeps what the model wrote before its last answer, and where that stood; it is never sent."""
+        """Store the thinking of the last answer and where it was found. It is never sent."""
         self._thinking, self._source = thinking, source
 
     def spend(self, usage: Usage) -> None:
-        """What an answer cost that is not the last."""
+        """Add the cost of an answer that is not the last one."""
         self._usage = self._usage.plus(usage)
 
     def aside(self, answer: str) -> None:
-        """Ends what was asked so far with its answer; what follows is another conversation, kept after it."""
+        """Close the current conversation with its answer and start a new one. The stored prompt holds both."""
         self.add("assistant", answer)
-        self._before += self._written() + "\n\n"
+        self._before += self._transcript() + "\n\n"
         self.messages = []
 
     def proposed(self, action: Action, usage: Usage, parsed_action: ParsedAction | None = None) -> Proposed:
-        """What came of it, with all that was sent and spent."""
-        prompt = Prompt(self._before + self._written(), tuple(self._images))
+        """Return the proposal, with everything that was sent and spent."""
+        prompt = Prompt(self._before + self._transcript(), tuple(self._images))
         thought = parsed_action.thought if parsed_action else ""
         return Proposed(
             action, thought, prompt, raw=self.raw, usage=self._usage.plus(usage),
             thinking=self._thinking, thinking_source=self._source,
         )  # fmt: skip
 
-    def _written(self) -> str:
-        return "\n\n".join(f"[{message.role}]\n{_written(message)}" for message in self.messages)
+    def _transcript(self) -> str:
+        return "\n\n".join(f"[{message.role}]\n{_message_text(message)}" for message in self.messages)
 
 
-def _written(message: Message) -> str:
+def _message_text(message: Message) -> str:
     return "\n".join(part if isinstance(part, str) else "[a picture]" for part in message.parts)
 
 
-def _smaller(screen: Screen, longest: int) -> Blob:
-    """The screenshot, its longer side at most `longest` pixels, as PNG.
-
-    It is halved by means and then resampled by a filter that is made for pictures that get smaller: of a step's
-    processor time most goes here, and the usual filter takes twice as much.
-    """
+def _downscale(screen: Screen, longest: int) -> Blob:
+    """Return the screenshot as PNG, its longer side at most `longest` pixels."""
     width, height = screen.size
     if max(width, height) <= longest:
         return Blob(screen.png, "image/png")
@@ -171,6 +177,8 @@ def _smaller(screen: Screen, longest: int) -> Blob:
     part = longest / max(width, height)
     size = max(1, round(width * part)), max(1, round(height * part))
     with open_picture(screen.png) as picture:
+        # Most of a step's CPU time goes here. Halving by means (reducing_gap) and then HAMMING takes half the time of
+        # the default filter.
         rgb = picture if picture.mode == "RGB" else picture.convert("RGB")
         thumbnail = rgb.resize(size, Image.Resampling.HAMMING, reducing_gap=1.0)
     return Blob(png_of(thumbnail.tobytes(), size, _PACKED), "image/png")
@@ -179,26 +187,26 @@ def _smaller(screen: Screen, longest: int) -> Blob:
 KINDS = frozenset(get_args(ActionKind)) - {"other"}
 
 _MOST_MS = 60_000
-_AT = ("click", "double_tap", "long_press", "drag")
-_TEXT = ("input_text", "ask_user", "answer")
+_NEED_TARGET = ("click", "double_tap", "long_press", "drag")
+_NEED_TEXT = ("input_text", "ask_user", "answer")
 
 
 class UnusableAnswer(Exception):
-    """The answer holds no action that can be done; the message says why, for the model and for people."""
+    """The answer contains no action that can be done. The message is read by the model and by people."""
 
 
 class ParsedAction(NamedTuple):
-    """What the model wants to do, and why, in its own words."""
+    """Action that the model wants, and its reason in its own words."""
 
     action: Action
     thought: str
 
 
 def meant(text: str, screen_elements: Sequence[ScreenElement], size: Point) -> ParsedAction:
-    """The action in an answer; `UnusableAnswer` where there is none, or it names what is not there.
+    """Return the action in an answer. Raise `UnusableAnswer` if it has none or names a missing target.
 
-    Of actions that follow one another directly the first is meant: the next one was planned for a screen that nobody
-    has seen. Which of several others counts is the rule of `answer_in`.
+    If several actions follow one another directly, the first one counts, because the model planned the next one for a
+    screen it has not seen. `answer_in` decides which of several other objects counts.
     """
     try:
         json_object = answer_in(text, lambda found: "action" in found, plan=True)
@@ -217,23 +225,24 @@ def meant(text: str, screen_elements: Sequence[ScreenElement], size: Point) -> P
         raise UnusableAnswer(f"{wrong}; the actions are {', '.join(sorted(KINDS))}")
     thought = fields.get("thought")
     return ParsedAction(
-        _action(kind, fields, json_object, screen_elements, size), thought.strip() if isinstance(thought, str) else ""
+        _build_action(kind, fields, json_object, screen_elements, size),
+        thought.strip() if isinstance(thought, str) else "",
     )
 
 
-def _action(
+def _build_action(
     kind: str, fields: Mapping[str, Any], raw: Any, screen_elements: Sequence[ScreenElement], size: Point
 ) -> Action:
-    at, by_number = _target(fields, "element", "at", screen_elements, size)
-    to, to_number = _target(fields, "to_element", "to", screen_elements, size)
+    at, by_number = _read_target(fields, "element", "at", screen_elements, size)
+    to, to_number = _read_target(fields, "to_element", "to", screen_elements, size)
     text, direction, ms = fields.get("text"), fields.get("direction"), None
-    if kind in _AT and at is None:
+    if kind in _NEED_TARGET and at is None:
         raise UnusableAnswer(f"{kind} needs an element's number, or a place as at")
     if kind == "drag" and to is None:
         raise UnusableAnswer("drag needs to_element, or a place as to")
     if kind in ("scroll", "swipe") and direction not in get_args(Direction) and to is None:
         raise UnusableAnswer(f"{kind} needs a direction: up, down, left or right")
-    if kind in _TEXT and not (isinstance(text, str) and text.strip()):
+    if kind in _NEED_TEXT and not (isinstance(text, str) and text.strip()):
         raise UnusableAnswer(f"{kind} needs a text")
     app = fields.get("app")
     if kind == "open_app" and not (isinstance(app, str) and app.strip()):
@@ -242,7 +251,7 @@ def _action(
     if kind == "status" and status not in ("complete", "infeasible"):
         raise UnusableAnswer("status needs a status: complete or infeasible")
     if kind == "wait":
-        ms = _wait(fields.get("seconds", 1))
+        ms = _wait_ms(fields.get("seconds", 1))
     by_element = by_number or to_number
     return Action(
         kind,  # type: ignore[arg-type]
@@ -258,16 +267,16 @@ def _action(
     )
 
 
-def _target(
+def _read_target(
     fields: Mapping[str, Any], number: str, place: str, screen_elements: Sequence[ScreenElement], size: Point
 ) -> tuple[Point | None, bool]:
-    """One target in pixels, and whether it was named by an element's number."""
+    """Return the target in pixels, and True if the model named it by an element's number."""
     index = fields.get(number)
     if index is not None:
         named = whole_number(index.strip()) if isinstance(index, str) else index
         if isinstance(named, bool) or not isinstance(named, int) or not 1 <= named <= len(screen_elements):
             last = f"they go from 1 to {len(screen_elements)}" if screen_elements else "this screen has none"
-            raise UnusableAnswer(f"there is no element {_short(index)}; {last}")
+            raise UnusableAnswer(f"there is no element {_shorten(index)}; {last}")
         return screen_elements[named - 1].at, True
     point = fields.get(place)
     if point is None:
@@ -275,16 +284,16 @@ def _target(
     if isinstance(point, dict):
         point = [point.get("x"), point.get("y")]
     if not (isinstance(point, list) and len(point) == 2 and all(_is_number(value) for value in point)):
-        raise UnusableAnswer(f"{place} is [x, y], not {_short(point)}")
+        raise UnusableAnswer(f"{place} is [x, y], not {_shorten(point)}")
     x, y = point
     if not (0 <= x <= SPACE and 0 <= y <= SPACE):
-        raise UnusableAnswer(f"{place} {_short(point)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
+        raise UnusableAnswer(f"{place} {_shorten(point)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
     return in_pixels(x, y, size), False
 
 
-def _wait(seconds: Any) -> int:
+def _wait_ms(seconds: Any) -> int:
     if not _is_number(seconds) or not 0 < seconds * 1000 <= _MOST_MS:
-        raise UnusableAnswer(f"wait takes seconds above 0 and up to {_MOST_MS // 1000}, not {_short(seconds)}")
+        raise UnusableAnswer(f"wait takes seconds above 0 and up to {_MOST_MS // 1000}, not {_shorten(seconds)}")
     milliseconds: int = round(seconds * 1000)
     return milliseconds
 
@@ -293,6 +302,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -1,4 +1,4 @@
-"""What a model is told before each act: the task, the person's log, what it did so far, and the screen in words."""
+"""Prompts of the model agent: the task, the person's log, the steps so far, and the screen in words."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lab.core.step import Action
 from lab.core.trace import Step
 
 VERSION = 3
-"""Counts up whenever a word of what is told changes; the model is told it too, and so every run keeps it."""
+"""Prompt version. Increase it with every change of the wording. The prompt contains it, so every run stores it."""
 
 _LOG = 30_000
-"""Characters of the person's log that are told; the newest are kept."""
+"""Maximum characters of the person's log in the prompt. The newest lines are included."""
 _HISTORY = 8_000
-"""Characters of what was done so far that are told; the dialogue is always kept."""
+"""Maximum characters of the history in the prompt. The dialogue is always included."""
 _THOUGHTS = 6
-"""Steps, the last ones, of which the model's own thoughts are told again."""
+"""Number of last steps whose thoughts the prompt repeats."""
 _LONGEST = 400
 
 RULES = f"""\
@@ -71,9 +71,9 @@ def situation(
     lessons: str = "",
     reading: str = "",
 ) -> str:
-    """All that is told for one act; `lessons` are the model's own from earlier attempts.
+    """Return the user message for one action. `lessons` are the model's own from earlier attempts.
 
-    `reading` is what became of the words in the picture where the phone told none, in sentences.
+    `reading` are sentences about the OCR, if the phone reported no words.
     """
     where = ", ".join(plain(part, lines=False) for part in (screen.at or brief.time, brief.place) if part)
     task = plain(brief.instruction.strip()) if brief.instruction.strip() else _UNASKED
@@ -81,7 +81,7 @@ def situation(
     parts.append(f"What the person did before, oldest first\n{_log(brief.log)}" if brief.log else "")
     parts.append(f"What you learned when you tried this before\n{lessons}" if lessons else "")
     parts.append(f"What happened so far\n{_history(history)}" if history else "")
-    parts.append("The screen is the same as before your last action." if _same(screen, history) else "")
+    parts.append("The screen is the same as before your last action." if _is_same_screen(screen, history) else "")
     listing = "\n".join(element_lines(screen_elements, screen.size)) or "(this screen has no elements)"
     activity = f", {plain(screen.activity, lines=False)}" if screen.activity else ""
     parts.append("\n".join(part for part in (f"The screen now{activity}", reading, listing) if part))
@@ -90,7 +90,7 @@ def situation(
 
 
 def reading_words(text: ReadText) -> str:
-    """What is said above words that were read from the picture."""
+    """Return the sentences above words that OCR read from the picture."""
     whence = f"The phone told no words of this screen. They were read from its picture by {text.engine}"
     if not text.lines:
         return f"{whence}, which found none."
@@ -101,13 +101,16 @@ def reading_words(text: ReadText) -> str:
 
 
 def unread_words(error: LabError) -> str:
-    """What is said where the phone told no words, and those in its picture could not be read."""
+    """Return the sentence for a screen without words whose picture OCR could not read."""
     why = plain(error.message.rstrip("."), lines=False)
     return f"The phone told no words of this screen, and those in its picture {why}."
 
 
-def _same(screen: Screen, history: Sequence[Step]) -> bool:
-    """Whether the screen is as it was before the last step: by its tree, or by its picture where that says nothing."""
+def _is_same_screen(screen: Screen, history: Sequence[Step]) -> bool:
+    """Return True if the screen has not changed since the last step.
+
+    Compare the UI trees, or the screenshots if the tree has no words.
+    """
     if not history:
         return False
     before = history[-1].before
@@ -117,7 +120,7 @@ def _same(screen: Screen, history: Sequence[Step]) -> bool:
 
 
 def attempt(brief: Brief, steps: Sequence[Step], status: str, lessons: str) -> str:
-    """What is said to a model to have it learn from an attempt of its own; how it was judged is not known here."""
+    """Return the prompt that asks a model for lessons from its own attempt. The attempt's score is not known here."""
     task = plain(brief.instruction.strip()) or "(nothing was asked: decide from log, time and place whether to help)"
     ending = {
         "completed": "You said that it was over.",
@@ -138,7 +141,7 @@ def attempt(brief: Brief, steps: Sequence[Step], status: str, lessons: str) -> s
 
 
 def correction(reason: str) -> str:
-    """What is said to an answer that cannot be used."""
+    """Return the message that rejects an unusable answer."""
     return f"That cannot be done: {reason}. Nothing has happened yet. Answer again, with exactly one JSON object."
 
 
@@ -156,8 +159,8 @@ def _log(lines: Sequence[str]) -> str:
 
 
 def _history(steps: Sequence[Step]) -> str:
-    """One line for each step. Where they are too many, the oldest are left out, but never what was said."""
-    lines = [_line(step, with_thought=i >= len(steps) - _THOUGHTS) for i, step in enumerate(steps)]
+    """Return one line per step. If there are too many, omit the oldest but never the dialogue."""
+    lines = [_step_line(step, with_thought=i >= len(steps) - _THOUGHTS) for i, step in enumerate(steps)]
     dialogue = [step.question is not None for step in steps]
     room = _HISTORY - sum(len(line) for line, speech in zip(lines, dialogue, strict=True) if speech)
     first = len(lines)
@@ -171,54 +174,54 @@ def _history(steps: Sequence[Step]) -> str:
             gap += 1
             continue
         if gap:
-            out.append(_skipped(gap))
+            out.append(_gap_line(gap))
             gap = 0
         out.append(line)
-    return "\n".join(out + ([_skipped(gap)] if gap else []))
+    return "\n".join(out + ([_gap_line(gap)] if gap else []))
 
 
-def _skipped(count: int) -> str:
+def _gap_line(count: int) -> str:
     return f"({count} {'step is' if count == 1 else 'steps are'} left out here)"
 
 
-def _line(step: Step, *, with_thought: bool) -> str:
-    """What was done in a step, by whom, and what came of it."""
+def _step_line(step: Step, *, with_thought: bool) -> str:
+    """Return a step as one line: who did what, and what the result was."""
     proposed, decision = step.proposed, step.decision
     line = f"{step.index + 1}. "
     if proposed.by is not None:
         line += "the person acted in your place: "
     elif with_thought and proposed.thought.strip():
-        line += f'you thought: "{_cut(proposed.thought)}" and did: '
-    line += _act(proposed.action, step)
+        line += f'you thought: "{_shorten(proposed.thought)}" and did: '
+    line += _action_words(proposed.action, step)
     if decision is not None and decision.verdict == "reject":
         line += " -> a person did not let it through"
     elif decision is not None and decision.verdict == "amend" and decision.action is not None:
-        line += f" -> a person changed it to: {_act(decision.action, step)}"
+        line += f" -> a person changed it to: {_action_words(decision.action, step)}"
     if decision is not None and decision.note:
-        line += f" (they note: {_cut(decision.note)})"
+        line += f" (they note: {_shorten(decision.note)})"
     if step.reply is not None:
         verdict = {"accept": "accepts", "reject": "refuses", None: "answers"}[step.reply.decision]
-        line += f" -> the person {verdict}{f': {_cut(step.reply.text)}' if step.reply.text.strip() else ''}"
+        line += f" -> the person {verdict}{f': {_shorten(step.reply.text)}' if step.reply.text.strip() else ''}"
     if step.error:
-        line += f" -> it failed: {_cut(step.error)}"
+        line += f" -> it failed: {_shorten(step.error)}"
     return line
 
 
-def _act(action: Action, step: Step) -> str:
-    """An action in a few words, with the words of what it touched."""
+def _action_words(action: Action, step: Step) -> str:
+    """Return an action in a few words, with the words of the element it touched."""
     words: list[str] = [action.kind if action.kind != "other" else "no action that can be done"]
     if action.at is not None:
-        name = _name(action, step)
+        name = _touched_words(action, step)
         words.append(f'on "{name}"' if name else "")
     words.append(action.direction or "")
     words.append(action.app or "")
     words.append(action.status or "")
-    words.append(f'"{_cut(action.text)}"' if action.text and action.kind != "other" else "")
+    words.append(f'"{_shorten(action.text)}"' if action.text and action.kind != "other" else "")
     return " ".join(word for word in words if word)
 
 
-def _name(action: Action, step: Step) -> str:
-    """The words of the smallest thing under the touch that has any, its own or inside it."""
+def _touched_words(action: Action, step: Step) -> str:
+    """Return the words of the smallest labelled node under the touch. The label may be inside it."""
     tree = step.before.tree
     if tree is None or action.at is None:
         return ""
@@ -231,6 +234,6 @@ def _name(action: Action, step: Step) -> str:
     return ""
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     line = plain(text.strip(), lines=False)
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}… (cut)"

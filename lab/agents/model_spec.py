@@ -1,4 +1,4 @@
-"""The agent that `model:NAME` or `model+memory:NAME` stands for: one that forgets, or one that learns."""
+"""Build the agent for a spec: `model:NAME`, or `model+memory:NAME` for one that learns."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lab.llm.remote_model import ModelAsker
 
 
 def model_of(spec: str, settings: Settings) -> Llm:
-    """The model of the agent that a spec names, on the terms that a person has set."""
+    """Return the model that a spec names, with the user's settings."""
     return Llm(spec.partition(":")[2], terms(settings))
 
 
 def model_agent(spec: str, settings: Settings, asker: ModelAsker | None = None) -> ModelAgent:
-    """The agent that a spec names, asked by `asker` or, where there is none, from here.
+    """Return the agent that a spec names. `asker` asks the model, by default this process.
 
-    `LabError` where no such model can be asked from here.
+    Raise `LabError` if this process cannot ask that model.
     """
     kind, _, name = spec.partition(":")
     if asker is None:
@@ -35,11 +35,11 @@ def model_agent(spec: str, settings: Settings, asker: ModelAsker | None = None) 
 
 
 _LONGEST = 2_000
-"""Characters of lessons that are told."""
+"""Maximum characters of lessons in the prompt."""
 
 
 class _PastAttempt(NamedTuple):
-    """An attempt that is over, and how."""
+    """Finished attempt and its status."""
 
     brief: Brief
     steps: tuple[Step, ...]
@@ -47,24 +47,29 @@ class _PastAttempt(NamedTuple):
 
 
 class LearningAgent(ModelAgent):
-    """Keeps lessons per task. The call that makes them belongs to the next attempt, whose first step it is kept in."""
+    """Model agent that stores lessons per task.
+
+    The call that makes the lessons belongs to the next attempt. The first step of that attempt stores it.
+    """
 
     def __init__(self, name: str, llm: ModelAsker, *, picture: int = 1024) -> None:
         super().__init__(name, llm, picture=picture)
         self.actor = Actor("model", f"model+memory:{name}", f"{name} with memory")
-        self._tried: dict[Brief, _PastAttempt] = {}
-        self._learned: dict[Brief, str] = {}
+        self._past_attempts: dict[Brief, _PastAttempt] = {}
+        self._lessons_by_brief: dict[Brief, str] = {}
 
     def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
-        """Keeps an attempt, to learn from it should there be another; its score is never told."""
-        self._tried[brief] = _PastAttempt(brief, tuple(steps), status)
+        """Store an attempt as material for lessons in the next one. The agent never learns its score."""
+        self._past_attempts[brief] = _PastAttempt(brief, tuple(steps), status)
 
     def _lessons(self, conversation: Conversation, brief: Brief, history: Sequence[Step]) -> str:
-        last_attempt = None if history else self._tried.pop(brief, None)
+        last_attempt = None if history else self._past_attempts.pop(brief, None)
         if last_attempt is not None:
             conversation.add(
                 "user",
-                attempt(last_attempt.brief, last_attempt.steps, last_attempt.status, self._learned.get(brief, "")),
+                attempt(
+                    last_attempt.brief, last_attempt.steps, last_attempt.status, self._lessons_by_brief.get(brief, "")
+                ),
             )
             try:
                 answer = self._llm.ask(conversation.messages, self.stop, words=True)
@@ -74,5 +79,5 @@ class LearningAgent(ModelAgent):
             else:
                 conversation.spend(answer.usage)
                 conversation.aside(answer.text)
-                self._learned[brief] = clean(answer.text.strip())[:_LONGEST]
-        return self._learned.get(brief, "")
+                self._lessons_by_brief[brief] = clean(answer.text.strip())[:_LONGEST]
+        return self._lessons_by_brief.get(brief, "")

@@ -1,4 +1,4 @@
-"""A person in the agent's place: what they tap and type on the mirror is what is done."""
+"""Agent played by a person: their taps and typing on the mirror are the actions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.core.trace import Step
 
 
 class PersonAgent:
-    """Waits at a mailbox for the person's next action, alone or with words to it."""
+    """Wait at a mailbox for the person's next action, alone or with a thought."""
 
     def __init__(self, actor: Actor, mailbox: Mailbox[Screen, Action | Proposed], stop: threading.Event) -> None:
         self.actor = actor

@@ -1,4 +1,4 @@
-"""The agent that plays a playbook: it reads the brief and the screen, and does what stands there, move by move."""
+"""Agent that plays a playbook: it reads the brief and the screen, and makes the moves one by one."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from lab.core.ui_tree import Node, UiTree
 T = TypeVar("T")
 
 NAME = "playbook"
-_NOTHING = UiTree()
+_EMPTY_TREE = UiTree()
 _NEAR = 40
-"""Pixels between two touches that are taken for one."""
+"""Maximum distance in pixels between two touches that count as the same."""
 _MOST_SCROLLS, _MOST_UP, _MOST_PAGES = 12, 8, 4
 _MOST_HELD, _MOST_OVERTAKEN = 3, 100
-"""How often one act may be held back, and how often someone else may act, before the agent gives up."""
-_ALIKE = 0.5
-"""The share of words that two screens have in common where they are taken for the same."""
+"""Maximum rejections of one action, and of actions by others, before the agent gives up."""
+_SIMILAR = 0.5
+"""Share of common labels from which two screens count as the same."""
 _SHOWN = 60
-"""Characters of a text that a thought quotes."""
+"""Maximum characters of a text that a thought quotes."""
 
 
 class ProposalOutcome(NamedTuple):
-    """What came of a proposal: the screen now, the reply, and what was done, if anything was."""
+    """Result of a proposal: the new screen, the reply, and the action that was done, if any."""
 
     tree: UiTree
     reply: Reply | None = None
@@ -43,7 +43,7 @@ class ProposalOutcome(NamedTuple):
 
 
 class RunOver(Exception):
-    """The run is over for the agent: `last` says how."""
+    """The run is over for the agent. `last` is its final proposal."""
 
     def __init__(self, last: Proposed) -> None:
         super().__init__()
@@ -51,11 +51,11 @@ class RunOver(Exception):
 
 
 class MissingTarget(RunOver):
-    """What the next move needs is not there."""
+    """The target of the next move is not on the screen."""
 
 
 class TakenOver(Exception):
-    """Someone else acted: `done` is what they did, `before` the screen they did it on."""
+    """Someone else acted: `done` is their action, `before` the screen before it."""
 
     def __init__(self, action: Action, before: Targets) -> None:
         super().__init__()
@@ -67,21 +67,22 @@ Doing = Generator[Proposed, ProposalOutcome, T]
 
 
 class PlaybookAgent:
-    """Plays by going through the playbook again over the whole history, so that any run resumes and forks."""
+    """Play a playbook by replaying it over the whole history, so that any run can resume and fork."""
 
     def __init__(self, moves: Sequence[Do], name: str = "") -> None:
         self._lines = lay_flat(moves)
-        self._kept: _Kept | None = None
+        self._cached_plan: _CachedPlan | None = None
         self.actor = Actor("script", f"{NAME}:{name}" if name else NAME, "playbook agent")
         self.gave_up = ""
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        """The next act on this screen.
+        """Return the next action on this screen.
 
-        All of it follows from the history; a plan that has seen the same steps and screens before is gone on with.
+        It follows from the history alone. If the cached plan has seen the same steps and screens, continue it.
         """
-        trees = [*(step.before.tree or _NOTHING for step in history), screen.tree]
-        kept, self._kept = self._kept, None
+        # Without the cached plan each step would replay the whole history.
+        trees = [*(step.before.tree or _EMPTY_TREE for step in history), screen.tree]
+        kept, self._cached_plan = self._cached_plan, None
         if kept is not None and kept.leads_to(history, trees):
             plan, proposed, seen = kept.plan, kept.proposed, len(kept.steps)
         else:
@@ -89,14 +90,14 @@ class PlaybookAgent:
             proposed = next(plan)
         for step, tree in zip(history[seen:], trees[seen + 1 :], strict=True):
             proposed = plan.send(ProposalOutcome(tree, step.reply, step.action))
-        self._kept = _Kept(plan, proposed, list(history), trees)
+        self._cached_plan = _CachedPlan(plan, proposed, list(history), trees)
         stuck = proposed.thought.startswith(_STUCK)
         self.gave_up = f"the agent gave up: {proposed.thought[len(_STUCK) :]}" if stuck else ""
         return proposed
 
 
-class _Kept(NamedTuple):
-    """A plan under way, what it proposed last, and the steps and screens that it has seen."""
+class _CachedPlan(NamedTuple):
+    """Cached plan: the generator, its last proposal, and the steps and screens that it has seen."""
 
     plan: Generator[Proposed, ProposalOutcome, None]
     proposed: Proposed
@@ -104,7 +105,7 @@ class _Kept(NamedTuple):
     trees: list[UiTree]
 
     def leads_to(self, history: Sequence[Step], trees: Sequence[UiTree]) -> bool:
-        """Whether these very steps and screens are the first of those."""
+        """Return True if the given steps and screens begin with the cached ones (the same objects)."""
         return (
             len(self.steps) <= len(history)
             and all(one is other for one, other in zip(self.steps, history, strict=False))
@@ -112,20 +113,20 @@ class _Kept(NamedTuple):
         )
 
 
-def _end(status: Literal["complete", "infeasible"], why: str) -> RunOver:
+def _end_run(status: Literal["complete", "infeasible"], why: str) -> RunOver:
     return RunOver(Proposed(Action("status", status=status), why))
 
 
-def _stop(reason: str) -> MissingTarget:
+def _give_up(reason: str) -> MissingTarget:
     return MissingTarget(Proposed(Action("status", status="infeasible"), f"{_STUCK}{reason}."))
 
 
 _STUCK = "I stop here: "
-"""How the thought begins with which a playbook ends that cannot go on."""
+"""Beginning of the thought with which a stuck playbook ends."""
 
 
 class _Play:
-    """A playbook under way: the line it is at, what it has read and heard, and the screen."""
+    """Playbook in progress: the current line, values and replies so far, and the screen."""
 
     def __init__(self, lines: Sequence[FlatMove], tree: UiTree) -> None:
         self.lines = lines
@@ -134,43 +135,43 @@ class _Play:
         self.values: dict[str, str] = {}
         self._trail: list[tuple[int, Targets]] = []
         self._replies: dict[int, Reply] = {}
-        self._early: list[Reply] = []
+        self._early_replies: list[Reply] = []
         self._packages: dict[str, str] = {}
         self._rounds: Counter[int] = Counter()
         self._overtaken = 0
-        self._left_at: int | None = None
-        """The line from which others' acts led to a later one."""
+        self._return_line: int | None = None
+        """Line to return to, if actions of others led to a later one and its target is missing."""
 
     def plan(self) -> Generator[Proposed, ProposalOutcome, None]:
-        """The whole run, then its end for as long as that is not let through."""
+        """Yield the actions of the run, then its end again as long as a gate rejects it."""
         try:
             while True:
-                yield from self._go_on()
+                yield from self._play_moves()
         except RunOver as end:
             while True:
                 yield end.last
 
-    def _go_on(self) -> Doing[None]:
-        """Move by move, until someone else acts."""
+    def _play_moves(self) -> Doing[None]:
+        """Make the moves until someone else acts."""
         try:
             while self.at < len(self.lines):
                 line = self.lines[self.at]
                 self._trail.append((self.at, self.screen))
-                follows = yield from self._do(line)
+                follows = yield from self._make_move(line)
                 self.at = line.to["next"] if follows is None else follows
-            raise _end("complete", "That is done.")
+            raise _end_run("complete", "That is done.")
         except TakenOver as other:
             self._overtaken += 1
             if self._overtaken > _MOST_OVERTAKEN:
-                raise _stop("others act, and I cannot follow them") from None
+                raise _give_up("others act, and I cannot follow them") from None
             yield from self._catch_up(other)
         except MissingTarget:
-            if self._left_at is None:
+            if self._return_line is None:
                 raise
-            self.at, self._left_at = self._left_at, None
+            self.at, self._return_line = self._return_line, None
 
-    def _do(self, line: FlatMove) -> Doing[int | None]:
-        """One move; gives the line that follows where it is not the next one."""
+    def _make_move(self, line: FlatMove) -> Doing[int | None]:
+        """Make one move. Return the line to continue at, or None for the next one."""
         move = line.move
         match line.verb:
             case "ask" | "offer":
@@ -178,40 +179,40 @@ class _Play:
             case "if_seen" | "if_less" | "while_seen" | "until_seen":
                 return self._branch(line)
             case "done" | "infeasible" | "answer":
-                raise self._last(line)
+                raise self._ending(line)
             case "jump" | "set":
-                self.values |= {name: self._filled(value) for name, value in (move.set or {}).items()}
+                self.values |= {name: self._substitute(value) for name, value in (move.set or {}).items()}
             case "read":
                 yield from self._read(move)
             case "open":
-                yield from self._open(self._filled(move.open or ""))
+                yield from self._open(self._substitute(move.open or ""))
             case "tap" | "long_press":
                 yield from self._touch(line.verb, self._target(getattr(move, line.verb)), move.why)
             case "turn_on" | "turn_off":
-                yield from self._switch(self._filled(getattr(move, line.verb)), line.verb == "turn_on", move.why)
+                yield from self._switch(self._substitute(getattr(move, line.verb)), line.verb == "turn_on", move.why)
             case "type":
                 yield from self._type(move.type if isinstance(move.type, Typed) else Typed(move.type or ""), move.why)
             case "pick_time":
-                yield from self._pick_time(self._filled(move.pick_time or ""))
+                yield from self._pick_time(self._substitute(move.pick_time or ""))
             case "scroll":
                 yield from self._scroll(move.scroll or "down", move.why or f"I scroll {move.scroll}.")
             case "kind":
-                action = self._written(move)
+                action = self._spelled_action(move)
                 yield from self._act(action, move.why or f"I do what is written: {action.kind}.")
             case word:
-                yield from self._act(_WORDS[word][0], move.why or _WORDS[word][1])
+                yield from self._act(_ONE_WORD_MOVES[word][0], move.why or _ONE_WORD_MOVES[word][1])
         return None
 
     def _branch(self, line: FlatMove) -> int | None:
-        """Where a look at the screen, or a comparison, leads; None where it goes on behind."""
+        """Return the branch that a condition selects; None to continue after it."""
         move, to = line.move, line.to
         if line.verb == "if_seen":
-            return to.get("then" if self.screen.shows(self._filled(move.if_seen or "")) else "else")
+            return to.get("then" if self.screen.shows(self._substitute(move.if_seen or "")) else "else")
         if line.verb == "if_less":
-            one, other = (number(self._filled(text)) for text in move.if_less or ("", ""))
+            one, other = (number(self._substitute(text)) for text in move.if_less or ("", ""))
             return to.get("then" if one is not None and other is not None and one < other else "else")
         self._rounds[self.at] += 1
-        visible = self.screen.shows(self._filled(move.while_seen or move.until_seen or ""))
+        visible = self.screen.shows(self._substitute(move.while_seen or move.until_seen or ""))
         again = visible == (line.verb == "while_seen") and self._rounds[self.at] <= move.most
         if not again:
             self._rounds[self.at] = 0
@@ -220,62 +221,65 @@ class _Play:
             self._replies.pop(place, None)  # a question within it is asked in each round
         return to.get("do")
 
-    def _last(self, line: FlatMove) -> RunOver:
-        """The end that a line says."""
+    def _ending(self, line: FlatMove) -> RunOver:
+        """Return the end that a line states."""
         move = line.move
         if line.verb == "answer":
-            text = self._filled(move.answer or "")
+            text = self._substitute(move.answer or "")
             return RunOver(Proposed(Action("answer", text=text), move.why or f"I found it: {text!r}."))
         if line.verb == "infeasible":
-            return _end("infeasible", self._filled(move.infeasible or "") or "That cannot be done.")
-        return _end("complete", self._filled(move.done or "") or "That is done.")
+            return _end_run("infeasible", self._substitute(move.infeasible or "") or "That cannot be done.")
+        return _end_run("complete", self._substitute(move.done or "") or "That is done.")
 
-    def _filled(self, text: str) -> str:
-        """A text with the values in place of their names."""
+    def _substitute(self, text: str) -> str:
+        """Replace names in braces by their values."""
         for name, value in self.values.items():
             text = text.replace(f"{{{name}}}", value)
         return text
 
-    def _written(self, move: Move) -> Action:
-        """The action that a move spells as programs do, on this screen; ends the run where its target is not there."""
+    def _spelled_action(self, move: Move) -> Action:
+        """Return the action that a move spells out, on this screen. End the run if its target is missing."""
         written = move.written
-        words = {name: self._filled(text) for name in ("text", "app") if (text := getattr(written, name)) is not None}
+        words = {
+            name: self._substitute(text) for name in ("text", "app") if (text := getattr(written, name)) is not None
+        }
         try:
             return action_on(replace(written, **words), self.screen.tree, None, "playbook")
         except LabError as error:
-            raise _stop(error.message.rstrip(".")) from error
+            raise _give_up(error.message.rstrip(".")) from error
 
     def _target(self, words: str | Target) -> Target:
         target = Target(words) if isinstance(words, str) else words
         return replace(
             target,
-            text=self._filled(target.text),
-            near=self._filled(target.near),
-            without=self._filled(target.without),
+            text=self._substitute(target.text),
+            near=self._substitute(target.near),
+            without=self._substitute(target.without),
         )
 
     # -- acts --------------------------------------------------------------------------------------------------
 
     def _act(self, action: Action, thought: str) -> Doing[Reply | None]:
-        """Proposes one act, again where it is held back; gives the reply to a question."""
+        """Propose an action until it is accepted. Return the reply if it was a question."""
         for _ in range(_MOST_HELD):
             before = self.screen
             outcome = yield Proposed(action, thought)
             self.screen = Targets(outcome.tree)
-            self._learn(before, outcome.done)
+            self._remember_package(before, outcome.done)
             if action.kind == "ask_user" and outcome.reply is not None:
                 return outcome.reply
+            # A reply that arrives with another action answers the next question.
             if outcome.reply is not None:
-                self._early.append(outcome.reply)
-            if outcome.done is not None and not _alike(outcome.done, action):
+                self._early_replies.append(outcome.reply)
+            if outcome.done is not None and not _is_same_action(outcome.done, action):
                 raise TakenOver(outcome.done, before)
             if outcome.done is not None:
                 return None
         what = "my question was" if action.kind == "ask_user" else "what I want to do is"
-        raise _stop(f"{what} not let through")
+        raise _give_up(f"{what} not let through")
 
-    def _learn(self, before: Targets, action: Action | None) -> None:
-        """Remembers which app stands behind a name, whoever opened it."""
+    def _remember_package(self, before: Targets, action: Action | None) -> None:
+        """Store which package belongs to an app's name, whoever opened the app."""
         name = action.app if action is not None else ""
         in_other_app = before.package != self.screen.package
         if in_other_app and action is not None and action.kind == "click" and action.at is not None:
@@ -286,10 +290,10 @@ class _Play:
     def _touch(self, kind: str, target: Target, why: str) -> Doing[None]:
         node = yield from self._seek(lambda: self.screen.find(target), target.text)
         verb = "tap" if kind == "tap" else "hold"
-        yield from self._press(node, why or f"I {verb} {_called(node, target.text)}.", kind)
+        yield from self._press(node, why or f"I {verb} {_quoted_name(node, target.text)}.", kind)
 
     def _press(self, node: Node, thought: str, kind: str = "tap") -> Doing[None]:
-        """A touch of the middle of a node, once no keyboard or notice lies over it."""
+        """Touch the center of a node, after removing a keyboard or waiting for a notice above it."""
         for _ in range(2):
             over = self.screen.covered(node.bounds.center)
             if over == "keyboard":
@@ -305,7 +309,7 @@ class _Play:
             yield from self._press(node, why or f"I turn {'on' if on else 'off'} {label!r}.")
 
     def _scroll(self, direction: Direction, thought: str) -> Doing[bool]:
-        """Scrolls the largest list; False where nothing moved."""
+        """Scroll the largest list. Return False if nothing moved."""
         list_node = self.screen.list()
         if list_node is None:
             return False
@@ -314,7 +318,7 @@ class _Play:
         return self.screen.look != before
 
     def _seek(self, find: Callable[[], T | None], words: str) -> Doing[T]:
-        """What is looked for, scrolling down and then up for it; ends the run where it is not there."""
+        """Return what `find` finds, scrolling down and then up. End the run if it is not there."""
         directions: tuple[Direction, ...] = ("down", "up")
         for direction in directions:
             for _ in range(_MOST_SCROLLS):
@@ -326,12 +330,13 @@ class _Play:
         node = find()
         if node is not None:
             return node
+        # The list may show only the results of an earlier search. Clear that and look once more.
         search_field = self.screen.left_search()
         if search_field is None:
-            raise _stop(f"I do not find {words!r} on the screen")
+            raise _give_up(f"I do not find {words!r} on the screen")
         yield from self._fill(search_field, "", "What was searched before hides it; I clear that.")
         if self.screen.left_search() is not None:
-            raise _stop(f"I do not find {words!r} on the screen")
+            raise _give_up(f"I do not find {words!r} on the screen")
         if self.screen.typing():
             yield from self._act(Action("navigate_back"), "I put the keyboard away.")
         return (yield from self._seek(find, words))
@@ -340,16 +345,16 @@ class _Play:
         assert move.read is not None
         reading = replace(
             move.read,
-            beside=self._filled(move.read.beside),
-            after=self._filled(move.read.after),
-            until=self._filled(move.read.until),
+            beside=self._substitute(move.read.beside),
+            after=self._substitute(move.read.after),
+            until=self._substitute(move.read.until),
         )
         self.values[reading.into] = yield from self._seek(
             lambda: self.screen.value(reading), reading.beside or reading.after or reading.until
         )
 
     def _type(self, entry: Typed, why: str) -> Doing[None]:
-        name, text = self._filled(entry.into), self._filled(entry.text)
+        name, text = self._substitute(entry.into), self._substitute(entry.text)
         field = yield from self._seek(lambda: self.screen.field(name), name or "a field")
         yield from self._fill(field, text, why or f"I type {text[:_SHOWN]!r}.")
 
@@ -359,7 +364,7 @@ class _Play:
             yield from self._fill(field, digits, f"It is {time}: I type {digits} as the {name.lower()}.", fresh=True)
 
     def _fill(self, field: Node, text: str, thought: str, *, fresh: bool = False) -> Doing[None]:
-        """Puts a text into a field in place of what stands there; `fresh` where typing is likely to replace that."""
+        """Replace the text of a field. `fresh` if typing is likely to replace it by itself."""
         for attempt in range(3):
             here = self.screen.again(field)
             if here is None or same_text(here.text, text):
@@ -369,7 +374,7 @@ class _Play:
                 yield from self._press(clear, f"I clear what stands there: {here.text[:_SHOWN]!r}.")
                 here = self.screen.again(field) or here
             if not here.focused:
-                yield from self._press(here, f"I put the cursor into {_called(here, 'the field')}.")
+                yield from self._press(here, f"I put the cursor into {_quoted_name(here, 'the field')}.")
                 here = self.screen.again(field) or here
             prefix_length = 0
             if attempt or not fresh:
@@ -378,7 +383,7 @@ class _Play:
                 yield from self._act(Action("input_text", text=text[prefix_length:]), thought)
 
     def _erase(self, field: Node, text: str) -> Doing[int]:
-        """Deletes what is not the beginning of the text; gives how many characters of that stand there."""
+        """Delete the part of the field's text that differs. Return the length of the remaining common prefix."""
         pairs = enumerate(zip(field.text, text, strict=False))
         prefix_length = next((i for i, (a, b) in pairs if a != b), min(len(field.text), len(text)))
         thought = f"I delete what stands there: {field.text[:_SHOWN]!r}."
@@ -392,9 +397,9 @@ class _Play:
     # -- apps --------------------------------------------------------------------------------------------------
 
     def _open(self, name: str) -> Doing[None]:
-        """Opens an app and goes to its first screen, for an app opens where it was left."""
+        """Open an app and go to its first screen, because an app opens on the screen where it was left."""
         if self._packages.get(name.casefold(), "") != self.screen.package or not self.screen.package:
-            yield from self._bring_up(name)
+            yield from self._open_from_home(name)
         for _ in range(_MOST_UP):
             up = self.screen.up()
             if self.screen.typing():
@@ -406,9 +411,10 @@ class _Play:
             else:
                 return
 
-    def _bring_up(self, name: str) -> Doing[None]:
-        """Opens an app from the home screen, where it was left."""
+    def _open_from_home(self, name: str) -> Doing[None]:
+        """Open an app from the home screen."""
         yield from self._act(Action("navigate_home"), f"I go to the home screen to open {name}.")
+        # The apps may be on pages to the side, or in a drawer below.
         directions: tuple[Direction, ...] = ("left", "up")
         for direction in directions:
             for _ in range(_MOST_PAGES):
@@ -422,14 +428,14 @@ class _Play:
                 yield from self._act(swipe, "I look for the app on the next page.")
                 if self.screen.look == before:
                     break
-        raise _stop(f"I do not find the app {name!r}")
+        raise _give_up(f"I do not find the app {name!r}")
 
     # -- the person --------------------------------------------------------------------------------------------
 
     def _ask(self, line: FlatMove) -> Doing[int | None]:
-        """Asks or offers, once more where the reply says nothing of it; gives where it goes on."""
+        """Ask or offer. Ask a second time if the reply settles nothing. Return the line to continue at."""
         move, to = line.move, line.to
-        question = self._filled(move.ask or move.offer or "")
+        question = self._substitute(move.ask or move.offer or "")
         thought = move.why or "I cannot know that, so I ask."
         for again in (False, True):
             if self.at not in self._replies or again:
@@ -440,21 +446,21 @@ class _Play:
             if word in to:
                 return to[word]
             if word == "reject":
-                raise _end("complete", REFUSED)
+                raise _end_run("complete", REFUSED)
             if word != "else":
                 return None
-            question = _once_more(move, question)
+            question = _repeat_question(move, question)
             thought = "That did not tell me, so I ask once more."
         if move.usual:
             self.values[move.into] = move.usual
             return to.get(move.usual)
         if move.offer is not None:
-            raise _end("complete", REFUSED)
-        raise _stop(f"I could not tell which of {', '.join(move.meanings)} it shall be")
+            raise _end_run("complete", REFUSED)
+        raise _give_up(f"I could not tell which of {', '.join(move.meanings)} it shall be")
 
     def _reply(self, question: str, thought: str) -> Doing[Reply]:
-        if self._early:
-            return self._early.pop(0)
+        if self._early_replies:
+            return self._early_replies.pop(0)
         reply = yield from self._act(Action("ask_user", text=question), thought)
         assert reply is not None
         return reply
@@ -462,46 +468,49 @@ class _Play:
     # -- others act --------------------------------------------------------------------------------------------
 
     def _catch_up(self, other: TakenOver) -> Doing[None]:
-        """Goes on after someone else's act: behind the move that it was, or at the newest that can be made here."""
-        for place in self._ahead():
-            follows = self._was(self.lines[place], place, other)
+        """Continue after someone else's action: after the move that it made, or at the newest move possible here."""
+        for place in self._lines_ahead():
+            follows = self._line_after(self.lines[place], place, other)
             if follows is not None:
-                self._left_at = self.at if place > self.at else self._left_at
+                self._return_line = self.at if place > self.at else self._return_line
                 for line in self.lines[self.at : place]:
-                    self._pass(line, other.before)
+                    self._skip_line(line, other.before)
                 self.at = follows
                 return
+        # These moves do not depend on the screen, or the screen has not changed.
         if self.lines[self.at].verb in ("open", "ask", "offer") or self.screen.look == other.before.look:
             return
-        app = self._app_of(other.before.package)
+        app = self._app_name(other.before.package)
         try:
             if app and self.screen.package != other.before.package:
-                yield from self._bring_up(app)
+                yield from self._open_from_home(app)
         except TakenOver:
             return
-        self.at = self._newest(other.before)
+        self.at = self._newest_possible_line(other.before)
 
-    def _ahead(self) -> Iterator[int]:
-        """The lines from here to where the next app is opened."""
+    def _lines_ahead(self) -> Iterator[int]:
+        """Yield the lines from the current one to the next that opens an app."""
         for place in range(self.at, len(self.lines)):
             yield place
             if place > self.at and self.lines[place].verb == "open":
                 return
 
-    def _pass(self, line: FlatMove, before: Targets) -> None:
-        """Takes from a line that someone else's act has passed over what later lines may use."""
-        self.values |= {name: self._filled(value) for name, value in (line.move.set or {}).items()}
+    def _skip_line(self, line: FlatMove, before: Targets) -> None:
+        """Take over the values of a line that was skipped because someone else acted."""
+        self.values |= {name: self._substitute(value) for name, value in (line.move.set or {}).items()}
         reading = line.move.read
         value = (before.value(reading) or self.screen.value(reading)) if reading is not None else None
         if reading is not None and value is not None:
             self.values[reading.into] = value
 
-    def _was(self, line: FlatMove, place: int, other: TakenOver) -> int | None:
-        """Where it goes on if an act was this line's move, or began it; None where it was another."""
+    def _line_after(self, line: FlatMove, place: int, other: TakenOver) -> int | None:
+        """Return the next line if the action is this line's move, this line if it opened its app; else None."""
         action, move, before = other.done, line.move, other.before
         if action.kind == "input_text" and isinstance(move.type, Typed):
-            field = before.field(self._filled(move.type.into))
-            same = field is not None and field.focused and same_text(action.text or "", self._filled(move.type.text))
+            field = before.field(self._substitute(move.type.into))
+            same = (
+                field is not None and field.focused and same_text(action.text or "", self._substitute(move.type.text))
+            )
             return line.to["next"] if same else None
         if action.kind not in ("click", "long_press") or action.at is None:
             return None
@@ -510,24 +519,24 @@ class _Play:
             case "tap" | "long_press":
                 node = before.find(self._target(getattr(move, line.verb)))
             case "turn_on" | "turn_off":
-                node = before.switch(self._filled(getattr(move, line.verb)))
+                node = before.switch(self._substitute(getattr(move, line.verb)))
             case "open":
-                package = self._packages.get(self._filled(move.open or "").casefold())
+                package = self._packages.get(self._substitute(move.open or "").casefold())
                 return place if package and package == self.screen.package != before.package else None
         if node is None or not before.tappable(node).bounds.holds(*action.at):
             return None
         return line.to["next"]
 
-    def _app_of(self, package: str) -> str:
-        """What the app of a package is called; empty for the home screen."""
+    def _app_name(self, package: str) -> str:
+        """Return the name of a package's app; empty for the home screen."""
         app_names = (self.lines[place].move.open for place, _ in reversed(self._trail))
-        names = [self._filled(name) for name in app_names if name]
+        names = [self._substitute(name) for name in app_names if name]
         return next((name for name in names if self._packages.get(name.casefold()) == package), "")
 
-    def _newest(self, before: Targets) -> int:
-        """The newest line since an app was opened whose move was made on such a screen and can be made on this one.
+    def _newest_possible_line(self, before: Targets) -> int:
+        """Return the newest line, since an app was opened, that can run here and ran on a similar screen.
 
-        Where the screen is like none of them, the one it is most like; else the opening of the app.
+        If no screen is similar enough, return the line with the most similar one, else the line that opens the app.
         """
         now = self.screen.labels
         best, most = self.at, 0.0
@@ -535,37 +544,37 @@ class _Play:
             if self.lines[place].verb == "open":
                 return best if most else place
             alike = len(now & then.labels) / max(1, len(now | then.labels))
-            if alike > most and self._can(self.lines[place]):
+            if alike > most and self._is_possible(self.lines[place]):
                 best, most = place, alike
-                if alike >= _ALIKE:
+                if alike >= _SIMILAR:
                     break
         return best
 
-    def _can(self, line: FlatMove) -> bool:
+    def _is_possible(self, line: FlatMove) -> bool:
         move = line.move
         match line.verb:
             case "tap" | "long_press":
                 return self.screen.find(self._target(getattr(move, line.verb))) is not None
             case "turn_on" | "turn_off":
-                return self.screen.switch(self._filled(getattr(move, line.verb))) is not None
+                return self.screen.switch(self._substitute(getattr(move, line.verb))) is not None
             case "type":
-                return isinstance(move.type, Typed) and self.screen.field(self._filled(move.type.into)) is not None
+                return isinstance(move.type, Typed) and self.screen.field(self._substitute(move.type.into)) is not None
             case "pick_time":
                 return self.screen.field("Hour") is not None
         return False
 
 
-_WORDS = {
+_ONE_WORD_MOVES = {
     "back": (Action("navigate_back"), "I go back."),
     "home": (Action("navigate_home"), "I go to the home screen."),
     "enter": (Action("keyboard_enter"), "I press enter."),
     "wait": (Action("wait", ms=1000), "I wait a moment."),
 }
-"""The acts of the bare words, and the thoughts with them."""
+"""Actions of the one-word moves, with their thoughts."""
 
 
-def _alike(action: Action, proposed: Action) -> bool:
-    """Whether what was done is what was proposed, or a touch so near that it meant the same."""
+def _is_same_action(action: Action, proposed: Action) -> bool:
+    """Return True if the action done is the one proposed, or a touch so near that it means the same."""
     if action.at is None or proposed.at is None:
         return action == proposed
     near = max(abs(action.at[0] - proposed.at[0]), abs(action.at[1] - proposed.at[1])) <= _NEAR
@@ -573,16 +582,16 @@ def _alike(action: Action, proposed: Action) -> bool:
 
 
 def same_text(one: str, other: str) -> bool:
-    """Whether two texts are the same but for their spaces and line breaks, which a field of one line loses."""
+    """Return True if two texts are equal except for spaces and line breaks, which a one-line field loses."""
     return one.split() == other.split()
 
 
-def _called(node: Node, words: str) -> str:
-    """A thing's name for a thought."""
+def _quoted_name(node: Node, words: str) -> str:
+    """Return an element's name for use in a thought."""
     return repr(" ".join((node.desc or node.text or words)[:_SHOWN].split()))
 
 
-def _once_more(move: Move, question: str) -> str:
+def _repeat_question(move: Move, question: str) -> str:
     if not move.meanings:
         return f"That I cannot tell. {question}"
     return f"I need one of these: {', '.join(move.meanings)}. Which shall it be?"

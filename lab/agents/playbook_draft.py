@@ -1,4 +1,4 @@
-"""A playbook drafted from a run: what was done in it, by the words of what was touched, to be worked over by hand."""
+"""Draft a playbook from a run, for editing by hand. Targets are the words of what was touched."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WIDTH = 120
 
 
 def drafted(trace: Trace) -> tuple[Do, ...]:
-    """The moves of a run, slips, the way back from them, and what failed left out.
+    """Return the moves of a run without slips, the way back from them, and failed steps.
 
-    A `LabError` names the step that no move can say.
+    Raise `LabError` with the step's number if no move can express it.
     """
     passed_over = {*trace.slips, *_ways_back(trace)}
     steps = [s for s in trace.steps if s.action is not None and s.error is None and s.index not in passed_over]
@@ -33,14 +33,14 @@ def drafted(trace: Trace) -> tuple[Do, ...]:
     moves: list[Do] = []
     for step in steps:
         for move in _moves(trace, step, after.get(step.index)):
-            _add(moves, move)
+            _append_move(moves, move)
     if not moves:
         raise LabError(f"run {trace.id}", "holds no step that a playbook could say.")
     return tuple(moves)
 
 
 def _ways_back(trace: Trace) -> Iterator[int]:
-    """Steps right after slips that only went back, or home, to the screen on which the slip was made."""
+    """Yield steps after a slip that only returned (back or home) to the screen on which it was made."""
     for slip in trace.slips:
         before, later = trace.steps[slip].before.tree, trace.steps[slip + 1 :]
         back = list(takewhile(lambda s: s.index in trace.slips or (s.action and s.action.kind in _BACK), later))
@@ -50,15 +50,15 @@ def _ways_back(trace: Trace) -> Iterator[int]:
 
 
 def as_yaml(moves: tuple[Do, ...]) -> str:
-    """The moves as a playbook's own file holds them, a line for each short one."""
+    """Return the moves in the YAML of a playbook file, one line per short move."""
     import yaml
 
     values = {"playbook": msgspec.to_builtins(moves)}
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_WIDTH, default_flow_style=None)
 
 
-def _add(moves: list[Do], move: Do) -> None:
-    """Puts a move to the others: an app's first screen is reached by opening it, a text is typed into its field."""
+def _append_move(moves: list[Do], move: Do) -> None:
+    """Append a move. Merge it with the previous one if opening an app or typing already covers it."""
     before = moves[-1] if moves else None
     if isinstance(move, Move) and move.open is not None:
         while moves and moves[-1] == "home":
@@ -73,7 +73,7 @@ def _add(moves: list[Do], move: Do) -> None:
 
 
 def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
-    """What a step was, as a move; nothing for what a playbook does by itself."""
+    """Yield a step as moves. Yield nothing for what a playbook does by itself."""
     action, tree = step.action, step.before.tree
     assert action is not None
     why = _sentence(step.proposed.instruction)
@@ -95,9 +95,9 @@ def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
             direction = action.direction or "down"
             yield Move(scroll=direction if action.kind == "scroll" else _OPPOSITE[direction], why=why)
         case "click" | "long_press" if tree is not None and action.at is not None:
-            yield from _touched(action, tree, after, launcher, why)
+            yield from _touch_moves(action, tree, after, launcher, why)
         case "input_text":
-            yield from _typed(action, tree, after, why)
+            yield from _type_moves(action, tree, after, why)
         case "ask_user":
             text = action.text or ""
             yield Move(offer=text) if trace.task.kind == "proactive" else Move(ask=text)
@@ -111,19 +111,19 @@ def _moves(trace: Trace, step: Step, after: UiTree | None) -> Iterator[Do]:
             raise LabError(f"run {trace.id}, step {step.index + 1}", f"is a {kind}, which no move can say.", hint)
 
 
-def _touched(action: Action, tree: UiTree, after: UiTree | None, launcher: bool, why: str) -> Iterator[Do]:
+def _touch_moves(action: Action, tree: UiTree, after: UiTree | None, launcher: bool, why: str) -> Iterator[Do]:
     screen, at = Targets(tree), action.at
     assert at is not None
     if screen.covered(at) == "keyboard":
         field = screen.field("")
         now = Targets(after).again(field) if field is not None and after is not None else None
         if field is not None and now is not None:
-            yield Move(type=Typed(now.text, _name(field)), why=why)
+            yield Move(type=Typed(now.text, _field_name(field)), why=why)
         return
     field = field_at(screen, at)
     if field is not None and action.kind == "click":
         return  # the text that follows says into which field it goes
-    node = _node(screen, at)
+    node = _touched_node(screen, at)
     if launcher and node is not None:
         yield Move(open=node.label)
     elif node is not None and node.checkable and "Radio" not in node.cls:
@@ -133,22 +133,22 @@ def _touched(action: Action, tree: UiTree, after: UiTree | None, launcher: bool,
         yield Move(tap=target, why=why) if action.kind == "click" else Move(long_press=target, why=why)
 
 
-def _typed(action: Action, tree: UiTree | None, after: UiTree | None, why: str) -> Iterator[Do]:
-    """The whole text that the field holds then, for a move replaces what stands in it."""
+def _type_moves(action: Action, tree: UiTree | None, after: UiTree | None, why: str) -> Iterator[Do]:
+    """Yield a move with the field's whole text afterwards, because a `type` move replaces the text."""
     field = Targets(tree).field("") if tree is not None else None
     now = Targets(after).again(field) if field is not None and after is not None else None
     text = now.text if now is not None and (action.text or "") in now.text else action.text or ""
-    yield Move(type=Typed(text, _name(field) if field is not None else ""), why=why)
+    yield Move(type=Typed(text, _field_name(field) if field is not None else ""), why=why)
 
 
-def _name(field: Node) -> str:
+def _field_name(field: Node) -> str:
     return field.desc or field.text
 
 
-def _node(screen: Targets, at: Point) -> Node | None:
-    """What was touched, with a label: itself, what it lies in, or the first words in it.
+def _touched_node(screen: Targets, at: Point) -> Node | None:
+    """Return the touched node with a label: its own, its surroundings', or the first words in it.
 
-    A single letter stands for a picture, the first of somebody's name, and is taken where there is nothing else.
+    A single letter is used only if there is nothing else. It usually is the initial in place of a person's picture.
     """
     under = [node for node in reversed(screen.nodes) if node.bounds.holds(*at)]
     target = next((node for node in under if node.clickable or node.checkable), None)
@@ -161,25 +161,25 @@ def _node(screen: Targets, at: Point) -> Node | None:
 
 
 def _target(screen: Targets, node: Node | None, at: Point) -> str | Target:
-    """The words that lead to a place, with others near it where they alone lead elsewhere; else the place."""
+    """Return words that lead to a place, with nearby words if they alone lead elsewhere; else the place itself."""
     if node is None:
         return Target(at=at)
     label = " ".join(node.label.split())
     for words in (label.partition("$")[0].strip(), label):  # a sum is another one tomorrow
-        if words and _leads(screen, Target(words), at):
+        if words and _leads_to(screen, Target(words), at):
             return words
     box = screen.tappable(node).bounds
     inside = [n.label for n in screen.nodes if n.label and n.bounds.cut(box) == n.bounds and n.label != node.label]
     near = (Target(label, near=words) for words in inside)
-    return next((target for target in near if _leads(screen, target, at)), Target(at=at))
+    return next((target for target in near if _leads_to(screen, target, at)), Target(at=at))
 
 
-def _leads(screen: Targets, target: Target, at: Point) -> bool:
+def _leads_to(screen: Targets, target: Target, at: Point) -> bool:
     node = screen.find(target)
     return node is not None and screen.tappable(node).bounds.holds(*at)
 
 
 def _sentence(text: str) -> str:
-    """Words as a thought ends."""
+    """Return the text with a full stop if it lacks one."""
     words = " ".join(text.split())
     return words if not words or words.endswith((".", "?", "!", "。")) else f"{words}."

@@ -1,4 +1,4 @@
-"""An agent that is a program in any language: it reads what the phone shows and writes what to do, line by line."""
+"""Agent that is a program in any language: it reads observations and writes actions as JSON lines."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ from lab.core.trace import Step
 T = TypeVar("T")
 
 _GRACE = 2.0
-"""Seconds in which a program may leave by itself once its input is closed."""
+"""Seconds that a program has to exit by itself after its input is closed."""
 
 
 class ProcessAgent:
-    """Speaks the lines of `lab.agents.process_lines` with the program that `command` starts, without a shell.
+    """Run `command` without a shell and exchange the lines of `lab.agents.process_lines` with it.
 
-    The program is started at the first turn and lives on over runs, so it may keep a memory, until `close`, or until
-    it does something wrong: that ends the run with a sentence, and the next run starts it anew. `seconds` is how long
-    it may take for an answer (else the setting `agent_timeout`).
+    The program starts at the first turn. It lives across runs, so it may use a memory, until `close` or until its first
+    error. An error ends the run with a sentence, and the next run starts the program again. `seconds` limits one answer
+    (default: the setting `agent_timeout`).
     """
 
     def __init__(self, command: str, *, seconds: float | None = None) -> None:
@@ -65,67 +65,70 @@ class ProcessAgent:
             raise LabError(what, f"there is no program {self._argv[0]!r} to start", code=2)
         self.actor = Actor("script", f"process:{command}")
         self.stop = threading.Event()
-        self._what = what
+        self._title = what
         self._seconds = load().agent_timeout if seconds is None else seconds
         self._busy = threading.Lock()
         self._program: Program | None = None
         self._hello = ProgramHello(0)
-        self._unfit: LabError | None = None
+        self._start_error: LabError | None = None
         self._pictures: tempfile.TemporaryDirectory[str] | None = None
-        self._owes = False
+        self._owes_answer = False
         self._briefed = False
-        self._told = 0
-        self._seen: set[int] = set()
+        self._reported_steps = 0
+        self._seen_steps: set[int] = set()
         self.outliving: list[str] = []
-        """Processes of its programs that go on though it is ended, in words."""
+        """Processes of its programs that survived their end, in words."""
 
     def introduce(self) -> None:
-        """Starts the program before its run begins, so that the run bears its name and version.
+        """Start the program before its run begins, so that the run carries its name and version.
 
-        A program that cannot be used fails the run at its first turn, not here.
+        An unusable program fails the run at its first turn, not here.
         """
         with self._busy:
             try:
-                self._started()
+                self._ensure_started()
             except LabError as error:
-                self._unfit = error
+                # Raised by the first turn, so that a run exists that records it.
+                self._start_error = error
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        """What the program answers to this screen; the run's brief goes before its first one."""
+        """Return the program's answer to this screen. The run's brief precedes the first one."""
         with self._busy:
-            if self._unfit is not None:
-                error, self._unfit = self._unfit, None
+            if self._start_error is not None:
+                error, self._start_error = self._start_error, None
                 raise error
-            program = self._started()
+            program = self._ensure_started()
             turn = len(history)
             lines: list[ToProgram] = []
             if not self._briefed:
-                self._briefed, self._told, self._seen = True, 0, set()
+                self._briefed, self._reported_steps, self._seen_steps = True, 0, set()
                 lines.append(brief_line(brief))
-            done_lines = [done_line(step, seen=step.index in self._seen) for step in history[self._told :]]
+            done_lines = [
+                done_line(step, seen=step.index in self._seen_steps) for step in history[self._reported_steps :]
+            ]
             lines.append(observation_line(brief, screen, done_lines, turn, self._picture(screen, turn)))
             answer = self._ask(program, b"".join(encode(line) + b"\n" for line in lines))
-            self._told = turn
-            self._seen.add(turn)
-            proposed = self._understood(program, answer, lambda value: proposed_of(value, screen, self._what))
+            self._reported_steps = turn
+            self._seen_steps.add(turn)
+            proposed = self._parse_answer(program, answer, lambda value: proposed_of(value, screen, self._title))
             return msgspec.structs.replace(
                 proposed,
-                prompt=_sent(lines, hashlib.sha256(screen.png).hexdigest()),
+                prompt=_stored_prompt(lines, hashlib.sha256(screen.png).hexdigest()),
                 raw=answer.decode("utf-8", "backslashreplace"),
                 stderr=program.take_errors(look=True),
             )
 
     def take_errors(self) -> str:
-        """What the program wrote on its standard error since its last action; said once."""
+        """Return the program's standard error since its last action, once."""
         return self._program.take_errors() if self._program is not None else ""
 
     def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
-        """Tells the program that the run is over; what it makes of that stays with it."""
+        """Notify the program that the run is over. Any learning is its own."""
         with self._busy:
             self._end_run(status)
 
     def close(self, status: str = "") -> None:
-        """Tells the program how its run ended, lets it leave, and ends it; nothing of it stays."""
+        """Notify the program how its run ended, let it exit, and remove all that belongs to it."""
         with self._busy:
             self._end_run(status or "left")
             if self._program is not None:
@@ -138,17 +141,17 @@ class ProcessAgent:
 
     # -- one run ---------------------------------------------------------------------------------------------
 
-    def _started(self) -> Program:
-        """The program, ready for a question; one that still owes an answer to a run that was stopped is done with."""
-        if self._program is not None and (self._owes or not self._program.running):
+    def _ensure_started(self) -> Program:
+        """Return the program, ready for a question. Restart one that still owes an answer to a stopped run."""
+        if self._program is not None and (self._owes_answer or not self._program.running):
             self._program.end()
             self.outliving += self._program.outliving
             self._program = None
         if self._program is None:
-            self._program = Program(self._argv, self._what)
+            self._program = Program(self._argv, self._title)
             self._briefed = False
             hello = self._ask(self._program, encode(Hello()) + b"\n")
-            self._hello = self._understood(self._program, hello, lambda value: hello_of(value, self._what))
+            self._hello = self._parse_answer(self._program, hello, lambda value: hello_of(value, self._title))
             self.actor = msgspec.structs.replace(
                 self.actor,
                 implementation=self._hello.name,
@@ -158,15 +161,16 @@ class ProcessAgent:
         return self._program
 
     def _ask(self, program: Program, lines: bytes) -> bytes:
-        self._owes = True
+        # An exception (stop or timeout) leaves this set. The late answer would be taken for that of the next question.
+        self._owes_answer = True
         answer = program.ask(lines, self._seconds, self.stop)
-        self._owes = False
+        self._owes_answer = False
         return answer
 
-    def _understood(self, program: Program, answer: bytes, reading: Callable[[Any], T]) -> T:
-        """The answer as what it should be; a program that says anything else is ended."""
+    def _parse_answer(self, program: Program, answer: bytes, reading: Callable[[Any], T]) -> T:
+        """Return the parsed answer. End a program that writes anything else."""
         try:
-            return reading(read_json(answer, self._what).value)
+            return reading(read_json(answer, self._title).value)
         except LabError as error:
             raise program.refuse(error, answer) from error
 
@@ -182,28 +186,28 @@ class ProcessAgent:
     # -- pictures --------------------------------------------------------------------------------------------
 
     def _picture(self, screen: Screen, turn: int) -> str | None:
-        """The screenshot as the program asked for it in its hello."""
+        """Return the screenshot in the form that the program's hello asked for."""
         match self._hello.screenshot:
             case "base64":
                 return base64.b64encode(screen.png).decode()
             case "path":
-                return str(self._file(screen.png, f"step-{turn + 1}.png"))
+                return str(self._write_picture(screen.png, f"step-{turn + 1}.png"))
             case _:
                 return None
 
-    def _file(self, png: bytes, name: str) -> Path:
+    def _write_picture(self, png: bytes, name: str) -> Path:
         try:
             if self._pictures is None:
                 self._pictures = tempfile.TemporaryDirectory(prefix=f"hitlab-{os.getpid()}-")
             path = Path(self._pictures.name) / name
             write_bytes(path, png)
         except OSError as error:
-            raise LabError(self._what, f"its screenshot cannot be written ({error.strerror})") from error
+            raise LabError(self._title, f"its screenshot cannot be written ({error.strerror})") from error
         return path
 
 
-def _sent(lines: Sequence[ToProgram], sha256: str) -> Prompt:
-    """The lines as they were sent, but for the picture, whose sha256 stands in the place of its bytes or path."""
+def _stored_prompt(lines: Sequence[ToProgram], sha256: str) -> Prompt:
+    """Return the lines as sent, with the picture's sha256 in place of its bytes or path."""
     has_picture = False
     texts = []
     for line in lines:

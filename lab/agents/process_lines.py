@@ -1,7 +1,7 @@
-"""What hitlab and a program say to each other, one JSON line each: `hitlab schema agent-reads` and `agent-writes`.
+"""Lines between hitlab and a program, one JSON object each: `hitlab schema agent-reads` and `agent-writes`.
 
 hitlab writes `hello` once, then for each run a `brief`, an `observation` per turn and an `end`. The program answers
-each `hello` and each `observation` with exactly one line, and nothing else; it leaves when its input is closed.
+each `hello` and each `observation` with exactly one line, and writes nothing else. It exits when its input is closed.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from lab.core.trace import Step
 from lab.core.ui_tree import FLAGS, Bounds, Flag, Node, UiTree
 
 PROTOCOL = 1
-"""The version of these lines; a program that speaks another is refused with a sentence."""
+"""Version of these lines. hitlab refuses a program with another version."""
 
 Pictures = Literal["path", "base64", "none"]
 Verdict = Literal["approve", "amend", "reject"]
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="line", tag="hello"):
-    """The first line, once per program."""
+    """First line, once per program."""
 
     v: int = PROTOCOL
 
 
 class BriefLine(msgspec.Struct, frozen=True, tag_field="line", tag="brief"):
-    """A run begins, or is gone on with: what it is about. `instruction` is empty in a proactive run."""
+    """A run begins or resumes. `instruction` is empty in a proactive run."""
 
     kind: Kind
     instruction: str
@@ -46,9 +46,9 @@ class BriefLine(msgspec.Struct, frozen=True, tag_field="line", tag="brief"):
 
 
 class NodeLine(msgspec.Struct, frozen=True):
-    """One element: `number` is its place in drawing order, `parent` the one it lies in; `bounds` in pixels.
+    """One element: `number` is its place in drawing order, `parent` the element around it.
 
-    `bounds` is left, top, right, bottom; `flags` are those of uiautomator's that are true.
+    `bounds` is left, top, right, bottom in pixels. `flags` are the true flags of uiautomator.
     """
 
     number: int
@@ -63,16 +63,16 @@ class NodeLine(msgspec.Struct, frozen=True):
 
 
 class ReplyLine(msgspec.Struct, frozen=True):
-    """What the person said; `decision` is null for an answer to a plain question."""
+    """Reply of the person. `decision` is null for an answer to a plain question."""
 
     text: str
     decision: Literal["accept", "reject"] | None
 
 
 class Done(msgspec.Struct, frozen=True):
-    """What came of a turn: `action` is what was done, null where it was rejected; `error` says why it failed.
+    """Result of a turn: `action` is what was done, null if it was rejected. `error` is the reason of a failure.
 
-    `by` is who proposed it; `nodes` is the screen before it, null where it was in an observation already.
+    `by` proposed it. `nodes` is the screen before it, null if an observation already had it.
     """
 
     step: int
@@ -88,10 +88,10 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class ObservationLine(msgspec.Struct, frozen=True, tag_field="line", tag="observation"):
-    """What the phone shows: the program answers with an action. Steps count from 1; `left` are those of the budget.
+    """Screen that the program answers with an action. Steps count from 1, and `left` is the rest of the budget.
 
-    `done` is what happened since the last observation, oldest first; on resuming, all that went before.
-    `screenshot` is a PNG: a file's path, base64, or null, as the program's hello asked; the file stays for the run.
+    `done` is what happened since the last observation, oldest first, or everything before if the run resumes.
+    `screenshot` is a PNG as a path, base64, or null, as the program's hello asked. The file exists during the run.
     """
 
     step: int
@@ -105,18 +105,18 @@ class ObservationLine(msgspec.Struct, frozen=True, tag_field="line", tag="observ
 
 
 class End(msgspec.Struct, frozen=True, tag_field="line", tag="end"):
-    """The run is over: completed, stopped, failed or budget; or a person left it open: left.
+    """The run is over: completed, stopped, failed or budget, or left if a person left it open.
 
-    Another brief may follow; else the input is closed.
+    Another brief may follow. Otherwise the input is closed.
     """
 
     status: str
 
 
 class ProgramHello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="hello"):
-    """The program's answer to hello: how it wants the screenshot, and who it is.
+    """Program's answer to hello: the form of the screenshot, and the program's identity.
 
-    Runs of one `name`, `version` and `model` are of one agent. Without a name the command that started it is its name.
+    Runs with one `name`, `version` and `model` belong to one agent. Without a name the start command is the name.
     """
 
     v: int
@@ -127,9 +127,9 @@ class ProgramHello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_
 
 
 class ActionLine(WrittenAction, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="action"):
-    """The program's answer to an observation.
+    """Program's answer to an observation.
 
-    `at` and `to` are pixels of the screenshot; `node` and `to_node` name an element by its number in their place.
+    `at` and `to` are pixels of the screenshot. `node` and `to_node` name an element by its number instead.
     """
 
     thought: str = ""
@@ -141,13 +141,14 @@ FromProgram = ProgramHello | ActionLine
 
 
 def brief_line(brief: Brief) -> BriefLine:
-    """All that an agent is told, as a line."""
+    """Return all that an agent may know of a run, as a line."""
     return BriefLine(brief.kind, brief.instruction, brief.log, brief.time, brief.place, brief.budget)
 
 
 def node_lines(tree: UiTree) -> tuple[NodeLine, ...]:
-    """A tree as a flat list in drawing order, numbered from 0."""
+    """Return a tree as a flat list in drawing order, numbered from 0."""
     lines: list[NodeLine] = []
+    # A stack and not recursion: a tree may be deeper than Python's recursion limit.
     stack: list[tuple[Node, int | None]] = [(root, None) for root in reversed(tree.roots)]
     while stack:
         node, parent = stack.pop()
@@ -161,7 +162,7 @@ def node_lines(tree: UiTree) -> tuple[NodeLine, ...]:
 
 
 def done_line(step: Step, *, seen: bool) -> Done:
-    """One step as a program is told of it; `seen` where its screen was in an observation before."""
+    """Return one step for the program. `seen` is True if an observation already had its screen."""
     reply = ReplyLine(step.reply.text, step.reply.decision) if step.reply is not None else None
     by = step.proposed.by
     return Done(
@@ -181,7 +182,7 @@ def done_line(step: Step, *, seen: bool) -> Done:
 def observation_line(
     brief: Brief, screen: Screen, done_lines: Sequence[Done], turn: int, picture: str | None
 ) -> ObservationLine:
-    """The screen of turn number `turn` (from 0), and what was done since the last one."""
+    """Return the screen of turn `turn` (from 0), with the steps since the last observation."""
     return ObservationLine(
         step=turn + 1,
         left=brief.budget - turn,
@@ -195,7 +196,7 @@ def observation_line(
 
 
 def hello_of(value: Any, what: str) -> ProgramHello:
-    """The program's hello; a `LabError` where it is none, or speaks another version."""
+    """Return the program's hello. Raise `LabError` if it is not one or has another version."""
     hello: ProgramHello = convert(value, ProgramHello, what)
     if hello.v != PROTOCOL:
         raise LabError(what, f"speaks version {hello.v} of the lines; this hitlab speaks {PROTOCOL}")
@@ -204,7 +205,7 @@ def hello_of(value: Any, what: str) -> ProgramHello:
 
 
 def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
-    """The program's action with its targets in pixels; a `LabError` names what is missing, or not on this screen."""
+    """Return the program's action with targets in pixels. Raise `LabError` if one is missing or off screen."""
     line: ActionLine = convert(value, ActionLine, what)
     if line.usage is not None and any(n is not None and n < 0 for n in (getattr(line.usage, name) for name in COUNTED)):
         raise LabError(what, "field usage: holds a number below 0")

@@ -1,4 +1,4 @@
-"""An agent that does again what a recorded run did, step by step."""
+"""Agent that repeats a recorded run step by step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lab.core.trace import Step
 
 
 class RecordedAgent:
-    """Proposes the recorded actions in order, whatever the screen shows; after the last it reports complete."""
+    """Propose the recorded actions in order, whatever the screen shows. After the last one, report complete."""
 
     def __init__(self, steps: Sequence[Step], name: str = "recorded") -> None:
         self._steps = [step for step in steps if step.action is not None]

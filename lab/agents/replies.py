@@ -1,4 +1,4 @@
-"""What a person's reply to a question means: yes, no, one of the options, something else."""
+"""Interpret a person's reply to a question: yes, no, an option, or something else."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ _ENDS = ".,!;:，。！；"
 
 
 def meaning(move: Move, reply: Reply) -> tuple[str, str | None]:
-    """The branch that a reply to this move leads to, and the value it gives.
+    """Return the branch that a reply to this move selects, and the value it gives.
 
     The branch is `reject`, `accept`, an option, a word that the move looks for, or `else`.
     """
     text = reply.text[:PLAYBOOK_TEXT]
     if reply.decision == "reject":
         return "reject", None
-    option = _option(move, text)
+    option = _named_option(move, text)
     if option is not None:
         return option if option in move.on_reply else "accept", option
     looked_for = [word for word in move.on_reply if word not in _RESERVED and mentions(text, word)]
     if looked_for:
         return max(looked_for, key=len), quoted(text)
-    if reply.decision == "accept" or (move.offer is not None and _begins(text, _YES, _ZH_YES)):
+    if reply.decision == "accept" or (move.offer is not None and _begins_with(text, _YES, _ZH_YES)):
         return "accept", None
-    if _begins(text, _NO, _ZH_NO):
+    if _begins_with(text, _NO, _ZH_NO):
         return "reject", None
     if any(mentions(text, phrase) for phrase in _OPEN) and (move.usual or move.meanings):
         usual = move.usual or next(iter(move.meanings))
@@ -60,25 +60,25 @@ def meaning(move: Move, reply: Reply) -> tuple[str, str | None]:
     return "accept" if "else" not in move.on_reply else "else", quoted(text)
 
 
-def _option(move: Move, text: str) -> str | None:
-    """The option that a text names and does not rule out; of several the one in most words."""
+def _named_option(move: Move, text: str) -> str | None:
+    """Return the option that a text names without negation; of several, the one with the most words."""
     matches = [
         (len(words(phrase)), option)
         for option, others in move.meanings.items()
         for phrase in (option, *others)
-        if _names(text, phrase)
+        if _names_phrase(text, phrase)
     ]
     return max(matches, key=lambda match: match[0])[1] if matches else None
 
 
-def _names(text: str, phrase: str) -> bool:
+def _names_phrase(text: str, phrase: str) -> bool:
     whole, part = words(text), words(phrase)
     places = [i for i in range(len(whole) - len(part) + 1) if part and whole[i : i + len(part)] == part]
     return any(not set(whole[max(0, i - 1) : i]) & set(_NOT) for i in places)
 
 
-def _begins(text: str, phrases: tuple[str, ...], chinese: tuple[str, ...]) -> bool:
-    """Whether a text begins with one of these and a pause: `no, thanks`, but not `no onions`."""
+def _begins_with(text: str, phrases: tuple[str, ...], chinese: tuple[str, ...]) -> bool:
+    """Return True if a text begins with a phrase. A single word needs a pause after: `no, thanks`, not `no onions`."""
     plain = text.strip().casefold().replace("’", "'")
     if plain.startswith(chinese):
         return True

@@ -1,4 +1,4 @@
-"""A live Android phone over adb: seen by its own screencap and uiautomator, or scrcpy's video, and worked by hand."""
+"""A live Android phone over adb: pictures by screencap or scrcpy, trees by uiautomator, input by hand."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ Via = Literal["auto", "screencap", "scrcpy"]
 
 
 class AdbPhone:
-    """One phone on adb's line; implements `Device`, `Attached` and `Turning` of `lab.core.seams`.
+    """One phone connected by adb. Implements `Device`, `Attached` and `Turning` of `lab.core.seams`.
 
-    `serial` is adb's name for it or HOST:PORT; the empty one is the only phone there is. `video` is the longer side of
-    the video in pixels (0: the phone's own), `harness` a served phone's, `patience` the seconds that each thing
-    asked of the phone may take. A `LabError` where it cannot be had.
+    `serial` is adb's name for it or HOST:PORT, empty for the only phone there is. `video` is the longer side of the
+    video in pixels (0: the phone's own), `harness` a served phone's, `patience` the time limit of each request in
+    seconds. Raise `LabError` if it is unavailable.
     """
 
     def __init__(
@@ -58,25 +58,27 @@ class AdbPhone:
         self._harness = harness
         self._closed = threading.Event()
         self._lines = SocketSet()
-        self._told: Callable[[Trouble | None], None] = lambda trouble: None
+        self._listener: Callable[[Trouble | None], None] = lambda trouble: None
         packets = "shell_v2" in self._server.features(self.serial)
         self.shell = Shell(self._open, f"phone {self.serial}", packets=packets, patience=patience)
         state = glance(self.shell)
         self._info = selection.describe(self.shell, self.serial, state.size)
-        self._size = self._looked = state.size or (0, 0)
+        # Actions refer to the last observation, while the live stream may have followed a rotation since.
+        self._size = self._observed_size = state.size or (0, 0)
         self._tree = UiTree()
         self._observing = threading.Event()
         self._dumper = Dumper(self.shell)
-        self._telling = threading.RLock()
+        self._report_lock = threading.RLock()
         self._troubles: dict[str, Trouble | None] = {"line": None, "screen": None}
         self._frame: Frame | None = None
-        """The newest picture for the eye; None where nobody looks."""
-        self._screen = ScreenWatch(self.shell, lambda trouble: self._tell(screen=trouble), self._is_dark)
+        """Newest live frame, or None without a running stream."""
+        self._screen = ScreenWatch(self.shell, lambda trouble: self._report(screen=trouble), self._is_dark)
         self._screen.start()
-        self._looker = ScreenObserver(self.shell, self._dumper, self._screen, state)
+        self._observer = ScreenObserver(self.shell, self._dumper, self._screen, state)
         self._videos = Videos(self._open, self.shell, via, fps, video, lambda: self._screen.state.panel)
-        self._acting = ActionRunner(self.shell, self._dumper, self._videos)
-        self._tracker = Tracker(self._server, self.serial, lambda trouble: self._tell(line=trouble, screen=None))
+        self._action_runner = ActionRunner(self.shell, self._dumper, self._videos)
+        # While the line is down the screen's state is unknown, so the tracker clears that trouble.
+        self._tracker = Tracker(self._server, self.serial, lambda trouble: self._report(line=trouble, screen=None))
 
     # -- who and where it is ---------------------------------------------------------------------------------
 
@@ -86,43 +88,43 @@ class AdbPhone:
 
     @property
     def via(self) -> str:
-        """How its pictures come: `scrcpy 3.3.4, 544x1200`, or `screencap` and why not scrcpy."""
+        """Source of its pictures: `scrcpy 3.3.4, 544x1200`, or `screencap` and why not scrcpy."""
         return self._videos.via
 
     def serialno(self) -> str:
-        """The number that its maker gave it, by whatever address it is reached."""
+        """Return its manufacturer's serial number, independent of its address."""
         return self.shell.run("getprop ro.serialno").out.strip()
 
     @property
     def typed_by(self) -> str:
-        """How the newest text was typed: `input text`, `scrcpy clipboard` or `ADB keyboard`."""
-        return self._acting.typist.typed_by
+        """Method of the newest text input: `input text`, `scrcpy clipboard` or `ADB keyboard`."""
+        return self._action_runner.typist.typed_by
 
     @property
     def keyboard_shown(self) -> bool:
-        """Whether the phone's keyboard was on the screen at the last observation."""
-        return self._looker.glance.keyboard
+        """True if the on-screen keyboard was visible at the last observation."""
+        return self._observer.glance.keyboard
 
     @property
     def tree_missing(self) -> str:
-        """Why the newest tree could not be had, in uiautomator's words; empty where it could."""
+        """Reason why the newest dump failed, in uiautomator's words, or empty."""
         return self._dumper.missing
 
     @property
     def on_line(self) -> Callable[[Trouble | None], None]:
-        """What is told when the phone goes away (with why) and when it is back (None), on a thread of the phone's."""
-        return self._told
+        """Callback, on a thread of the phone's: called with the reason when it goes away, with None when it is back."""
+        return self._listener
 
     @on_line.setter
     def on_line(self, listener: Callable[[Trouble | None], None]) -> None:
-        self._told = listener
+        self._listener = listener
         trouble = self._trouble or self._tracker.trouble
         if trouble is not None:
             listener(trouble)
 
     @property
     def on_posture(self) -> Callable[[str, str], None]:
-        """What is told when the phone is turned, or shown on another display, on a thread of the phone's."""
+        """Callback, on a thread of the phone's: called when it is turned or shown on another display."""
         return self._screen.on_posture
 
     @on_posture.setter
@@ -132,25 +134,25 @@ class AdbPhone:
     # -- what it shows ---------------------------------------------------------------------------------------
 
     def observe(self) -> Screen:
-        """A lossless picture and the tree that belongs to it, empty where uiautomator gives none."""
+        """Return a lossless screenshot and its UI tree, which is empty if uiautomator gives none."""
         self._observing.set()
         try:
-            with self._away_first():
-                screen = self._looker.observe()
+            with self._explain_absence():
+                screen = self._observer.observe()
         finally:
             self._observing.clear()
-        self._size = self._looked = screen.size
+        self._size = self._observed_size = screen.size
         self._tree = screen.tree
         return screen
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """Pictures as they change, newest only, each with its tree once the screen has come to rest.
+        """Yield live frames as they change, newest only, each with its tree once the screen is at rest.
 
-        About once a second the same frame again where the phone still answers; `Trouble` where it does not.
+        Repeat the last frame about once a second while the phone still answers. Raise `Trouble` if it does not.
         """
         try:
-            with self._away_first(), self._videos.source(self._away) as source:
-                stream = FrameStream(source, self._space, self._dump_aside, self._ping)
+            with self._explain_absence(), self._videos.source(self._is_away) as source:
+                stream = FrameStream(source, self._display_size, self._dump_for_stream, self._ping)
                 for frame in stream.frames(lambda: stop.is_set() or self._closed.is_set()):
                     self._frame = frame
                     yield frame
@@ -161,18 +163,19 @@ class AdbPhone:
             self._frame = None
 
     def _is_dark(self) -> bool:
-        """Whether the newest picture for the eye is black; False where nobody looks."""
+        """Return True if the newest live frame is black. False without a running stream."""
         frame = self._frame
         return frame is not None and is_dark_frame(frame)
 
-    def _space(self, picture: Point) -> Point:
-        """The phone's own pixels, turned as a picture is."""
+    def _display_size(self, picture: Point) -> Point:
+        """Return the phone's own pixel size, oriented like a picture of that size."""
         if (picture[0] > picture[1]) != (self._size[0] > self._size[1]):
             self._size = self._size[::-1]
         return self._size
 
-    def _dump_aside(self) -> UiTree | None:
-        """The tree for the stream, which stands back while a run observes."""
+    def _dump_for_stream(self) -> UiTree | None:
+        """Return the tree for the live stream, which yields to an observation in progress."""
+        # The stream treats a `LabError` as "no tree now" and asks again later.
         if self._observing.is_set():
             raise Trouble(self.shell.who, "is being observed.")
         tree = self._dumper.tree(1)
@@ -184,26 +187,27 @@ class AdbPhone:
     # -- what is done to it ----------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> None:
-        """Does one action; a `LabError` that is no `Trouble` where it is refused for good."""
-        with self._away_first():
+        """Perform one action. Raise a `LabError` other than `Trouble` if it is refused for good."""
+        with self._explain_absence():
             self._screen.check()
-            self._acting.perform(action, self._looked, self._tree)
+            self._action_runner.perform(action, self._observed_size, self._tree)
 
     def snapshot(self) -> dict[str, Any] | None:
-        """A served phone's state, by its harness; None of a real phone."""
+        """Return a served phone's state by its harness, or None for a real phone."""
         return self._harness.snapshot() if self._harness is not None else None
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Puts a served phone's state back; a `LabError` for a real one, which cannot be put back."""
+        """Restore a served phone's state. Raise `LabError` for a real phone, which cannot be restored."""
         if self._harness is None:
             raise LabError(self.shell.who, "is a real phone: it cannot be put back to an earlier state.")
         self._harness.restore(state)
 
     def close(self) -> None:
-        """Lets go of it: ends all streams, threads and what runs on the phone; safe twice, from any thread."""
+        """Release the phone: end all streams, threads and commands on it. Safe to call twice and from any thread."""
         if self._closed.is_set():
             return
         self._closed.set()
+        # First: it needs its connection for the phone to restore its settings.
         self._screen.close()
         self._videos.close()
         self._lines.close()
@@ -216,12 +220,12 @@ class AdbPhone:
             raise Trouble(f"phone {self.serial}", "was let go of.")
         return self._server.open(self.serial, service, seconds, self._lines)
 
-    def _away(self) -> bool:
+    def _is_away(self) -> bool:
         return self._tracker.ask() is not None
 
     @contextlib.contextmanager
-    def _away_first(self) -> Iterator[None]:
-        """Says of any trouble that the phone is away, where it is: a cut line looks like a failed screenshot."""
+    def _explain_absence(self) -> Iterator[None]:
+        """Replace any `Trouble` by the phone's absence if it is away: a cut line looks like a failed screenshot."""
         try:
             yield
         except Trouble as trouble:
@@ -234,13 +238,13 @@ class AdbPhone:
     def _trouble(self) -> Trouble | None:
         return self._troubles["line"] or self._troubles["screen"]
 
-    def _tell(self, **troubles: Trouble | None) -> None:
-        """Tells of what keeps a run from going on, its line before its screen, where that reads otherwise now."""
-        with self._telling:
+    def _report(self, **troubles: Trouble | None) -> None:
+        """Report what stops a run, the connection before the screen, if its text has changed."""
+        with self._report_lock:
             before = self._trouble
             self._troubles.update(troubles)
             now = self._trouble
         same = (now and now.sentence) == (before and before.sentence)
         if not self._closed.is_set() and not same:
-            with contextlib.suppress(LabError):  # whoever listens keeps what fails with it; the line is followed on
-                self._told(now)
+            with contextlib.suppress(LabError):  # a listener's failure must not end the tracker's thread
+                self._listener(now)

@@ -1,6 +1,6 @@
-"""The adb server: found or started, asked for its phones, and opened through to a service of one of them.
+"""Client of the adb server: start it, list its phones, and open services of one of them.
 
-adbutils brings adb along and finds the one on PATH. Its own calls are not used for talking: they may wait for ten
+adbutils bundles adb and finds the one on PATH. Its own calls are not used for the protocol: they may block for ten
 minutes, start a server that prints into the terminal, and sleep 20 ms each. The protocol is AOSP's
 packages/modules/adb/SERVICES.TXT and OVERVIEW.TXT.
 """
@@ -26,6 +26,7 @@ from lab.devices.socket_io import Deadline, SocketSet, exactly, hang_up, rest, s
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _CONNECT, _START, _ANSWER = 3.0, 20.0, 5.0
 _MOST = 1 << 20
+# Threads must not start the same server twice.
 _starting = threading.Lock()
 _FACTS = r"(?P<facts>(?:\s+[^\s:]+:\S*)*)"
 _PHONE_LINES = (
@@ -34,13 +35,13 @@ _PHONE_LINES = (
     re.compile(rf"(?P<serial>\S.*?)\s+(?P<state>\S+){_FACTS}"),
     re.compile(r"(?P<serial>\S+)\s+(?P<state>\S+)(?P<facts>.*)"),
 )
-"""Forms of a line in a list of phones: a state of today, a reason behind it, another state, anything else."""
+"""Patterns of a line in a device list: a known state, a reason after `no permissions`, another state, anything else."""
 _NAMELESS = "(no serial number)"
-"""What adb lists in place of an empty serial; it finds such a phone by its transport's number alone."""
+"""adb's text for an empty serial. Such a phone is reachable only by its transport id."""
 
 
 class ListedPhone(NamedTuple):
-    """One phone as the adb server lists it; `state` is adb's own word, `facts` its model, product, device."""
+    """One phone as the adb server lists it: `state` in adb's own word, `facts` with its model, product, device."""
 
     serial: str
     state: str
@@ -48,14 +49,14 @@ class ListedPhone(NamedTuple):
 
 
 class Server(NamedTuple):
-    """An adb server, running or not, by where it listens."""
+    """Address of an adb server, running or not."""
 
     host: str
     port: int
 
     @classmethod
     def named(cls, env: Mapping[str, str] = os.environ) -> Server:
-        """The one that adb itself would use: its variables, else port 5037 of this machine."""
+        """Return the server that adb itself would use: by its environment variables, else port 5037 of this machine."""
         spec = re.fullmatch(r"tcp:(?:(.+):)?(\d+)", env.get("ADB_SERVER_SOCKET", ""))
         host = env.get("ANDROID_ADB_SERVER_ADDRESS") or env.get("ANDROID_ADB_SERVER_HOST") or "127.0.0.1"
         port = env.get("ANDROID_ADB_SERVER_PORT", "")
@@ -70,7 +71,10 @@ class Server(NamedTuple):
         return f"adb server {self.host}:{self.port}"
 
     def ready(self) -> None:
-        """Starts it where none answers on this machine; `LabError` where there is no adb, `Trouble` where it fails."""
+        """Start the server if none answers on this machine.
+
+        Raise `LabError` without adb, `Trouble` if the start fails.
+        """
         with _starting:
             if self.running():
                 return
@@ -79,7 +83,7 @@ class Server(NamedTuple):
             _start(self)
 
     def running(self) -> bool:
-        """Whether something listens there."""
+        """Return True if something accepts connections there."""
         try:
             with socket.create_connection(self, timeout=_CONNECT):
                 return True
@@ -87,7 +91,7 @@ class Server(NamedTuple):
             return False
 
     def version(self) -> int:
-        """The protocol's number that it speaks: 41 since 2019."""
+        """Return its protocol version, 41 since 2019."""
         answer = self.ask("host:version")
         try:
             return int(answer, 16)
@@ -95,43 +99,43 @@ class Server(NamedTuple):
             raise Trouble(self.name, "answers nonsense.", "Is another program on its port?") from error
 
     def ask(self, request: str, seconds: float = _ANSWER, *, who: str = "") -> str:
-        """The text that it answers a `host:` request with; `Trouble` about `who`."""
+        """Return the text of its answer to a `host:` request. Raise `Trouble` about `who`."""
         deadline = Deadline(seconds)
         with self._line(deadline) as line:
             _request(line, request, deadline, who or self.name)
-            return _block(line, deadline, who or self.name)
+            return _read_block(line, deadline, who or self.name)
 
     def phones(self) -> list[ListedPhone]:
-        """Every phone it knows, in its order."""
+        """Return every phone it lists, in its order."""
         return listed(self.ask("host:devices-l"))
 
     def connect(self, address: str, seconds: float = 10.0) -> str:
-        """Has it connect to a phone at `host:port`; gives its words, which also say what went wrong."""
+        """Ask it to connect to a phone at `host:port` and return its answer, which may be an error text."""
         return self.ask(f"host:connect:{address}", seconds, who=f"phone {address}")
 
     def disconnect(self, address: str) -> None:
-        """Has it let go of a phone at `host:port`; one that it does not have is no error."""
+        """Ask it to disconnect a phone at `host:port`. An unknown one is not an error."""
         deadline = Deadline(_ANSWER)
         with self._line(deadline) as line:
-            send(line, _framed(f"host:disconnect:{address}"), deadline, self.name)
+            send(line, _frame(f"host:disconnect:{address}"), deadline, self.name)
             rest(line, _MOST, deadline, self.name)
 
     def features(self, serial: str) -> frozenset[str]:
-        """What a phone's adb can do, by adb's own words: shell_v2, cmd, ..."""
+        """Return the adb features of a phone: shell_v2, cmd, ..."""
         number = self._transport_id(serial)
         prefix = f"host-transport-id:{number}" if number else f"host-serial:{serial}"
         return frozenset(self.ask(f"{prefix}:features", who=f"phone {serial}").split(","))
 
     def open(self, serial: str, service: str, seconds: float, sockets: SocketSet | None = None) -> socket.socket:
-        """A socket to one service of a phone (`exec:...`, `sync:`, `localabstract:...`), after adb's OKAY.
+        """Open a socket to one service of a phone (`exec:...`, `sync:`, `localabstract:...`), after adb's OKAY.
 
-        It is in `sockets` from its first moment on. `Trouble` where it is not had in time; its `sent` is true once the
-        service may have begun on the phone.
+        Add it to `sockets` before the first request. Raise `Trouble` if it takes too long or adb refuses. Its `sent` is
+        True once the service may have begun on the phone.
         """
         deadline = Deadline(seconds)
         who = f"phone {serial}"
         number = self._transport_id(serial)
-        line = self._connected(deadline)
+        line = self._connect(deadline)
         if sockets is not None:
             sockets.add(line)
         try:
@@ -143,9 +147,9 @@ class Server(NamedTuple):
         return line
 
     def track(self) -> socket.socket:
-        """A socket on which it tells all its phones anew whenever one changes; read with `told`."""
+        """Open a socket that receives the whole device list on each change. `next_list` reads it."""
         deadline = Deadline(_ANSWER)
-        line = self._connected(deadline)
+        line = self._connect(deadline)
         try:
             _request(line, "host:track-devices", deadline, self.name)
         except BaseException:
@@ -154,26 +158,30 @@ class Server(NamedTuple):
         return line
 
     def next_list(self, line: socket.socket, seconds: float) -> list[ListedPhone]:
-        """The next word on a tracking socket; `Trouble` where the server is gone or says nothing for so long."""
-        return listed(_block(line, Deadline(seconds), self.name))
+        """Read the next device list of a tracking socket.
+
+        Raise `Trouble` if the server is gone or silent for `seconds`.
+        """
+        return listed(_read_block(line, Deadline(seconds), self.name))
 
     def _transport_id(self, serial: str) -> str:
-        """Return the number of a phone without a serial; empty for all others."""
+        """Return the transport id of a phone without a serial, empty for all others."""
         if serial != _NAMELESS:
             return ""
         return next((phone.facts.get("transport_id", "") for phone in self.phones() if phone.serial == serial), "")
 
     @contextmanager
     def _line(self, deadline: Deadline) -> Iterator[socket.socket]:
-        line = self._connected(deadline)
+        line = self._connect(deadline)
         try:
             yield line
         finally:
             hang_up(line)
 
-    def _connected(self, deadline: Deadline) -> socket.socket:
+    def _connect(self, deadline: Deadline) -> socket.socket:
         try:
             line = socket.create_connection(self, timeout=max(0.001, min(_CONNECT, deadline.seconds_left)))
+            # Requests are small: Nagle's algorithm would delay each.
             line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError as error:
             raise Trouble(self.name, "is not running.") from error
@@ -181,12 +189,12 @@ class Server(NamedTuple):
 
 
 def listed(text: str) -> list[ListedPhone]:
-    """What `host:devices-l` or `host:track-devices` says, phone by phone."""
-    return [device for line in text.splitlines() if (device := _listed(line)) is not None]
+    """Parse the answer of `host:devices-l` or `host:track-devices`."""
+    return [device for line in text.splitlines() if (device := _parse_phone(line)) is not None]
 
 
-def _listed(line: str) -> ListedPhone | None:
-    # A serial may hold blanks: adb adds " (2)" to an mDNS name that it sees twice, and lists "(no serial number)".
+def _parse_phone(line: str) -> ListedPhone | None:
+    # A serial may contain blanks: adb adds " (2)" to a repeated mDNS name, and lists "(no serial number)".
     match = next((match for form in _PHONE_LINES if (match := form.fullmatch(line.strip()))), None)
     if match is None:
         return None
@@ -195,7 +203,7 @@ def _listed(line: str) -> ListedPhone | None:
 
 
 def adb_program() -> str:
-    """The adb that is used: the one on PATH, else the one that adbutils brings; `LabError` where there is none."""
+    """Return the path of adb: from PATH, else adbutils' own. Raise `LabError` if there is none."""
     from adbutils import adb_path
     from adbutils.errors import AdbError
 
@@ -219,7 +227,7 @@ def _start(server: Server) -> None:
         raise Trouble(server.name, f"did not start ({problem}).", "Is another program on its port?")
 
 
-def _framed(request: str) -> bytes:
+def _frame(request: str) -> bytes:
     data = request.encode()
     if len(data) > 0xFFFF:
         raise LabError("adb", "a command of more than 65,535 bytes cannot be sent.")
@@ -227,17 +235,17 @@ def _framed(request: str) -> bytes:
 
 
 def _request(line: socket.socket, request: str, deadline: Deadline, who: str, *, sent: bool = False) -> None:
-    """Sends a request and waits for OKAY; a FAIL is `Trouble` with its words, and nothing was done."""
-    send(line, _framed(request), deadline, who)
+    """Send a request and wait for OKAY. Raise `Trouble` with the text of a FAIL: then nothing was done."""
+    send(line, _frame(request), deadline, who)
     status = exactly(line, 4, deadline, who, sent=sent)
     if status == b"OKAY":
         return
     if status != b"FAIL":
         raise Trouble(who, "adb answers nonsense.", "Is another program on its server's port?")
-    raise refusal(who, _block(line, deadline, who))
+    raise refusal(who, _read_block(line, deadline, who))
 
 
-def _block(line: socket.socket, deadline: Deadline, who: str) -> str:
+def _read_block(line: socket.socket, deadline: Deadline, who: str) -> str:
     length = exactly(line, 4, deadline, who)
     try:
         count = int(length, 16)

@@ -1,4 +1,4 @@
-"""What adb's own words about a phone mean to a person, and what to do."""
+"""adb's state names and errors in words for people, with what to do."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _STATES = {
     "gone": ("is not there any more.", "Plug it in again; over a network `adb connect` its address."),
 }
 LISTED_STATES = ("device", *(state for state in _STATES if state != "gone"), "detached", "unknown", "no device")
-"""Words of adb's lists behind a serial, as adb/transport.cpp names a connection's state."""
+"""State names that may follow a serial in adb's lists (connection states of adb/transport.cpp)."""
 _OVER_A_NETWORK = {
     "offline": "Wake it and see that it is on this network; `adb disconnect` forgets it.",
     "gone": "See that it is on this network with wireless debugging on, then `adb connect` its address.",
 }
 _ADDRESS = re.compile(r".+:\d+")
 _MDNS = re.compile(r"adb-.+\._adb(?:-tls-connect)?\._tcp\.?")
-"""The name under which adb lists a phone that it found over wireless debugging."""
+"""Name under which adb lists a phone discovered by wireless debugging."""
 
 
 def is_address(serial: str) -> bool:
-    """Whether adb reaches this phone over a network, at HOST:PORT."""
+    """Return True if the serial is HOST:PORT: adb reaches this phone over a network."""
     return _ADDRESS.fullmatch(serial) is not None
 
 
 def away(serial: str, state: str) -> Trouble:
-    """Why a phone in that state cannot be used."""
+    """Return the trouble of a phone in a state other than `device`."""
     message, hint = _STATES.get(state, (f"is in the state {plain(state, lines=False)!r}.", ""))
     if is_address(serial) or _MDNS.fullmatch(serial):
         hint = _OVER_A_NETWORK.get(state, hint)
@@ -51,7 +51,7 @@ def away(serial: str, state: str) -> Trouble:
 
 
 def refusal(who: str, words: str) -> Trouble:
-    """adb's own words for why not, as `Trouble`; nothing of what was asked has reached the phone."""
+    """Return adb's error text as `Trouble`. The request has not reached the phone."""
     text = words.strip().casefold()
     serial = who.removeprefix("phone ")
     for state in ("unauthorized", "authorizing", "connecting", "offline"):

@@ -1,4 +1,4 @@
-"""The phones that adb has on the line, with what a list of them says."""
+"""Rows of a list of connected phones."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from lab.devices.shell import Shell
 from lab.devices.system_state import glance
 from lab.devices.tracker import ON_LINE
 
+# Short, so that one busy phone does not delay the whole list.
 _SECONDS = 3.0
 
 
 class ListedDevice(NamedTuple):
-    """One phone: `state` is adb's own word (device where it is well), `do` what to do where it is not.
+    """One phone of the list: `state` in adb's own word ("device" if well), `do` what to do if it is not.
 
-    `android` is its version, `sdk` that version's number, `screen` the state of its screen in a few words (on, asleep,
-    locked, folded, turned); what it does not say is empty, or None.
+    `android` is its version, `sdk` that version's number, `screen` its screen's state in a few words (on, asleep,
+    locked, folded, turned). Unknown values are empty or None.
     """
 
     serial: str
@@ -41,9 +42,9 @@ class ListedDevice(NamedTuple):
 
 
 def found(start: bool, server: Server | None = None) -> list[ListedDevice]:
-    """Every phone there is, asked all at once; with `start` an adb server is started, else there are none without one.
+    """Query every connected phone, all at once. Without `start`, return nothing if no adb server runs.
 
-    `Trouble` where the server does not answer, `LabError` where there is no adb.
+    Raise `Trouble` if the server does not answer, `LabError` if there is no adb.
     """
     server = server or Server.named()
     if start:
@@ -58,7 +59,7 @@ def found(start: bool, server: Server | None = None) -> list[ListedDevice]:
 
 
 def screens(server: Server, phones: list[ListedPhone]) -> dict[str, str]:
-    """The state of each screen in a few words, by serial; of phones that are there and answer soon."""
+    """Map the serial of each connected phone to its screen's state in a few words, empty if it does not answer."""
     ready = [phone for phone in phones if phone.state == ON_LINE]
     if not ready:
         return {}
@@ -77,7 +78,7 @@ def _screen(server: Server, phone: ListedPhone) -> str:
 
 
 def _device(server: Server, phone: ListedPhone) -> ListedDevice:
-    """What one phone says of itself; one that does not answer is found all the same."""
+    """Return one phone's row, even if it does not answer."""
     model = phone.facts.get("model", "").replace("_", " ")
     if phone.state != ON_LINE:
         trouble = away(phone.serial, phone.state)

@@ -1,4 +1,4 @@
-"""The other end of a served phone's harness: snapshots and faults, which adb cannot carry."""
+"""Client of a served phone's harness: snapshots and faults, which adb cannot carry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TITLE = "the phone's harness"
 
 
 class _HarnessRefusal(NamedTuple):
-    """A refusal in the harness's own words."""
+    """Error reply of the harness."""
 
     title: str
     message: str
@@ -27,9 +27,10 @@ class _HarnessRefusal(NamedTuple):
 
 
 class Harness:
-    """Asks the harness at `url` (as `hitlab phone` prints it), which knows us by `token`; each call within `patience`.
+    """Client of the harness at `url` (as `hitlab phone` prints it), authorized by `token`.
 
-    What it refuses (the token among it) is a `LabError`; that nobody answers is a `Trouble`.
+    Each call ends within `patience` seconds. A refused call (a wrong token, too) raises `LabError`, a missing answer
+    `Trouble`.
     """
 
     def __init__(self, url: str, token: str, patience: float = _PATIENCE) -> None:
@@ -43,27 +44,27 @@ class Harness:
         self._token, self._patience = token, patience
 
     def health(self) -> dict[str, Any]:
-        """The phone's serial, its rotation, and each fault as it is."""
+        """Return the phone's serial, its rotation and the state of each fault."""
         return self._ask("GET", "/health")
 
     def snapshot(self) -> dict[str, Any]:
-        """The phone's whole state."""
+        """Return the phone's whole state."""
         return self._ask("GET", "/snapshot")
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Puts a snapshot back."""
+        """Restore a snapshot."""
         self._ask("POST", "/restore", state)
 
     def lay(self, overlay: Mapping[str, Any]) -> None:
-        """Lays a task's `phone` mapping over the state."""
+        """Apply a task's `phone` mapping on top of the state."""
         self._ask("POST", "/lay", overlay)
 
     def reset(self) -> None:
-        """The phone as it was when it was served first."""
+        """Reset the phone to its state when first served."""
         self._ask("POST", "/reset", {})
 
     def fault(self, name: str, value: object = None) -> None:
-        """Turns a fault, as `simulators.phone.served` names them; `clear` turns all back."""
+        """Set a fault by its name in `simulators.phone.served`. `clear` removes all."""
         self._ask("POST", "/fault", {"name": name, "value": value})
 
     def _ask(self, method: str, path: str, value: object = None) -> dict[str, Any]:
@@ -73,6 +74,7 @@ class Harness:
         sent = False
         try:
             line.connect()
+            # Once connected, a failed POST may still have reached the phone.
             sent = method == "POST"
             line.request(method, path, body, headers)
             answer = line.getresponse()

@@ -1,4 +1,4 @@
-"""Packages of apps that are on many phones, by the names that people call them: what a package does not say itself."""
+"""Packages of common apps by their everyday names, for names that a package does not contain."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ zhihu 知乎           com.zhihu.android
 
 
 def packages(name: str) -> list[str]:
-    """The packages that an app called `name` has, the likeliest first; none where it is not known."""
+    """Return the packages of an app called `name`, likeliest first, or an empty list."""
     app_name = name.strip().casefold().replace(" ", "_")
     ids: list[str] = []
     for line in _TABLE.split("\n"):
-        names = [word.casefold() for word in line.split() if not _package(word)]
+        names = [word.casefold() for word in line.split() if not _is_package(word)]
         if app_name in names:
-            ids += [word for word in line.split() if _package(word)]
+            ids += [word for word in line.split() if _is_package(word)]
     return ids
 
 
-def _package(word: str) -> bool:
+def _is_package(word: str) -> bool:
     return "." in word

@@ -1,4 +1,4 @@
-"""One observation of a phone: a lossless picture and a tree that belong together, and no password in either."""
+"""One observation of a phone: a lossless screenshot and its UI tree, with passwords removed from both."""
 
 from __future__ import annotations
 
@@ -24,38 +24,39 @@ _NOTHING = UiTree()
 
 
 class ScreenObserver:
-    """Observes one phone. `glance` is what its services said at the last observation."""
+    """Observer of one phone, with its system state at the last observation in `glance`."""
 
     def __init__(self, shell: Shell, dumper: Dumper, screen: ScreenWatch, state: SystemState) -> None:
         self._shell, self._dumper, self._screen = shell, dumper, screen
         self.glance = state
         self._passwords: tuple[str, list[Bounds]] = ("", [])
-        """The activity that last showed password fields, and where."""
-        self._typed: set[tuple[str, str]] = set()
-        """Activities and resource ids of the fields that a keyboard called a password's."""
+        """Activity that last showed password fields, and their boxes."""
+        self._password_fields: set[tuple[str, str]] = set()
+        """Activities and resource ids of fields that a keyboard reported as a password's."""
 
     def observe(self) -> Screen:
-        """What the phone shows now; `Trouble` where it does not answer, its screenshot fails, or shows nothing of use.
+        """Return what the phone shows now.
 
-        `size` is what touches and trees are counted in; a picture of other pixels is scaled to it.
+        Raise `Trouble` if it does not answer, or its screenshot fails or is useless. `size` counts in the units of
+        touches and trees. A screenshot in other pixels is scaled to it.
         """
         self._screen.check()
-        png, trees = self._seen()
+        png, trees = self._capture()
         self._check_lit(png)
-        trees = [with_clipboard_hidden(self._hidden(tree)) for tree in trees]
+        trees = [with_clipboard_hidden(self._hide_passwords(tree)) for tree in trees]
         try:
             png = screencap.scaled(png, self.glance.size)
             size = screencap.png_size(png)
-            png = painted_over(png, self._places(trees, Bounds(0, 0, *size)))
+            png = painted_over(png, self._password_places(trees, Bounds(0, 0, *size)))
         except (OSError, SyntaxError, ValueError) as error:
             raise Trouble(self._shell.who, "its screenshot is no picture.") from error
-        tree = trees[-1] if trees else self._untold()
+        tree = trees[-1] if trees else self._empty_tree()
         return Screen(
             png, size, tree_without(tree), self.glance.activity, self.glance.at, "" if trees else self._dumper.missing
         )
 
-    def _seen(self) -> tuple[bytes, list[UiTree]]:
-        """A picture and its trees, taken again where the phone was turned meanwhile."""
+    def _capture(self) -> tuple[bytes, list[UiTree]]:
+        """Return a screenshot and its trees, taken again if the phone was turned meanwhile."""
         for last in range(_TRIES):
             png, trees = consistent(lambda: screencap.png(self._shell, self._screen.state.panel), self._dumper.tree)
             self.glance = glance(self._shell)
@@ -64,7 +65,7 @@ class ScreenObserver:
         raise AssertionError("the last try is taken")
 
     def _check_lit(self, png: bytes) -> None:
-        """`Trouble` where the picture is black for a reason: the phone fell asleep meanwhile, or its app forbids it."""
+        """Raise `Trouble` if the screenshot is black because the phone fell asleep, or its app forbids pictures."""
         try:
             dark = screencap.is_dark(png)
         except (OSError, SyntaxError, ValueError) as error:
@@ -74,21 +75,26 @@ class ScreenObserver:
             if secured(self._shell):
                 raise secured_trouble(self._shell.who)
 
-    def _hidden(self, tree: UiTree) -> UiTree:
-        """The tree with every field as a password's that the keyboard calls one, or called one before."""
+    def _hide_passwords(self, tree: UiTree) -> UiTree:
+        """Mark as a password each field that the keyboard reports as one, now or before."""
         activity = self.glance.activity
         if self.glance.password and self.glance.keyboard:
             tree = with_cursor_hidden(tree)
-            self._typed |= {(activity, node.id) for node in tree.nodes() if node.password and node.focused and node.id}
-        return with_fields_hidden(tree, {id for where, id in self._typed if where == activity})
+            self._password_fields |= {
+                (activity, node.id) for node in tree.nodes() if node.password and node.focused and node.id
+            }
+        return with_fields_hidden(tree, {id for where, id in self._password_fields if where == activity})
 
-    def _untold(self) -> UiTree:
-        """What stands for the tree of a screen that uiautomator says nothing of."""
+    def _empty_tree(self) -> UiTree:
+        """Return an empty tree for a screen without one, with a password field if the keyboard reports one."""
         tree = msgspec.structs.replace(_NOTHING, rotation=self.glance.rotation)
         return with_cursor_hidden(tree) if self.glance.password and self.glance.keyboard else tree
 
-    def _places(self, trees: list[UiTree], whole: Bounds) -> list[Bounds]:
-        """Where passwords may be seen. Without a tree: where this activity last had them, or else anywhere."""
+    def _password_places(self, trees: list[UiTree], whole: Bounds) -> list[Bounds]:
+        """Return boxes that may show passwords.
+
+        Without a tree: those that this activity last had, or else the whole screen.
+        """
         if trees:
             self._passwords = (self.glance.activity, password_boxes(*trees))
             return self._passwords[1]
@@ -99,15 +105,15 @@ class ScreenObserver:
 
 
 def _turned(picture: Point, display: Point | None) -> bool:
-    """Whether the phone was turned between a picture and what its services said."""
+    """Return True if the phone was turned between a screenshot and its system state."""
     return display is not None and (picture[0] > picture[1]) != (display[0] > display[1])
 
 
 def consistent(picture: Callable[[], bytes], dump: Callable[[], UiTree | None]) -> tuple[bytes, list[UiTree]]:
-    """A picture, and the trees taken around it, of which the last belongs to it; none where none can be had.
+    """Return a screenshot and the trees taken around it, the last of which matches it (none if unavailable).
 
-    They belong together where the picture before the dump is the one after it, or the tree before the picture the
-    one after it: what then changes (a cursor, a film) is no node. After three dumps the newest of both stands.
+    They match if the screenshots before and after the dump are equal, or two successive trees are: what then changes is
+    not a node (a cursor, a film). After three dumps, return the newest of both.
     """
     before = picture()
     trees: list[UiTree] = []
@@ -129,27 +135,27 @@ _COLOUR = (96, 96, 96)
 
 
 _CURSOR = Node(Bounds(0, 0, 0, 0), cls="android.widget.EditText", focused=True, password=True)
-"""Stands for a password's field that no tree holds, so that what is typed into it is known to be one."""
+"""Stand-in for a password field that is missing in the tree, so that text typed into it is known as a password."""
 
 
 def with_cursor_hidden(tree: UiTree) -> UiTree:
-    """The tree of a screen whose keyboard types into a password's field, with that field in it as one.
+    """Mark the focused text field as a password's, or add one if the tree has none.
 
-    A phone that is told to show passwords calls their fields ordinary ones, and some screens do not tell of them.
+    A phone with "show passwords" enabled reports these fields as ordinary ones, and some screens omit them.
     """
-    marked_tree = _marked(tree, lambda node: node.focused and node.cls.endswith("EditText"))
+    marked_tree = _mark_nodes(tree, lambda node: node.focused and node.cls.endswith("EditText"))
     if any(node.password for node in marked_tree.nodes()):
         return marked_tree
     return msgspec.structs.replace(tree, roots=(*tree.roots, _CURSOR))
 
 
 def with_fields_hidden(tree: UiTree, ids: Container[str]) -> UiTree:
-    """The tree with the nodes of these resource ids as passwords' fields."""
-    return _marked(tree, lambda node: node.id in ids)
+    """Mark the nodes with these resource ids as password fields."""
+    return _mark_nodes(tree, lambda node: node.id in ids)
 
 
 def with_clipboard_hidden(tree: UiTree) -> UiTree:
-    """The tree with Android 13's preview of the clipboard as a password's field: what was pasted stands in it."""
+    """Mark Android 13's clipboard preview as a password field, because it shows the pasted text."""
     if not any(_shows_clipboard(node) for node in tree.nodes()):
         return tree
     return msgspec.structs.replace(tree, roots=tuple(_mark_clipboard(root, False) for root in tree.roots))
@@ -165,7 +171,7 @@ def _shows_clipboard(node: Node) -> bool:
     return node.id.startswith("com.android.systemui:id/") and "clipboard" in node.id
 
 
-def _marked(tree: UiTree, which: Callable[[Node], bool]) -> UiTree:
+def _mark_nodes(tree: UiTree, which: Callable[[Node], bool]) -> UiTree:
     if not any(which(node) and not node.password for node in tree.nodes()):
         return tree
     return msgspec.structs.replace(tree, roots=tuple(_mark(root, which) for root in tree.roots))
@@ -177,12 +183,12 @@ def _mark(node: Node, which: Callable[[Node], bool]) -> Node:
 
 
 def password_boxes(*trees: UiTree) -> list[Bounds]:
-    """Where the password fields of these trees are."""
+    """Return the bounds of these trees' password fields."""
     return [node.bounds for tree in trees for node in tree.nodes() if node.password and node.bounds.area]
 
 
 def painted_over(png: bytes, places: Iterable[Bounds]) -> bytes:
-    """The picture with these boxes filled, as PNG; the very bytes where there is none."""
+    """Return the picture with these boxes filled, as PNG, or the same bytes if there are none."""
     places = list(places)
     if not places:
         return png

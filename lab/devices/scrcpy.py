@@ -1,4 +1,4 @@
-"""One session of the scrcpy protocol with a phone: its video as it changes, and a hand for touch, keys and text."""
+"""One scrcpy session with a phone: its live video, and a control channel for touch, keys and text."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from lab.devices.socket_io import Deadline, broken, exactly, hang_up
 
 __all__ = ["DecodedFrame", "InstalledApp", "Open", "Scrcpy", "apps"]
 
-_AGAIN = 0.05
+_RETRY_SECONDS = 0.05
 _ENDING = 1.0
 _TICK = 0.25
-_TOLD = 0.03
-"""Seconds in which a refusal comes that the server printed before it answered."""
+_REFUSAL_SECONDS = 0.03
+"""Seconds to wait for a refusal that the server prints shortly before its acknowledgement."""
 
 
 class _OpenSockets(NamedTuple):
-    """The sockets of a session, greeted; `size` is the video's."""
+    """Connected sockets of a session after the handshake, with the video's size."""
 
     name: str
     video: socket.socket | None
@@ -43,14 +43,14 @@ class _OpenSockets(NamedTuple):
 
 
 class Scrcpy:
-    """A running session; calls may raise `Trouble`, none waits without end, and none is for the UI thread.
+    """A running session. Calls may raise `Trouble`, all have time limits, and none belongs on the UI thread.
 
-    A phone that refuses touches says so only afterwards: the next touch, key or text then raises a `LabError`.
+    A phone that refuses injected touches reports it late: the next touch, key or text then raises a `LabError`.
     """
 
     def __init__(self, sockets: _OpenSockets, speech: scrcpy_codec.Speech, log: ServerLog) -> None:
         self.name = sockets.name
-        """What the phone calls itself."""
+        """Phone's name for itself."""
         self.speech = speech
         self._log = log
         self._closed = False
@@ -70,24 +70,26 @@ class Scrcpy:
         control: bool = True,
         seconds: float = 10.0,
     ) -> Scrcpy:
-        """Lays the server on the phone, runs it and connects; `jar` is a path, the empty one is found.
+        """Copy the server to the phone, run it and connect. An empty `jar` path searches for a server.
 
-        `max_size` bounds the video's longer side, 0 bounds neither it nor `max_fps`. A `LabError` where there is no
-        server that is understood; `Trouble` where the phone does not do it within `seconds`.
+        `max_size` bounds the video's longer side. 0 removes the bound of `max_size` or `max_fps`. Raise `LabError` if
+        there is no supported server, `Trouble` if the phone does not finish within `seconds`.
         """
         server = find(jar)
         deadline = Deadline(seconds)
         scid = secrets.randbits(31)
         place = PLACE.format(scid=scid)
-        push(open, server.read(), place, deadline)
+        push(open, server.read(), place, deadline)  # one per session, which removes its jar at the end
         line = command(
             place, server.speech, scid, video=video, control=control, max_size=max_size, max_fps=max_fps,
             video_codec="h264", video_bit_rate=bit_rate, clipboard_autosync=False,
         )  # fmt: skip
-        log = ServerLog(open(f"shell,pty:{line}", deadline.seconds_left))  # what runs on a terminal ends with it
+        log = ServerLog(
+            open(f"shell,pty:{line}", deadline.seconds_left)
+        )  # with a pty, the server ends with its connection
         try:
             return cls(
-                _greeted(open, server.speech, scid, log, deadline, video=video, control=control), server.speech, log
+                _connect_all(open, server.speech, scid, log, deadline, video=video, control=control), server.speech, log
             )
         except Trouble as error:
             trouble = log.explained(error)
@@ -99,28 +101,31 @@ class Scrcpy:
 
     @property
     def version(self) -> str:
-        """The server's version, such as 3.3.4."""
+        """Server's version, such as 3.3.4."""
         return self.speech.version
 
     @property
     def size(self) -> Point | None:
-        """The video's size now; None without video."""
+        """Current size of the video, or None without video."""
         return self._video.size if self._video else None
 
     @property
     def alive(self) -> bool:
-        """False once it is closed, or the phone has ended it or said nonsense."""
+        """False after `close`, or once the phone has ended the session or broken the protocol."""
         ends = [end for end in (self._video, self._control) if end]
         return not (self._closed or self._log.ended.is_set() or any(end.trouble for end in ends))
 
     def newest(self, after: int = -1, seconds: float = 1.0) -> DecodedFrame | None:
-        """The newest picture whose number is above `after`; None where the screen did not change for `seconds`."""
+        """Return the newest picture with a number above `after`, or None if the screen did not change for `seconds`."""
         if self._video is None:
             raise LabError(WHO, "this session has no video.")
         return self._video.newest(after, seconds)
 
     def pictures(self, stop: threading.Event) -> Iterator[DecodedFrame]:
-        """Each newest picture as it comes, older ones dropped, until `stop` is set; `Trouble` where it breaks."""
+        """Yield the newest picture each time, dropping older ones, until `stop` is set.
+
+        Raise `Trouble` if the video breaks.
+        """
         after = -1
         while not stop.is_set():
             picture = self.newest(after, _TICK)
@@ -129,93 +134,94 @@ class Scrcpy:
                 yield picture
 
     def touch(self, x: float, y: float, kind: scrcpy_codec.Touch, space: Point, *, pointer: int = 0) -> None:
-        """A finger at a place of `space`: the phone's own pixels, as it is turned now."""
-        at, size = self._place(x, y, space)
-        self._say(scrcpy_codec.touch(kind, at, size, pointer=pointer))
+        """Touch a point of `space`, the phone's own pixels in its current orientation."""
+        at, size = self._to_video(x, y, space)
+        self._send(scrcpy_codec.touch(kind, at, size, pointer=pointer))
 
     def scroll(self, x: float, y: float, horizontal: float, vertical: float, space: Point) -> None:
-        """A turn of a mouse's wheel there, in notches; above 0 is right and up."""
-        at, size = self._place(x, y, space)
-        self._say(scrcpy_codec.scroll(at, size, horizontal, vertical, self.speech.notches))
+        """Turn a mouse wheel at a point, in notches. Positive is right and up."""
+        at, size = self._to_video(x, y, space)
+        self._send(scrcpy_codec.scroll(at, size, horizontal, vertical, self.speech.notches))
 
     def key(self, code: int, kind: Literal["press", "down", "up"] = "press", meta: int = 0) -> None:
-        """An Android key, by its `KeyEvent.KEYCODE_...` number."""
+        """Press an Android key by its `KeyEvent.KEYCODE_...` number."""
         if kind == "press":
-            self._say(scrcpy_codec.key("down", code, meta=meta), scrcpy_codec.key("up", code, meta=meta))
+            self._send(scrcpy_codec.key("down", code, meta=meta), scrcpy_codec.key("up", code, meta=meta))
         else:
-            self._say(scrcpy_codec.key(kind, code, meta=meta))
+            self._send(scrcpy_codec.key(kind, code, meta=meta))
 
     def text(self, text: str) -> None:
-        """Types what a keyboard's keys have: printable ASCII; a `LabError` for more than that, which `paste` can."""
+        """Type printable ASCII key by key. Raise `LabError` for other characters, which `paste` can type."""
         if not (text.isascii() and text.isprintable()):
             raise LabError(WHO, "only printable ASCII can be typed key by key.")
         if text:
-            self._say(*scrcpy_codec.text(text))
+            self._send(*scrcpy_codec.text(text))
 
     def paste(self, text: str, *, seconds: float = 3.0) -> None:
-        """Puts text of any script on the phone's clipboard and pastes it; returns once the phone has said so."""
-        hand = self._hand()
+        """Set the phone's clipboard to a text of any script and paste it. Return after the phone's acknowledgement."""
+        hand = self._require_control()
         self._check(0.0)
         hand.set_clipboard(text, paste=True, seconds=seconds)
-        self._check(_TOLD)
+        self._check(_REFUSAL_SECONDS)
 
     def copy_in(self, text: str, *, seconds: float = 3.0) -> None:
-        """Puts text on the phone's clipboard; returns once the phone has said so."""
-        self._hand().set_clipboard(text, paste=False, seconds=seconds)
+        """Set the phone's clipboard. Return after the phone's acknowledgement."""
+        self._require_control().set_clipboard(text, paste=False, seconds=seconds)
 
     def clipboard(self, *, seconds: float = 3.0) -> str | None:
-        """What is on the phone's clipboard; None where it does not say in time, as when nothing is on it."""
-        return self._hand().clipboard(seconds)
+        """Return the phone's clipboard, or None if no answer arrives in time (an empty clipboard sends none)."""
+        return self._require_control().clipboard(seconds)
 
     def back(self) -> None:
-        """Back; a phone whose screen is off wakes instead."""
-        self._say(scrcpy_codec.back("down"), scrcpy_codec.back("up"))
+        """Press Back, which wakes the phone if its screen is off."""
+        self._send(scrcpy_codec.back("down"), scrcpy_codec.back("up"))
 
     def rotate(self) -> None:
-        """Turns the phone to its other side (portrait, landscape)."""
-        self._say(scrcpy_codec.rotate())
+        """Rotate the phone between portrait and landscape."""
+        self._send(scrcpy_codec.rotate())
 
     def display_power(self, on: bool) -> None:
-        """Lights or darkens the phone's own screen; its pictures go on."""
-        self._say(scrcpy_codec.display_power(on, self.speech))
+        """Turn the phone's own display on or off. Its video continues."""
+        self._send(scrcpy_codec.display_power(on, self.speech))
 
     def expand(self, panel: Literal["notifications", "settings", ""]) -> None:
-        """Pulls a panel down; the empty word puts all away."""
-        self._say(scrcpy_codec.panel(panel))
+        """Expand a panel. The empty name collapses all."""
+        self._send(scrcpy_codec.panel(panel))
 
     def start_app(self, name: str) -> None:
-        """Starts an app by package; `?words` by label; a leading `+` stops it first. The phone says nothing of it."""
+        """Start an app by package, or by label as `?label`. A leading `+` stops it first. The phone sends no result."""
         if not self.speech.starts_apps:
             raise LabError(WHO, f"its server {self.version} starts no apps.")
-        self._say(scrcpy_codec.start_app(name))
+        self._send(scrcpy_codec.start_app(name))
 
     def close(self) -> None:
-        """Ends the server on the phone, the sockets and the threads; safe twice, from any thread."""
+        """End the server on the phone, the sockets and the threads. Safe to call twice and from any thread."""
         self._closed = True
         for end in (self._control, self._video):
             if end is not None:
                 end.close()
         self._log.close(_ENDING)
 
-    def _hand(self) -> ControlSocket:
+    def _require_control(self) -> ControlSocket:
         if self._control is None:
             raise LabError(WHO, "this session has no control.")
         return self._control
 
-    def _say(self, *messages: bytes) -> None:
-        hand = self._hand()
+    def _send(self, *messages: bytes) -> None:
+        hand = self._require_control()
         self._check(0.0)
         hand.say(*messages)
 
     def _check(self, seconds: float) -> None:
-        """Raises `LabError`, once, where the phone has refused a touch or key since, or does within `seconds`."""
+        """Raise `LabError`, once, if the phone has refused an event since the last check or does within `seconds`."""
         if self._log.denied.wait(seconds):
             self._log.denied.clear()
             hint = "In its developer options allow 'USB debugging (Security settings)', or what it is called there."
             raise LabError(WHO, "the phone does not let adb touch its screen.", hint)
 
-    def _place(self, x: float, y: float, space: Point) -> tuple[Point, Point]:
-        """A place of `space` in the video's pixels, and the video's size: the server drops what is not for this one."""
+    def _to_video(self, x: float, y: float, space: Point) -> tuple[Point, Point]:
+        """Return a point of `space` in the video's pixels, and the video's size."""
+        # The server drops a touch whose size is not the current video's.
         size = self.size or space
         if (space[0] > space[1]) != (size[0] > size[1]):
             raise Trouble(WHO, "the phone is being turned.", "Touch it again when its picture has followed.")
@@ -227,7 +233,7 @@ class Scrcpy:
         return (place[0], place[1]), size
 
 
-def _greeted(
+def _connect_all(
     open: Open,
     speech: scrcpy_codec.Speech,
     scid: int,
@@ -237,11 +243,11 @@ def _greeted(
     video: bool,
     control: bool,
 ) -> _OpenSockets:
-    """Connects video first, then control, and reads what the server says of itself before all else."""
+    """Connect video first, then control, and read the handshake."""
     lines: list[socket.socket] = []
     try:
         for _ in range(video + control):
-            lines.append(_connected(open, f"localabstract:scrcpy_{scid:08x}", log, deadline, first=not lines))
+            lines.append(_connect(open, f"localabstract:scrcpy_{scid:08x}", log, deadline, first=not lines))
         name = scrcpy_codec.name(exactly(lines[0], scrcpy_codec.NAME, deadline, WHO, sent=True))
         size = _video_size(lines[0], speech, deadline) if video else None
         return _OpenSockets(name, lines[0] if video else None, size, lines[-1] if control else None)
@@ -251,13 +257,17 @@ def _greeted(
         raise
 
 
-def _connected(open: Open, service: str, log: ServerLog, deadline: Deadline, *, first: bool) -> socket.socket:
-    """A socket to the server, tried until it listens; the `first` is one only once a byte has come over it."""
+def _connect(open: Open, service: str, log: ServerLog, deadline: Deadline, *, first: bool) -> socket.socket:
+    """Connect to the server, retrying until it listens.
+
+    The `first` connection counts only after one byte arrives over it, because adb's tunnel accepts before the server
+    does.
+    """
     while True:
         try:
             line = open(service, deadline.seconds_left)
         except Trouble:
-            if deadline.seconds_left <= _AGAIN or log.ended.wait(_AGAIN):
+            if deadline.seconds_left <= _RETRY_SECONDS or log.ended.wait(_RETRY_SECONDS):
                 raise
             continue
         if not first:
@@ -267,7 +277,11 @@ def _connected(open: Open, service: str, log: ServerLog, deadline: Deadline, *, 
             return line
         except BaseException as error:
             hang_up(line)
-            if not isinstance(error, Trouble) or deadline.seconds_left <= _AGAIN or log.ended.wait(_AGAIN):
+            if (
+                not isinstance(error, Trouble)
+                or deadline.seconds_left <= _RETRY_SECONDS
+                or log.ended.wait(_RETRY_SECONDS)
+            ):
                 raise
 
 
@@ -281,47 +295,47 @@ def _video_size(line: socket.socket, speech: scrcpy_codec.Speech, deadline: Dead
     return session.size
 
 
-_KEPT = 1 << 14
+_LOG_BYTES = 1 << 14
 _CHUNK = 1 << 12
 _PATIENCE = 60.0
 _LONGEST = 240
 _DENIED = b"INJECT_EVENTS"
-"""The permission that Android names where it refuses an event."""
-_TELLING = re.compile(
+"""Permission that Android names when it refuses an injected event."""
+_ERROR_LINE = re.compile(
     r"^(?:\[server\] )?(?:ERROR: |Exception in thread \S+ |Caused by: |Aborted\b)\s*(.*)$", re.MULTILINE
 )
 
 
 class ServerLog:
-    """Reads the shell that a server runs in until it ends; `ended` is set then.
+    """Reader of the shell that runs the server. Sets `ended` when the shell ends.
 
-    `denied` is set each time that the phone lets nobody touch it by adb: the server says so here, and nowhere else.
+    It sets `denied` each time the phone refuses touches by adb: the server reports that in its log and nowhere else.
     """
 
     def __init__(self, line: socket.socket) -> None:
         self.ended = threading.Event()
         self.denied = threading.Event()
         self._line = line
-        self._said = b""
+        self._output = b""
         self._thread = threading.Thread(target=self._read, name="scrcpy-log", daemon=True)
         self._thread.start()
 
     @property
     def words(self) -> str:
-        """Its own words for what went wrong, in a line; empty where it said nothing."""
-        text = self._said.decode(errors="replace").replace("\r", "")
-        telling = _TELLING.search(text)
+        """Server's own error message on one line, empty if it printed nothing."""
+        text = self._output.decode(errors="replace").replace("\r", "")
+        telling = _ERROR_LINE.search(text)
         last_line = (telling[1] if telling else text.strip().rpartition("\n")[2]).strip()
         return plain(last_line[:_LONGEST], lines=False)
 
     def explained(self, trouble: Trouble, seconds: float = 0.5) -> Trouble:
-        """`trouble`, or where the server has ended for a reason of its own, that reason."""
+        """Return the server's own reason if it has ended with one, else `trouble`."""
         if not self.ended.wait(seconds) or not self.words:
             return trouble
         return Trouble(WHO, f"its server ended on the phone: {self.words}", sent=True)
 
     def close(self, seconds: float = 0.0) -> None:
-        """Ends it, after waiting so long for the server to end by itself; safe twice, from any thread."""
+        """Wait `seconds` for the server to exit, then hang up. Safe to call twice and from any thread."""
         if self._thread is not threading.current_thread():
             self._thread.join(seconds)
             hang_up(self._line)
@@ -330,9 +344,11 @@ class ServerLog:
     def _read(self) -> None:
         with contextlib.suppress(Trouble):
             while chunk := self._chunk():
-                if _DENIED in self._said[1 - len(_DENIED) :] + chunk:
+                # The name may be split across two chunks.
+                if _DENIED in self._output[1 - len(_DENIED) :] + chunk:
                     self.denied.set()
-                self._said = (self._said + chunk)[-_KEPT:]
+                # A long session logs without end: only the last lines matter.
+                self._output = (self._output + chunk)[-_LOG_BYTES:]
         self.ended.set()
 
     def _chunk(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The apps of a phone by the names its people know, listed by a run of the scrcpy server that does only that."""
+"""Installed apps with their launcher labels, listed by a separate run of the scrcpy server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKAGE = re.compile(r" {30,}([A-Za-z]\w*(?:\.\w+)+)")
 
 
 class InstalledApp(NamedTuple):
-    """One app: its `label` on the launcher, its `package`, and whether it came with the phone."""
+    """One app: its launcher `label`, its `package`, and `system` (preinstalled)."""
 
     label: str
     package: str
@@ -30,7 +30,10 @@ class InstalledApp(NamedTuple):
 
 
 def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledApp]:
-    """The phone's apps; `LabError` where no server that lists them is here, `Trouble` where the phone does not."""
+    """Return the phone's apps.
+
+    Raise `LabError` if no server here can list them, `Trouble` if the phone fails to.
+    """
     server = find(jar)
     if not server.speech.starts_apps:
         hint = "`hitlab device scrcpy` fetches one that does."
@@ -52,7 +55,10 @@ def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledA
 
 
 def listed(text: str) -> list[InstalledApp]:
-    """The apps in what the server printed (LogUtils.java): a label of 30 UTF-16 units or more has its package below."""
+    """Parse the server's output (LogUtils.java).
+
+    A label of 30 UTF-16 units or more has its package on the next line.
+    """
     lines = text.partition("List of apps:\n")[2].split("\n")
     rows = []
     for line, below in zip(lines, [*lines[1:], ""], strict=True):

@@ -1,4 +1,4 @@
-"""The bytes of the scrcpy protocol, 2.1 to 4.x: what the server sends, strictly read, and what it is told.
+"""Codec of the scrcpy protocol, 2.1 to 4.x: strict parsers for server data, encoders for control messages.
 
 Facts from Genymobile/scrcpy: doc/develop.md, server/.../Streamer.java, ControlMessageReader.java,
 DeviceMessageWriter.java, and the client's app/tests/test_control_msg_serialize.c. All numbers are big-endian.
@@ -17,48 +17,53 @@ from lab.core.seams import Trouble
 from lab.core.step import Point
 
 HEADER = 12
-"""Bytes before each packet of video."""
+"""Bytes of the header before each video packet."""
 NAME = 64
-"""Bytes that hold the phone's name, padded with zeros."""
+"""Bytes of the phone's name, padded with zeros."""
 LONGEST_TEXT = 300
-"""Most bytes that one text message may carry."""
+"""Most bytes of one text message."""
 LONGEST_CLIPBOARD = (1 << 18) - 14
-"""Most bytes of a clipboard that is set."""
+"""Most bytes of a set-clipboard message's text."""
 
 _H264 = 0x68323634
 _CODECS = {_H264: "H.264", 0x68323635: "H.265", 0x00617631: "AV1", 0x00767038: "VP8", 0x00767039: "VP9"}
 _LARGEST_PACKET = 1 << 24
 _LARGEST_SIDE = 16384
 _LATEST_PTS = 1 << 53
-"""Microseconds: what a phone that is on for 285 years would count; a bit above it is no time but nonsense."""
-_TOLD = (1 << 18) - 5
-_WHOLE = 0xFFFF
+"""Largest plausible timestamp in microseconds (285 years of uptime). A higher bit means a corrupt header."""
+_LONGEST_REPLY = (1 << 18) - 5
+"""Most bytes of a clipboard that the phone sends."""
+_FULL_PRESSURE = 0xFFFF
+"""Full pressure of a touch, as 16-bit fixed point."""
 
 
 class Speech(NamedTuple):
-    """How a server of one `version` speaks; `numbers` are that version's."""
+    """Protocol variant of a server version. `numbers` is the version as a tuple."""
 
     version: str
     numbers: tuple[int, ...]
 
     @property
     def sessions(self) -> bool:
-        """Whether the video's size comes in session packets, again on each rotation, and flags lie a bit lower."""
+        """True if session packets carry the video's size, again after each rotation (4.x).
+
+        Header flags then lie one bit lower.
+        """
         return self.numbers >= (4,)
 
     @property
     def starts_apps(self) -> bool:
-        """Whether it lists apps and starts them."""
+        """True if the server lists and starts apps (3.0 and later)."""
         return self.numbers >= (3,)
 
     @property
     def notches(self) -> int:
-        """How many notches of a wheel one message can carry."""
+        """Number of wheel notches that one scroll message can carry."""
         return 16 if self.numbers >= (3, 3, 1) else 1
 
 
 def speech(version: str) -> Speech:
-    """How a server of that version speaks; `LabError` where it is one that we do not."""
+    """Return the protocol variant of a version. Raise `LabError` if it is unsupported."""
     if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){1,3}", version):
         raise LabError("scrcpy", f"{plain(version, lines=False)!r} is no version of it.")
     numbers = tuple(map(int, version.split(".")))
@@ -69,7 +74,10 @@ def speech(version: str) -> Speech:
 
 
 class FrameHeader(NamedTuple):
-    """What is said of the next `length` bytes of video: `config` is no picture; `pts` in the phone's microseconds."""
+    """Header of a video packet of `length` bytes.
+
+    `config` marks codec data without a picture, `pts` counts microseconds.
+    """
 
     config: bool
     key: bool
@@ -78,14 +86,15 @@ class FrameHeader(NamedTuple):
 
 
 class SizeChange(NamedTuple):
-    """From here on the video is of this size."""
+    """Session packet: the video has this size from here on."""
 
     size: Point
 
 
 def codec(data: bytes) -> None:
-    """Checks the codec's id (4 bytes): `Trouble` where the stream is none, or not H.264."""
+    """Check the codec id (4 bytes). Raise `Trouble` if there is no stream, or it is not H.264."""
     (number,) = struct.unpack(">I", data)
+    # 0: the stream is disabled. 1: the server failed to configure its encoder.
     if number in (0, 1):
         raise Trouble("scrcpy", "the phone cannot encode its screen.")
     if number != _H264:
@@ -93,7 +102,7 @@ def codec(data: bytes) -> None:
 
 
 def size(data: bytes) -> Point:
-    """The video's size (8 bytes)."""
+    """Parse the video's size (8 bytes)."""
     width, height = struct.unpack(">II", data)
     if not (0 < width <= _LARGEST_SIDE and 0 < height <= _LARGEST_SIDE):
         raise Trouble("scrcpy", f"wrong frame header: a video of {width} x {height}.")
@@ -101,7 +110,7 @@ def size(data: bytes) -> Point:
 
 
 def header(data: bytes, sessions: bool) -> FrameHeader | SizeChange:
-    """The 12 bytes before a packet; `sessions` as in `Speech`. `Trouble` where they can be none."""
+    """Parse the 12 bytes before a packet, with `sessions` as in `Speech`. Raise `Trouble` if they are invalid."""
     flags, length = struct.unpack(">QI", data)
     if sessions and flags >> 63:
         if flags >> 33 != 1 << 30:
@@ -118,31 +127,31 @@ def header(data: bytes, sessions: bool) -> FrameHeader | SizeChange:
 
 
 def name(data: bytes) -> str:
-    """What the phone calls itself (64 bytes)."""
+    """Parse the phone's name (64 bytes)."""
     return plain(data.partition(b"\0")[0].decode(errors="replace"), lines=False)
 
 
 class Clipboard(NamedTuple):
-    """The phone's clipboard, as it was asked for."""
+    """Reply to `get_clipboard`: the phone's clipboard text."""
 
     text: str
 
 
 class ClipboardAck(NamedTuple):
-    """The clipboard that was set under this number is set."""
+    """Acknowledgement that the clipboard of message `sequence` is set."""
 
     sequence: int
 
 
 class UnknownMessage(NamedTuple):
-    """A message that nothing here has asked for."""
+    """Message that needs no handling here."""
 
 
 def device_message(kind: int, read: Callable[[int], bytes]) -> Clipboard | ClipboardAck | UnknownMessage:
-    """The message that began with the byte `kind`; `read` gives exactly as many bytes more as it is asked for."""
+    """Parse the message that begins with the byte `kind`. `read(n)` returns exactly n more bytes."""
     if kind == 0:
         (length,) = struct.unpack(">I", read(4))
-        if length > _TOLD:
+        if length > _LONGEST_REPLY:
             raise Trouble("scrcpy", f"a clipboard of {length:,} bytes cannot be.")
         return Clipboard(read(length).decode(errors="replace") if length else "")
     if kind == 1:
@@ -158,16 +167,17 @@ def device_message(kind: int, read: Callable[[int], bytes]) -> Clipboard | Clipb
 Touch = Literal["down", "up", "move", "cancel"]
 _TOUCHES: dict[Touch, int] = {"down": 0, "up": 1, "move": 2, "cancel": 3}
 PANELS = {"notifications": 5, "settings": 6, "": 7}
+"""Message type of each panel command. The empty name collapses all panels."""
 
 
 def touch(kind: Touch, at: Point, space: Point, *, pointer: int = 0) -> bytes:
-    """A finger, numbered by `pointer`, at a place of the video; `space` is the video's size."""
-    pressure = 0 if kind in ("up", "cancel") else _WHOLE
+    """Encode a touch of finger `pointer` at a point of the video. `space` is the video's size."""
+    pressure = 0 if kind in ("up", "cancel") else _FULL_PRESSURE
     return struct.pack(">BBQiiHHHII", 2, _TOUCHES[kind], pointer, *at, *space, pressure, 0, 0)
 
 
 def scroll(at: Point, space: Point, horizontal: float, vertical: float, notches: int) -> bytes:
-    """A wheel's turn there, in notches; what is more than `notches` of them is as many."""
+    """Encode a wheel turn at a point, in notches, each clamped to `notches`."""
 
     def fixed(value: float) -> int:
         return min(0x7FFF, round(max(-1.0, min(1.0, value / notches)) * 0x8000))
@@ -176,12 +186,12 @@ def scroll(at: Point, space: Point, horizontal: float, vertical: float, notches:
 
 
 def key(action: Literal["down", "up"], code: int, *, repeat: int = 0, meta: int = 0) -> bytes:
-    """An Android key going down or up."""
+    """Encode an Android key going down or up."""
     return struct.pack(">BBiii", 0, action == "up", code, repeat, meta)
 
 
 def text(words: str) -> list[bytes]:
-    """Messages that type these characters, as few as carry them."""
+    """Encode printable characters as the fewest text messages."""
     data = words.encode()
     assert len(data) == len(words), "only ASCII can be cut anywhere"
     cuts = range(0, len(data), LONGEST_TEXT)
@@ -189,7 +199,7 @@ def text(words: str) -> list[bytes]:
 
 
 def set_clipboard(sequence: int, words: str, *, paste: bool) -> bytes:
-    """Sets the phone's clipboard, and presses paste where told; answered by `ClipboardAck(sequence)`."""
+    """Encode a set-clipboard message, which also pastes if `paste`. `ClipboardAck(sequence)` answers it."""
     data = words.encode()
     if len(data) > LONGEST_CLIPBOARD:
         raise LabError("scrcpy", f"a text of {len(data):,} bytes is more than a clipboard message carries.")
@@ -197,32 +207,32 @@ def set_clipboard(sequence: int, words: str, *, paste: bool) -> bytes:
 
 
 def get_clipboard() -> bytes:
-    """Asks for the phone's clipboard as it is."""
+    """Encode a request for the phone's clipboard."""
     return struct.pack(">BB", 8, 0)
 
 
 def back(action: Literal["down", "up"]) -> bytes:
-    """Back, or waking where the screen is off."""
+    """Encode Back, which wakes the phone if its screen is off."""
     return struct.pack(">BB", 4, action == "up")
 
 
 def panel(which: str) -> bytes:
-    """Pulls a panel of `PANELS` down; the empty word puts all away."""
+    """Encode the command that expands a panel of `PANELS`. The empty name collapses all."""
     return bytes([PANELS[which]])
 
 
 def display_power(on: bool, speech: Speech) -> bytes:
-    """Lights or darkens the phone's own screen."""
+    """Encode the command that turns the phone's own display on or off."""
     return bytes([10, (1 if speech.numbers >= (3,) else 2) if on else 0])
 
 
 def rotate() -> bytes:
-    """Turns the phone to its other side."""
+    """Encode a rotation between portrait and landscape."""
     return bytes([11])
 
 
 def start_app(app: str) -> bytes:
-    """Starts an app by package; `?words` by label; a leading `+` stops it first."""
+    """Encode an app start by package, or by label as `?label`. A leading `+` force-stops the app first."""
     data = app.encode()
     if len(data) > 255:
         raise LabError("scrcpy", f"an app's name of {len(data)} bytes is more than a message carries.")

@@ -1,4 +1,4 @@
-"""The hand of a scrcpy session: messages to the phone, and what it says in return."""
+"""Control channel of a scrcpy session: commands to the phone and its replies."""
 
 from __future__ import annotations
 
@@ -23,40 +23,41 @@ _SEND = 5.0
 
 
 class ControlSocket:
-    """A control socket: `say` sends, a thread hears what comes back."""
+    """Control socket: `say` sends messages, a thread receives the replies."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
-        self._saying = threading.Lock()
-        self._asking = threading.Lock()
+        self._send_lock = threading.Lock()
+        # One request at a time: a clipboard reply carries no number.
+        self._request_lock = threading.Lock()
         self._sequences = itertools.count(1)
         self._acknowledged = 0
         self._copies = 0
         self._copied = ""
         self._trouble: Trouble | None = None
         self._change = threading.Condition()
-        self._thread = threading.Thread(target=self._hear, name="scrcpy-control", daemon=True)
+        self._thread = threading.Thread(target=self._receive, name="scrcpy-control", daemon=True)
         self._thread.start()
 
     @property
     def trouble(self) -> Trouble | None:
-        """Why nothing more can be said; None while all is well."""
+        """Reason why no more messages can be sent, or None."""
         return self._trouble
 
     def say(self, *messages: bytes) -> None:
-        """Sends messages, together and in order; `Trouble` where they cannot be sent."""
-        with self._saying:
+        """Send messages together and in order. Raise `Trouble` on failure."""
+        with self._send_lock:
             self._check()
             try:
                 send(self._line, b"".join(messages), Deadline(_SEND), WHO, sent=True)
             except Trouble as error:
-                self._end(error)  # half a message may have been sent: nothing after it would be understood
+                self._finish(error)  # half a message may be out: the server would misread all that follows
                 hang_up(self._line)
                 raise
 
     def set_clipboard(self, words: str, *, paste: bool, seconds: float) -> None:
-        """Sets the phone's clipboard, and pastes it where told; returns once the phone has said that it is set."""
-        with self._asking:
+        """Set the phone's clipboard and paste it if `paste`. Return after the phone's acknowledgement."""
+        with self._request_lock:
             sequence = next(self._sequences)
             self.say(set_clipboard(sequence, words, paste=paste))
             if not self._wait(lambda: self._acknowledged >= sequence, seconds):
@@ -64,14 +65,14 @@ class ControlSocket:
                 raise Trouble(WHO, f"the phone did not take the text within {seconds:g} s.", hint, sent=True)
 
     def clipboard(self, seconds: float) -> str | None:
-        """What is on the phone's clipboard; None where it does not say within `seconds`, as when nothing is on it."""
-        with self._asking:
+        """Return the phone's clipboard, or None if no answer arrives in time (an empty clipboard sends none)."""
+        with self._request_lock:
             before = self._copies
             self.say(get_clipboard())
             return self._copied if self._wait(lambda: self._copies > before, seconds) else None
 
     def close(self) -> None:
-        """Ends it; safe twice, from any thread."""
+        """Close the socket and end its thread. Safe to call twice and from any thread."""
         hang_up(self._line)
         if self._thread is not threading.current_thread():
             self._thread.join()
@@ -87,7 +88,7 @@ class ControlSocket:
         if self._trouble is not None:
             raise Trouble(self._trouble.title, self._trouble.message, self._trouble.hint, sent=sent)
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         trouble = over("the control")
         try:
             while (message := self._message()) is not None:
@@ -100,7 +101,7 @@ class ControlSocket:
         except Trouble as error:
             trouble = error
         finally:
-            self._end(trouble)
+            self._finish(trouble)
 
     def _message(self) -> Clipboard | ClipboardAck | UnknownMessage | None:
         kind = after_silence(self._line, 1)
@@ -108,7 +109,7 @@ class ControlSocket:
             return None
         return device_message(kind[0], lambda count: the_rest(self._line, count))
 
-    def _end(self, trouble: Trouble) -> None:
+    def _finish(self, trouble: Trouble) -> None:
         with self._change:
             self._trouble = self._trouble or trouble
             self._change.notify_all()

@@ -1,4 +1,4 @@
-"""Lays one file on a phone by adb's sync service; the format is AOSP's packages/modules/adb/SYNC.TXT."""
+"""File copy to a phone by adb's sync service (format: AOSP's packages/modules/adb/SYNC.TXT)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MOST_WORDS = 1 << 12
 
 
 def push(open: Open, data: bytes, place: str, deadline: Deadline) -> None:
-    """Writes `data` to `place` on the phone, whole; `Trouble` where it is refused or not done in time."""
+    """Write `data` to the path `place` on the phone. Raise `Trouble` if adb refuses or it takes too long."""
     line = open("sync:", deadline.seconds_left)
     try:
         where = f"{place},{_MODE}".encode()
-        send(line, _framed(b"SEND", where), deadline, WHO, sent=True)
+        send(line, _frame(b"SEND", where), deadline, WHO, sent=True)
         for at in range(0, len(data), _CHUNK):
-            send(line, _framed(b"DATA", data[at : at + _CHUNK]), deadline, WHO, sent=True)
+            send(line, _frame(b"DATA", data[at : at + _CHUNK]), deadline, WHO, sent=True)
         send(line, struct.pack("<4sI", b"DONE", int(time.time())), deadline, WHO, sent=True)
         status, length = struct.unpack("<4sI", exactly(line, 8, deadline, WHO, sent=True))
         if status != b"OKAY":
@@ -34,5 +34,5 @@ def push(open: Open, data: bytes, place: str, deadline: Deadline) -> None:
         hang_up(line)
 
 
-def _framed(kind: bytes, data: bytes) -> bytes:
+def _frame(kind: bytes, data: bytes) -> bytes:
     return struct.pack("<4sI", kind, len(data)) + data

@@ -1,4 +1,4 @@
-"""Fetches a pinned release of scrcpy's server into the cache; what is not the pinned file never counts."""
+"""Download of a pinned scrcpy server into the cache, verified by its hash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lab.devices.scrcpy_server import PINNED, cache
 from lab.devices.socket_io import Deadline
 
 RELEASES = "https://github.com/Genymobile/scrcpy/releases/download"
-"""The project's own release page; below it lies vX.Y/scrcpy-server-vX.Y."""
+"""Project's own release page, which holds vX.Y/scrcpy-server-vX.Y."""
 
 DEFAULT = "3.3.4"
 
@@ -33,7 +33,7 @@ _CHUNK = 1 << 16
 
 
 class Fetched(NamedTuple):
-    """A server in the cache; `fresh` is False where it was there already."""
+    """Server in the cache. `fresh` is False if it was there already."""
 
     path: Path
     version: str
@@ -45,9 +45,9 @@ class Fetched(NamedTuple):
 def fetch(
     version: str = DEFAULT, *, base: str = "", env: Mapping[str, str] = os.environ, seconds: float = 120.0
 ) -> Fetched:
-    """Brings one version into the cache, from `base` (a mirror of the release page) or the page itself.
+    """Download one version into the cache, from `base` (a mirror of the release page) or the page itself.
 
-    A `LabError` where it is not pinned, not to be had within `seconds`, or not the pinned file: then nothing is left.
+    Raise `LabError` if it is not pinned, not available within `seconds`, or not the pinned file. Then nothing is left.
     """
     if version not in PINNED:
         versions = ", ".join(PINNED)
@@ -60,12 +60,12 @@ def fetch(
     if there == pinned_sha:
         return Fetched(path, version, path.stat().st_size, pinned_sha, False)
     address = f"{(base or RELEASES).rstrip('/')}/v{version}/{path.name}"
-    data = _downloaded(address, Deadline(seconds))
+    data = _download(address, Deadline(seconds))
     sha = hashlib.sha256(data).hexdigest()
     if sha != pinned_sha:
         hint = "Nothing was kept. A proxy or mirror may have changed it: try again from another network."
         raise LabError("scrcpy", f"{address} is not the pinned file: SHA-256 {sha}, not {pinned_sha}.", hint)
-    _place(path, data)
+    _write(path, data)
     return Fetched(path, version, len(data), pinned_sha, True)
 
 
@@ -76,8 +76,8 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _downloaded(address: str, deadline: Deadline) -> bytes:
-    """All that is at an address; `LabError` where it is not there, too large, or breaks off."""
+def _download(address: str, deadline: Deadline) -> bytes:
+    """Return an address's contents. Raise `LabError` if it is missing, too large, or breaks off."""
     if not re.match(r"https?://[^\s/]", address):
         raise LabError("scrcpy", f"{plain(address, lines=False)!r} is no http:// or https:// address.", code=2)
     hint = "Nothing was kept. With another way to fetch it, set SCRCPY_SERVER_PATH to the file."
@@ -111,7 +111,7 @@ def _read(answer: http.client.HTTPResponse, address: str, deadline: Deadline) ->
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows a few redirects, never from https to http."""
+    """Handler that follows a few redirects, never from https to http."""
 
     max_redirections = _REDIRECTS
 
@@ -130,7 +130,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    """One that knows http and https only: no file and no ftp, wherever a redirect leads."""
+    """Return an opener for http and https only: a redirect cannot lead to a file or to ftp."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -151,8 +151,8 @@ def _reason(error: Exception) -> str:
     return plain(" ".join(str(words).split()))
 
 
-def _place(path: Path, data: bytes) -> None:
-    """Writes a file whole or not at all, and durably."""
+def _write(path: Path, data: bytes) -> None:
+    """Write a file atomically and durably."""
     descriptor = -1
     try:
         make_folder(path.parent)

@@ -1,4 +1,4 @@
-"""Where a scrcpy server is on this machine, which version it is, and the words that start it on a phone."""
+"""Location and version of a scrcpy server on this machine, and the command that starts it on a phone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lab.devices.scrcpy_codec import Speech, speech
 
 FETCH = "`hitlab device scrcpy` fetches one."
 PLACE = "/data/local/tmp/hitlab-scrcpy-{scid:08x}.jar"
-"""Where the jar lies on the phone while a session lasts: a name of its own, so that no other scrcpy is disturbed."""
+"""Path of the jar on the phone during a session, unique so that it disturbs no other scrcpy."""
 
 PINNED = {
     "3.3.3": "7e70323ba7f259649dd4acce97ac4fefbae8102b2c6d91e2e7be613fd5354be0",
@@ -28,14 +28,14 @@ PINNED = {
     "4.0": "84924bd564a1eb6089c872c7521f968058977f91f5ff02514a8c74aff3210f3a",
     "4.1": "deacb991ed2509715160ffdc7907e47b4160eb30d1566217e9047fd5b8850cae",
 }
-"""SHA-256 of each server that is fetched, as scrcpy's own build notes and several projects that pin it name it."""
+"""SHA-256 of each server that can be fetched, as in scrcpy's own build notes and several projects that pin it."""
 
 _LARGEST = 1 << 23
 _LARGEST_DEX = 1 << 25
-_SAID = re.compile(rb"The server version \((\d+(?:\.\d+){1,3})\) does not match")
-"""The compiler has folded the version into this sentence of Server.java (2.x to 4.x: Options.java)."""
+_VERSION_SENTENCE = re.compile(rb"The server version \((\d+(?:\.\d+){1,3})\) does not match")
+"""Sentence of Server.java into which the compiler has folded the version (2.x to 4.x: Options.java)."""
 _FETCHED = "fetched"
-_NAMED = re.compile(r"-v(\d+(?:\.\d+){1,3})(?:\.jar|\.apk)?$")
+_VERSIONED_NAME = re.compile(r"-v(\d+(?:\.\d+){1,3})(?:\.jar|\.apk)?$")
 _SHARES = (
     "/usr/local/share",
     "/usr/share",
@@ -46,14 +46,14 @@ _SHARES = (
 
 
 class Jar(NamedTuple):
-    """A server on this machine: its file, how it speaks, and why it was taken (a few words)."""
+    """A server on this machine: its path, its protocol variant, and the source that it was found in."""
 
     path: Path
     speech: Speech
     source: str
 
     def read(self) -> bytes:
-        """The whole file; `LabError` where it cannot be read any more, or a fetched one is not what was fetched."""
+        """Return the whole file. Raise `LabError` if it is unreadable, or a fetched one no longer matches its hash."""
         data = _read(self.path)
         if self.source == _FETCHED:
             _check_pinned(self.path, data)
@@ -61,9 +61,9 @@ class Jar(NamedTuple):
 
 
 def find(file: str = "", env: Mapping[str, str] = os.environ) -> Jar:
-    """The server to use: `file`, else SCRCPY_SERVER_PATH, else the first that is understood of what is installed.
+    """Return the server to use: `file`, else SCRCPY_SERVER_PATH, else the first supported one installed.
 
-    A `LabError` says why there is none; one that is named must do, whatever else there is.
+    Raise `LabError` if there is none. A named one that is unusable also raises: nothing else replaces it.
     """
     name = file or env.get("SCRCPY_SERVER_PATH", "")
     if name:
@@ -88,25 +88,25 @@ def find(file: str = "", env: Mapping[str, str] = os.environ) -> Jar:
 
 
 def wished(env: Mapping[str, str] = os.environ) -> bool:
-    """Whether somebody named a server, or fetched one."""
+    """Return True if somebody named or fetched a server."""
     return bool(env.get("SCRCPY_SERVER_PATH")) or any(source == _FETCHED for _, source in places(env))
 
 
 def places(env: Mapping[str, str] = os.environ) -> Iterator[tuple[Path, str]]:
-    """Each server file there is and where it comes from, the best first: an installed scrcpy's, then fetched ones."""
+    """Yield each server file and its source, best first: those of an installed scrcpy, then fetched ones."""
     seen = set()
     for path in _installed(env):
         if path.is_file() and path.resolve() not in seen:
             seen.add(path.resolve())
             yield path, "installed scrcpy"
     for path in sorted(cache(env).glob("scrcpy-server-v*"), key=_newest_first):
-        if path.is_file() and _NAMED.search(path.name):
+        if path.is_file() and _VERSIONED_NAME.search(path.name):
             yield path, _FETCHED
 
 
 def _check_pinned(path: Path, data: bytes) -> None:
-    """Raises `LabError` where a file of the cache is not the one whose hash is pinned for its version."""
-    name_match = _NAMED.search(path.name)
+    """Raise `LabError` if a cached file does not match the hash pinned for its version."""
+    name_match = _VERSIONED_NAME.search(path.name)
     pinned_sha = PINNED.get(name_match[1]) if name_match else None
     sha = hashlib.sha256(data).hexdigest()
     if sha != pinned_sha:
@@ -115,26 +115,29 @@ def _check_pinned(path: Path, data: bytes) -> None:
 
 
 def cache(env: Mapping[str, str] = os.environ) -> Path:
-    """The folder of fetched servers; not created here."""
+    """Return the folder of fetched servers, without creating it."""
     return folder("cache", env) / "scrcpy"
 
 
 def version_of(path: Path) -> str:
-    """The version of a server file, as it names itself; else as its file name does; `LabError` where neither does."""
+    """Return a server file's version from its contents, else from its file name.
+
+    Raise `LabError` if neither names it.
+    """
     data = _read(path)
     try:
-        match = _SAID.search(_classes(data, path))
+        match = _VERSION_SENTENCE.search(_read_classes(data, path))
     except zipfile.BadZipFile as error:
         raise LabError("scrcpy", f"{path} is no scrcpy server.", FETCH) from error
     if match:
         return match[1].decode()
-    if name_match := _NAMED.search(path.name):
+    if name_match := _VERSIONED_NAME.search(path.name):
         return name_match[1]
     raise LabError("scrcpy", f"{path} does not say which version it is.", FETCH)
 
 
 def command(place: str, speech: Speech, scid: int, **options: str | int | bool) -> str:
-    """The line for the phone's shell that runs the server lying at `place`, and takes it away when it ends."""
+    """Return the shell line that runs the server at `place` and removes it when it ends."""
     meta = "send_stream_meta" if speech.sessions else "send_codec_meta"
     server_options: dict[str, str | int | bool] = {"scid": f"{scid:08x}", "log_level": "info", "tunnel_forward": True}
     server_options |= {"audio": False, meta: True, **options}
@@ -150,7 +153,7 @@ def _option_value(value: str | int | bool) -> str:
 
 
 def _installed(env: Mapping[str, str]) -> Iterator[Path]:
-    """Where an installed scrcpy would keep its server, there or not."""
+    """Yield paths where an installed scrcpy would store its server, existing or not."""
     program = shutil.which("scrcpy", path=env.get("PATH"))
     if program:
         real = Path(program).resolve()
@@ -164,7 +167,7 @@ def _installed(env: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _newest_first(path: Path) -> tuple[int, ...]:
-    name_match = _NAMED.search(path.name)
+    name_match = _VERSIONED_NAME.search(path.name)
     numbers = tuple(map(int, name_match[1].split("."))) if name_match else (0,)
     return tuple(-number for number in (*numbers, 0, 0, 0, 0)[:4])
 
@@ -180,8 +183,8 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _classes(data: bytes, path: Path) -> bytes:
-    """The jar's compiled classes, one after the other; never more than a bound, however well they are packed."""
+def _read_classes(data: bytes, path: Path) -> bytes:
+    """Return the jar's compiled classes joined, never more than a bound, against zip bombs."""
     with zipfile.ZipFile(io.BytesIO(data)) as jar:
         members = [info for info in jar.infolist() if re.fullmatch(r"classes\d*\.dex", info.filename)]
         if not members:

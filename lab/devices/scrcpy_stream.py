@@ -1,4 +1,4 @@
-"""Reading what a scrcpy server sends: it may be silent as long as it likes, but not in the middle of something."""
+"""Reads from a scrcpy server, which may be silent between messages but not inside one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lab.devices.socket_io import Deadline, broken, exactly
 
 WHO = "scrcpy"
 _REST = 10.0
-"""Most seconds for the rest of what has begun to come."""
+"""Most seconds for the rest of a message that has begun."""
 
 
 def after_silence(line: socket.socket, count: int) -> bytes:
-    """The next `count` bytes, however long nothing comes before the first of them; b"" where the line ends there.
+    """Wait without limit for the first byte, then read `count` bytes. Return b"" if the stream ends before the first.
 
-    `Trouble` where it ends later, breaks, or the rest does not come in time.
+    Raise `Trouble` if it ends later, breaks, or the rest takes too long.
     """
     while True:
         try:
@@ -32,10 +32,10 @@ def after_silence(line: socket.socket, count: int) -> bytes:
 
 
 def the_rest(line: socket.socket, count: int) -> bytes:
-    """The next `count` bytes of something that has begun to come."""
+    """Read the next `count` bytes of a message that has begun."""
     return exactly(line, count, Deadline(_REST), WHO, sent=True)
 
 
 def over(what: str) -> Trouble:
-    """The phone ended it: what to tell."""
+    """Return the trouble of a stream that the phone ended."""
     return Trouble(WHO, f"{what} ended.", "Is the phone still there?", sent=True)

@@ -1,4 +1,4 @@
-"""The receiving end of scrcpy's video: a thread that decodes every packet and keeps the newest picture."""
+"""Receiver of scrcpy's video: a thread decodes every packet and stores the newest picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_SCALERS = 4
 
 
 class DecodedFrame:
-    """One decoded frame; `number` counts up, `pts` is the phone's microseconds, `at` monotonic seconds."""
+    """One decoded frame: `number` counts up, `pts` is in the phone's microseconds, `at` in monotonic seconds."""
 
     __slots__ = ("_frame", "_scalers", "at", "number", "pts", "size")
 
@@ -37,11 +37,11 @@ class DecodedFrame:
         self.size: Point = (frame.width, frame.height)
 
     def rgb(self, size: Point | None = None) -> bytes:
-        """Its pixels as height x width x 3 bytes, scaled to `size` where given; it is worked out at each call."""
+        """Return its pixels as height x width x 3 bytes, scaled to `size` if given. Each call converts anew."""
         return self._scalers.rgb(self._frame, size or self.size)
 
     def planes(self) -> list[NDArray[np.uint8]]:
-        """The video's own numbers: brightness of each pixel, then two planes of colour, of half as many each way."""
+        """Return its YUV planes: brightness of each pixel, then two planes of colour with half as many each way."""
         import numpy as np
 
         half = -(-self.size[0] // 2), -(-self.size[1] // 2)
@@ -52,14 +52,14 @@ class DecodedFrame:
 
 
 class Scalers:
-    """What turns decoded frames into pixels: kept from frame to frame, since making one costs more than using it."""
+    """Cache of converters from frames to pixels, because making one costs more than using it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[tuple[Point, Point], VideoReformatter] = {}
 
     def rgb(self, frame: av.VideoFrame, size: Point) -> bytes:
-        """The pixels of `frame` at that size."""
+        """Return the pixels of `frame` at `size`."""
         import numpy as np
         from av.video.reformatter import VideoReformatter
 
@@ -69,9 +69,10 @@ class Scalers:
         with self._lock:
             if way not in self._made:
                 while len(self._made) >= _MOST_SCALERS:
+                    # The oldest one.
                     del self._made[next(iter(self._made))]
                 self._made[way] = VideoReformatter()
-            # rgb24: with four bytes a pixel, libswscale's threads write over the first of one another's rows
+            # rgb24: with four bytes a pixel, libswscale's threads overwrite the start of each other's rows.
             how = "AREA" if smaller else "BILINEAR"
             rgb_frame = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
         plane = rgb_frame.planes[0]
@@ -80,7 +81,7 @@ class Scalers:
 
 
 class Decoder:
-    """H.264 packets to frames, one for one: nothing is held back."""
+    """H.264 decoder, one frame per packet without delay."""
 
     def __init__(self) -> None:
         self._config = b""
@@ -88,26 +89,26 @@ class Decoder:
         self._waiting = b""
 
     def config(self, data: bytes) -> None:
-        """What the next packet must be read with; where it is other than before, a picture of another kind begins."""
+        """Set the codec data that precedes the next packet. A change starts a new decoder."""
         if data != self._config:
             self._context = None
         self._config = data
         self._waiting = data
 
     def frame(self, data: bytes, pts: int) -> av.VideoFrame | None:
-        """The frame of one packet; None where it holds none; `Trouble` where it is no H.264."""
+        """Return the packet's frame, or None if it holds none. Raise `Trouble` if it is not H.264."""
         import av
 
         packet = av.Packet(self._waiting + data)
         self._waiting = b""
         packet.pts = pts
         try:
-            frames = self._opened().decode(packet)
+            frames = self._open_context().decode(packet)
         except av.FFmpegError as error:
             raise Trouble(WHO, "the video cannot be decoded.", sent=True) from error
         return frames[-1] if frames else None
 
-    def _opened(self) -> av.VideoCodecContext:
+    def _open_context(self) -> av.VideoCodecContext:
         if self._context is None:
             from av.codec.context import Flags
             from av.video.codeccontext import VideoCodecContext
@@ -115,13 +116,13 @@ class Decoder:
             context = VideoCodecContext.create("h264", "r")
             assert isinstance(context, VideoCodecContext)
             context.flags |= Flags.low_delay
-            context.thread_count = 1  # more threads hold frames back, or wait for one another
+            context.thread_count = 1  # more threads delay frames, or wait for each other
             self._context = context
         return self._context
 
 
 class VideoSocket:
-    """A video socket after its codec meta, being read until it ends; `size` is the video's now."""
+    """Video socket after the handshake, read by a thread until it ends. `size` is the current size."""
 
     def __init__(self, line: socket.socket, speech: Speech, size: Point) -> None:
         self.size = size
@@ -137,11 +138,11 @@ class VideoSocket:
 
     @property
     def trouble(self) -> Trouble | None:
-        """Why no more will come; None while all is well."""
+        """Reason why no more pictures will arrive, or None."""
         return self._trouble
 
     def newest(self, after: int, seconds: float) -> DecodedFrame | None:
-        """The newest picture whose number is above `after`; None where none came within `seconds`."""
+        """Return the newest picture with a number above `after`, or None if none arrives within `seconds`."""
 
         def come() -> bool:
             return self._trouble is not None or (self._newest is not None and self._newest.number > after)
@@ -156,7 +157,7 @@ class VideoSocket:
         return None
 
     def close(self) -> None:
-        """Ends it; safe twice, from any thread."""
+        """Close the socket and end its thread. Safe to call twice and from any thread."""
         hang_up(self._line)
         if self._thread is not threading.current_thread():
             self._thread.join()
@@ -164,18 +165,18 @@ class VideoSocket:
     def _read(self) -> None:
         trouble = over("the video")
         try:
-            while self._packet():
+            while self._read_packet():
                 pass
         except Trouble as error:
             trouble = error
         finally:
             with contextlib.suppress(OSError):
-                self._line.shutdown(socket.SHUT_RDWR)  # the server must not wait for a reader that is gone
+                self._line.shutdown(socket.SHUT_RDWR)  # or the server would block on a reader that is gone
             with self._change:
                 self._trouble = trouble
                 self._change.notify_all()
 
-    def _packet(self) -> bool:
+    def _read_packet(self) -> bool:
         data = after_silence(self._line, HEADER)
         if not data:
             return False
@@ -183,6 +184,7 @@ class VideoSocket:
             raise Trouble(WHO, "the video broke off.", sent=True)
         packet = header(data, self._speech.sessions)
         if not isinstance(packet, FrameHeader):
+            # The server restarts its encoder with each size.
             self.size = packet.size
             self._decoder = Decoder()
             return True
@@ -192,13 +194,14 @@ class VideoSocket:
             return True
         frame = self._decoder.frame(payload, packet.pts)
         if frame is not None:
-            self._keep(frame, packet.pts)
+            self._store(frame, packet.pts)
         return True
 
-    def _keep(self, frame: av.VideoFrame, pts: int) -> None:
+    def _store(self, frame: av.VideoFrame, pts: int) -> None:
         with self._change:
             number = self._newest.number + 1 if self._newest is not None else 0
             self._newest = DecodedFrame(frame, self._scalers, number, pts, time.monotonic())
+            # Servers before 4.0 announce no new size: it shows in the frame itself.
             if not self._speech.sessions:
                 self.size = self._newest.size
             self._change.notify_all()

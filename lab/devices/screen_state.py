@@ -1,7 +1,7 @@
-"""The state of a phone's screen, as its services tell it: asleep, locked, folded away, turned; and what it means.
+"""State of a phone's screen from its services (asleep, locked, folded, turned), and what it means for a run.
 
 Sources: AOSP, PowerManagerService.dump, KeyguardServiceDelegate.dump, DisplayViewport.toString, SurfaceFlinger's
-`--display-id`, WindowState.dump; the lines are those of Android 8 to 16.
+`--display-id`, WindowState.dump. The lines are those of Android 8 to 16.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _TURNED = (
 
 
 class Viewport(NamedTuple):
-    """One display that shows something: its number, whether it is lit, its rotation, its panel's physical id.
+    """One display with content: its number, `lit`, its rotation in quarter turns, its panel's physical id.
 
-    `made` is whether a program made it (a recording's), and no eye sees it.
+    `made` marks a virtual display of a program (such as a recorder), which nobody sees.
     """
 
     display: int
@@ -52,10 +52,10 @@ class Viewport(NamedTuple):
 
 
 class ScreenState(NamedTuple):
-    """What a phone says of its screen; what it does not say is taken to be well.
+    """Screen state as a phone reports it. Each default means that all is well.
 
-    `locked` is whether the lock screen is in front, `secret` whether it asks for something. `panel` is the physical
-    display that screencap must be told, empty where there is only one. `others` is how many more displays are lit.
+    `locked`: the lock screen is in front. `secret`: it asks for a PIN or the like. `panel`: physical display id for
+    screencap, empty if there is only one. `others`: number of other lit displays.
     """
 
     awake: bool = True
@@ -68,7 +68,7 @@ class ScreenState(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The state in a few words: `on`, `asleep`, `locked`, `folded`, with `turned` where it is."""
+        """State in a few words: `on`, `asleep`, `locked`, `folded`, with `turned` if rotated."""
         state = "asleep" if not self.awake else "folded" if self.folded else "locked" if self.locked else "on"
         if not self.awake and self.locked and self.secret:
             state = "asleep, locked"
@@ -76,11 +76,11 @@ class ScreenState(NamedTuple):
 
     @property
     def wakes(self) -> bool:
-        """Whether a run can put it right by itself: the screen is off, or has a lock that asks for nothing."""
+        """True if a run can fix it alone: the screen is off, or has a lock that asks for nothing."""
         return not self.folded and not (self.locked and self.secret)
 
     def trouble(self, who: str) -> Trouble | None:
-        """Why nothing sensible can be seen or done on it now, and what to do."""
+        """Return why a person or agent cannot see or use the phone now and what to do, or None."""
         if not self.awake:
             hint = "Unlock it by hand." if self.secret and self.locked else "Touch its power key if not."
             return Trouble(who, "is asleep: its screen is off. It is woken.", hint, state="asleep")
@@ -95,10 +95,10 @@ class ScreenState(NamedTuple):
 
 
 def postures(who: str, before: ScreenState, now: ScreenState) -> Iterator[tuple[str, str]]:
-    """What is other of how a phone is held and shown, as a word of `POSTURES` and a sentence each."""
+    """Yield each change of orientation and display as a word of `POSTURES` and a sentence."""
     if now.rotation != before.rotation:
         yield "turned" if now.rotation else "upright", f"{who}: {_TURNED[now.rotation]}."
-    if now.folded or before.folded:  # then the other display stands in for its own, which is told as trouble
+    if now.folded or before.folded:  # a folded phone's other display is a trouble, not a posture
         return
     if bool(now.others) != bool(before.others):
         if now.others:
@@ -108,22 +108,24 @@ def postures(who: str, before: ScreenState, now: ScreenState) -> Iterator[tuple[
 
 
 def screen_state(shell: Shell) -> ScreenState:
-    """Asks a phone for the state of its screen; `Trouble` where it does not answer."""
+    """Query a phone's screen state. Raise `Trouble` if it does not answer."""
     return parsed(shell.run(_ASK).out)
 
 
 def parsed(text: str) -> ScreenState:
-    """The state that the answers tell."""
+    """Parse the output of the state query."""
     power, policy, display, panels = (text.split(_MARK) + [""] * 4)[:4]
     wakefulness = _WAKEFULNESS.search(power)
-    viewports = [viewport_read for line in _VIEWPORT.findall(display) if (viewport_read := _viewport(line)) is not None]
+    viewports = [
+        viewport_read for line in _VIEWPORT.findall(display) if (viewport_read := _parse_viewport(line)) is not None
+    ]
     main = next((viewport for viewport in viewports if viewport.display == 0), None)
     several = len(set(_PHYSICAL.findall(panels)) | {viewport.panel for viewport in viewports if viewport.panel}) > 1
     awake = wakefulness is None or wakefulness[1] == "Awake"
     away = main is not None and not main.lit and any(viewport.lit for viewport in viewports)
     return ScreenState(
         awake=awake,
-        locked=_locked(policy),
+        locked=_is_locked(policy),
         secret="secure=true" in policy,
         folded=awake and away,
         rotation=main.rotation if main is not None else 0,
@@ -133,7 +135,7 @@ def parsed(text: str) -> ScreenState:
 
 
 def wake(shell: Shell, state: ScreenState) -> None:
-    """Lights the screen where it is off, and puts a lock screen away that asks for nothing."""
+    """Turn the screen on if it is off, and dismiss a lock screen that asks for nothing."""
     if not state.awake:
         shell.run(line_of("input", "keyevent", _WAKE))
     if state.locked and not state.secret:
@@ -141,7 +143,7 @@ def wake(shell: Shell, state: ScreenState) -> None:
 
 
 def secured(shell: Shell) -> bool:
-    """Whether the window in front forbids pictures of it (FLAG_SECURE)."""
+    """Return True if the focused window forbids pictures of it (FLAG_SECURE)."""
     text = shell.run(_WINDOWS).out
     focus = re.search(r"mCurrentFocus=Window\{(\w+) ", text)
     blocks = re.split(r"^.*Window #\d+ ", text, flags=re.MULTILINE)[1:]
@@ -151,7 +153,7 @@ def secured(shell: Shell) -> bool:
 
 
 def secured_trouble(who: str) -> Trouble:
-    """Why the pictures of a secured window are black, and what to do."""
+    """Return the trouble of a secured window, whose pictures are black."""
     message = "shows a secured screen: its app forbids pictures (FLAG_SECURE), and they are black."
     return Trouble(who, message, "Leave that screen by hand.", state="secured")
 
@@ -163,13 +165,13 @@ def _is_secured(block: str) -> bool:
     return any(" fl=" in line and "SECURE" in line.partition(" fl=")[2].split() for line in block.splitlines())
 
 
-def _locked(policy: str) -> bool:
+def _is_locked(policy: str) -> bool:
     if re.search(r"\bshowing=true", policy):
         return "occluded=true" not in policy
     return any(f"{word}=true" in policy for word in ("mShowingLockscreen", "isStatusBarKeyguard"))
 
 
-def _viewport(fields: str) -> Viewport | None:
+def _parse_viewport(fields: str) -> Viewport | None:
     fields_read = dict(re.findall(r"(?<!\w)(\w++)=('[^']*'|[^,\s]*)", fields))
     if fields_read.get("valid") == "false" or not fields_read.get("displayId", "").isdigit():
         return None

@@ -1,4 +1,4 @@
-"""Keeps a phone's screen awake while a run is on, wakes it where it is not, and tells of a state that spoils a run."""
+"""Thread that keeps a phone's screen awake during a run, wakes it, and reports states that spoil a run."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from lab.devices.shell import Shell, line_of
 from lab.devices.socket_io import hang_up
 
 _TICK = 2.0
-"""Seconds between two looks at the screen's state."""
+"""Seconds between two polls of the screen's state."""
 _MINUTES_30 = 1_800_000
 _POWERED = 7
-"""Plugged into mains, USB or a wireless charger: the bits of stay_on_while_plugged_in."""
-_KEPT = "/data/local/tmp/hitlab-awake"
-"""Where the phone itself keeps what was set before, for a run after one that the phone did not outlive."""
+"""Bit mask of `stay_on_while_plugged_in`: mains, USB and wireless charger."""
+_BACKUP = "/data/local/tmp/hitlab-awake"
+"""File on the phone that holds the original settings, for the next run if the phone restarts during this one."""
 _SETTINGS = (("system", "screen_off_timeout", _MINUTES_30), ("global", "stay_on_while_plugged_in", _POWERED))
 _VALUES = re.compile(r"(\d{1,10}|null) (\d{1,10}|null)")
 
 
 class ScreenWatch:
-    """Looks at one phone's screen from `start` to `close`, on a thread of its own. `state` is the newest one.
+    """Thread that polls one phone's screen from `start` to `close`, with the newest result in `state`.
 
-    `tell` is called after each look with why a run cannot go on, or None; `is_dark` is whether the picture that is
-    looked at is black. While the thread runs, the phone does not fall asleep: a command on the phone sets that, waits
-    for the end of its line, and sets back what was before. So the setting is put back at the end, when this program
-    dies, and when the cable is pulled.
+    After each poll it calls `tell` with the reason why a run cannot continue, or None. `is_dark` returns True if the
+    newest picture for the eye is black. While the thread runs, the phone does not fall asleep. A command on the phone
+    changes the settings, blocks until its connection ends and restores them. So the phone restores its settings at the
+    end of a run, if this program dies, and if the cable is pulled.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class ScreenWatch:
     ) -> None:
         self.state = ScreenState()
         self._shell, self._tell, self._is_dark = shell, tell, is_dark
-        self._posed: Callable[[str, str], None] = lambda state, sentence: None
+        self._posture_listener: Callable[[str, str], None] = lambda state, sentence: None
         self._closed = threading.Event()
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
         self._line: socket.socket | None = None
         self._thread = threading.Thread(target=self._run, name=f"adb screen {shell.who}", daemon=True)
 
     def start(self) -> None:
-        """Wakes the phone and keeps it awake from now on; what it does not answer is no trouble yet."""
+        """Wake the phone, keep it awake and start the thread. Ignore errors here: the thread reports them later."""
         with contextlib.suppress(LabError):
             self.look()
             self._keep_awake()
@@ -55,18 +55,18 @@ class ScreenWatch:
 
     @property
     def on_posture(self) -> Callable[[str, str], None]:
-        """What is told how the phone is turned and shown, by whoever looks."""
-        return self._posed
+        """Callback for changes of orientation and display: called with a state and a sentence."""
+        return self._posture_listener
 
     @on_posture.setter
     def on_posture(self, listener: Callable[[str, str], None]) -> None:
-        with self._asking:
-            self._posed = listener
+        with self._lock:
+            self._posture_listener = listener
             for posture in postures(self._shell.who, ScreenState(), self.state):
                 listener(*posture)
 
     def close(self) -> None:
-        """Ends the thread; the phone puts its settings back."""
+        """End the thread. The phone then restores its settings."""
         self._closed.set()
         if self._line is not None:
             hang_up(self._line)
@@ -74,58 +74,66 @@ class ScreenWatch:
             self._thread.join(_TICK)
 
     def look(self) -> Trouble | None:
-        """Asks for the state now, and wakes the phone where it sleeps; gives why a run cannot go on."""
-        with self._asking:
+        """Poll the state now and wake a sleeping phone. Return the reason why a run cannot continue, or None."""
+        with self._lock:
             before, self.state = self.state, screen_state(self._shell)
             state = self.state
             for posture in postures(self._shell.who, before, state):
-                self._posed(*posture)
+                self._posture_listener(*posture)
             if not state.awake or (state.locked and not state.secret):
                 wake(self._shell, state)
         return state.trouble(self._shell.who)
 
     def check(self) -> None:
-        """`Trouble` where a run cannot go on now."""
+        """Raise `Trouble` if a run cannot continue now."""
         trouble = self.look()
         if trouble is not None:
             raise trouble
 
     def _run(self) -> None:
         while not self._closed.wait(_TICK):
-            with contextlib.suppress(LabError):  # its line is cut, or it answers late: that is told by others
-                self._tell(self.look() or self._secured())
-                if self._line is None or _ended(self._line):
+            # A cut connection or a late answer is the tracker's to report.
+            with contextlib.suppress(LabError):
+                self._tell(self.look() or self._find_secured_trouble())
+                if self._line is None or _is_closed(self._line):
                     self._keep_awake()
 
-    def _secured(self) -> Trouble | None:
-        """Why the picture is black where its app forbids pictures: while a person is waited for, no run observes it."""
+    def _find_secured_trouble(self) -> Trouble | None:
+        """Return the trouble of a secured window behind a black picture, or None.
+
+        Needed here because no run observes the phone while it waits for a person.
+        """
         return secured_trouble(self._shell.who) if self._is_dark() and secured(self._shell) else None
 
     def _keep_awake(self) -> None:
+        # The stored values come first: if the file exists, an earlier run did not restore them, and the current
+        # settings are ours.
         output = self._shell.run(
-            "; ".join([f"cat {_KEPT} 2>/dev/null", *(line_of("settings", "get", s, key) for s, key, _ in _SETTINGS)])
+            "; ".join([f"cat {_BACKUP} 2>/dev/null", *(line_of("settings", "get", s, key) for s, key, _ in _SETTINGS)])
         ).out.split("\n")
         before = _VALUES.fullmatch(output[0]) or _VALUES.fullmatch(" ".join(output[:2]).strip())
         if before is None:
             return
         overrides = [line_of("settings", "put", space, key, value) for space, key, value in _SETTINGS]
-        back = [_put_back(space, key, was) for (space, key, _), was in zip(_SETTINGS, before.groups(), strict=True)]
-        # the phone's own `cat` ends with the line: at the run's end, when this program dies, when the cable is pulled
-        commands = [f"echo {before[0]} > {_KEPT}", *overrides, "cat > /dev/null", *back, f"rm -f {_KEPT}"]
+        back = [
+            _restore_command(space, key, was) for (space, key, _), was in zip(_SETTINGS, before.groups(), strict=True)
+        ]
+        # `cat` on the phone blocks until the connection ends: run over, program dead or cable pulled.
+        commands = [f"echo {before[0]} > {_BACKUP}", *overrides, "cat > /dev/null", *back, f"rm -f {_BACKUP}"]
         line = self._shell.open(f"exec:({'; '.join(commands)}) > /dev/null 2>&1", self._shell.patience)
         self._line = line
         if self._closed.is_set():
             hang_up(line)
 
 
-def _put_back(space: str, key: str, was: str) -> str:
+def _restore_command(space: str, key: str, was: str) -> str:
     if was == "null":
         return line_of("settings", "delete", space, key)
     return line_of("settings", "put", space, key, was)
 
 
-def _ended(line: socket.socket) -> bool:
-    """Whether the other end of a line has hung up."""
+def _is_closed(line: socket.socket) -> bool:
+    """Return True if the other end has closed the connection."""
     try:
         line.settimeout(0.001)
         return line.recv(1, socket.MSG_PEEK) == b""

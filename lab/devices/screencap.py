@@ -1,4 +1,4 @@
-"""A phone's screen as its own screencap gives it: a lossless PNG to keep, raw pixels to look at."""
+"""Screenshots by the phone's own screencap: lossless PNG for storage, raw pixels for live view."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _WARNING = 4096
 _MOST = 128 << 20
 _LARGEST = 16384
 _DARK, _MOSTLY = 16, 0.5
-"""Pixels for each byte of a PNG that may be all black, and the share of such a picture that is."""
+"""Least pixels per byte of a PNG that may be black, and the share of dark pixels of a black picture."""
 _OTHER_SHAPE = 0.01
-"""By how much two screens' width for their height may differ and be one, for sizes are rounded."""
+"""Most relative difference of two aspect ratios that still count as equal, because sizes are rounded."""
 _BYTES = {1: 4, 2: 4, 3: 3, 4: 2, 5: 4}
 """Bytes per pixel of Android's pixel formats: RGBA_8888, RGBX_8888, RGB_888, RGB_565, BGRA_8888."""
 
 
 class RawScreen(NamedTuple):
-    """Pixels as the phone holds them; `format` is one of Android's (see `_BYTES`)."""
+    """Raw pixels of a screen, in one of Android's formats (see `_BYTES`)."""
 
     size: Point
     format: int
     pixels: bytes
 
     def rgb(self) -> bytes:
-        """The pixels as height x width x 3 bytes."""
+        """Return the pixels as height x width x 3 bytes."""
         import numpy as np
 
         if self.format == 4:
@@ -49,16 +49,16 @@ class RawScreen(NamedTuple):
 
 
 def png(shell: Shell, panel: str = "") -> bytes:
-    """A screenshot as a whole PNG file, of that physical display; `Trouble` where the phone gives none."""
-    return checked(shell.raw(f"screencap -p{_of(panel)} 2>/dev/null", most=_MOST), shell.who)
+    """Return a screenshot of one physical display as a complete PNG file. Raise `Trouble` if the phone gives none."""
+    return checked(shell.raw(f"screencap -p{_display_option(panel)} 2>/dev/null", most=_MOST), shell.who)
 
 
-def _of(panel: str) -> str:
+def _display_option(panel: str) -> str:
     return f" -d {panel}" if panel.isdigit() else ""
 
 
 def is_dark(data: bytes) -> bool:
-    """Whether a PNG is black but for its bars; one that holds much cannot be."""
+    """Return True if a PNG is black apart from its bars. A file with much data cannot be."""
     size = png_size(data)
     if len(data) > size[0] * size[1] // _DARK:
         return False
@@ -69,7 +69,7 @@ def is_dark(data: bytes) -> bool:
 
 
 def is_dark_frame(frame: Frame) -> bool:
-    """Whether a picture for the eye is black but for its bars."""
+    """Return True if a live frame is black apart from its bars."""
     from PIL import Image
 
     return _is_black(Image.frombytes("RGB", frame.size, frame.rgb))
@@ -83,7 +83,7 @@ def _is_black(picture: Image) -> bool:
 
 
 def checked(data: bytes, who: str) -> bytes:
-    """What screencap gave, from where its PNG begins; `Trouble` where that is no whole PNG."""
+    """Return screencap's output from the start of its PNG. Raise `Trouble` if that is not a complete PNG."""
     start = data.find(_SIGNATURE, 0, _WARNING)
     if start < 0:
         raise Trouble(who, "its screenshot failed." if len(data) < _WARNING else "its screenshot is no picture.")
@@ -97,7 +97,7 @@ def checked(data: bytes, who: str) -> bytes:
 
 
 def png_size(data: bytes) -> Point:
-    """Width and height as a PNG's first chunk says; (0, 0) where it is not IHDR."""
+    """Return width and height from a PNG's first chunk, or (0, 0) if it is not IHDR."""
     if len(data) < 33 or data[12:16] != b"IHDR":
         return (0, 0)
     width, height = struct.unpack(">II", data[16:24])
@@ -105,9 +105,9 @@ def png_size(data: bytes) -> Point:
 
 
 def scaled(data: bytes, size: Point | None) -> bytes:
-    """A PNG in the pixels that touches are counted in; the very bytes where it is, or where its shape is another.
+    """Return a PNG scaled to the units of touches, or the same bytes if it is, or if its aspect ratio differs.
 
-    Under `wm size` Androids up to 10 picture the panel's own pixels, while trees and touches are in the others.
+    With `wm size`, Android up to 10 captures the panel's own pixels, while trees and touches use the override's.
     """
     own = png_size(data)
     if size is None or own == size or abs(own[0] * size[1] - own[1] * size[0]) > own[1] * size[1] * _OTHER_SHAPE:
@@ -121,32 +121,33 @@ def scaled(data: bytes, size: Point | None) -> bytes:
 
 
 def raw(shell: Shell, panel: str = "") -> RawScreen:
-    """The screen's pixels, by way of a PNG where their format is another; `Trouble` where none come whole."""
-    data = shell.raw(f"screencap{_of(panel)} 2>/dev/null", most=_MOST)
-    return _decoded(png(shell, panel)) if _is_deep(data) else parsed(data, shell.who)
+    """Return the screen's pixels, decoded from a PNG if their format is unsupported. Raise `Trouble` if incomplete."""
+    data = shell.raw(f"screencap{_display_option(panel)} 2>/dev/null", most=_MOST)
+    return _decode_png(png(shell, panel)) if _is_deep(data) else parsed(data, shell.who)
 
 
 def _is_deep(data: bytes) -> bool:
-    """Whether these are pixels of more than eight bits a colour: RGBA_FP16 (22) or RGBA_1010102 (43)."""
+    """Return True for pixels of more than eight bits a colour: RGBA_FP16 (22) or RGBA_1010102 (43)."""
     if len(data) < 16:
         return False
     width, height, format = struct.unpack_from("<3I", data)
     return 0 < width <= _LARGEST and 0 < height <= _LARGEST and format in (22, 43)
 
 
-def _decoded(data: bytes) -> RawScreen:
+def _decode_png(data: bytes) -> RawScreen:
     with open_picture(data) as picture:
         return RawScreen(picture.size, 3, picture.convert("RGB").tobytes())
 
 
 def parsed(data: bytes, who: str) -> RawScreen:
-    """What raw screencap gave: width, height, format, on Android 9 and later a colour space, then the pixels."""
+    """Parse raw screencap output: width, height, format, a colour space on Android 9 and later, then the pixels."""
     if len(data) < 16:
         raise Trouble(who, "its screenshot failed.")
     width, height, format = struct.unpack_from("<3I", data)
     if not (0 < width <= _LARGEST and 0 < height <= _LARGEST) or format not in _BYTES:
         raise Trouble(who, "its screenshot is no picture.")
     count = width * height * _BYTES[format]
+    # With and without the colour space.
     for head in (16, 12):
         if len(data) == head + count:
             return RawScreen((width, height), format, data[head:])

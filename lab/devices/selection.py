@@ -1,4 +1,4 @@
-"""From what a person calls a phone to one that adb has on the line, or a sentence that says what to do."""
+"""Selection of a connected phone by serial or address, with errors that state what to do."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ _FACTS = ("ro.product.model", "ro.product.name", "ro.build.version.release", "ro
 
 
 def attach(server: Server, serial: str, seconds: float) -> str:
-    """The serial of a phone that is on the line; connects to it where it is an address, and waits for it to come.
+    """Return the serial of a connected phone, after connecting to an address and waiting for the phone.
 
-    Without a serial, the only one there is. A `LabError` says why not, and what to do.
+    An empty serial selects the only phone. Raise `LabError` with the reason and what to do.
     """
     server.ready()
     phones = server.phones()
     if not serial:
-        return _only(phones)
+        return _only_phone(phones)
     if is_address(serial) and _state(phones, serial) != ON_LINE:
         answer = server.connect(serial, seconds)
         if not any(words in answer for words in ("connected to", "failed to authenticate")):
-            server.disconnect(serial)  # adb would go on listing what it could not reach
+            server.disconnect(serial)  # adb would continue to list an address that it failed to reach
             raise LabError(
                 f"phone {serial}",
                 f"adb cannot connect to it ({plain(answer.strip(), lines=False)}).",
                 "Is it on this network, with wireless debugging on, and paired (`adb pair`)?",
             )
     elif _state(phones, serial) == "gone":
-        raise LabError(f"phone {serial}", "is not among those that adb has on the line.", _listing(phones))
-    _await(server, serial, seconds)
+        raise LabError(f"phone {serial}", "is not among those that adb has on the line.", _list_hint(phones))
+    _wait_until_ready(server, serial, seconds)
     return serial
 
 
-def _await(server: Server, serial: str, seconds: float) -> None:
+def _wait_until_ready(server: Server, serial: str, seconds: float) -> None:
     end = time.monotonic() + seconds
     while (state := _state(server.phones(), serial)) != ON_LINE:
         if state not in PASSING or time.monotonic() > end:
@@ -51,7 +51,7 @@ def _await(server: Server, serial: str, seconds: float) -> None:
         time.sleep(_LOOK)
 
 
-def _only(phones: list[ListedPhone]) -> str:
+def _only_phone(phones: list[ListedPhone]) -> str:
     ready = [phone.serial for phone in phones if phone.state == ON_LINE]
     if len(ready) == 1:
         return ready[0]
@@ -68,13 +68,13 @@ def _state(phones: list[ListedPhone], serial: str) -> str:
     return next((phone.state for phone in phones if phone.serial == serial), "gone")
 
 
-def _listing(phones: list[ListedPhone]) -> str:
+def _list_hint(phones: list[ListedPhone]) -> str:
     some = [plain(f"{phone.serial} ({phone.state})", lines=False) for phone in phones]
     return there_are(some) if some else "It has none: plug it in with USB debugging on, or name HOST:PORT."
 
 
 def describe(shell: Shell, serial: str, size: Point | None) -> DeviceInfo:
-    """Who the phone is, as it says itself."""
+    """Return the phone's model, version and size, as reported by itself."""
     facts = facts_of(shell)
     return DeviceInfo(
         kind="adb", id=serial, size=size, model=facts[0], product=facts[1], release=facts[2], sdk=facts[3]
@@ -82,6 +82,6 @@ def describe(shell: Shell, serial: str, size: Point | None) -> DeviceInfo:
 
 
 def facts_of(shell: Shell) -> list[str]:
-    """Model, product, Android's version and its SDK number; empty where the phone does not say."""
+    """Return model, product, Android version and SDK number, each empty if the phone does not report it."""
     lines = shell.run("; ".join(line_of("getprop", name) for name in _FACTS)).out.split("\n")
     return [plain(line.strip(), lines=False)[:80] for line in (lines + [""] * 4)[:4]]

@@ -1,4 +1,4 @@
-"""A phone's own shell: one command at a time, every word quoted, every answer waited for no longer than told."""
+"""Shell commands on a phone, one at a time, with quoted words and a time limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lab.core.seams import Trouble
 from lab.devices.socket_io import Deadline, exactly, hang_up, rest, send
 
 Open: TypeAlias = Callable[[str, float], socket.socket]
-"""Opens one adb service of a phone within so many seconds, or raises `Trouble`."""
+"""Callable that opens one adb service of a phone within so many seconds, or raises `Trouble`."""
 
 _MOST = 32 << 20
 _OUT, _ERR, _EXIT, _NO_INPUT = 1, 2, 3, b"\x04\0\0\0\0"
@@ -23,7 +23,7 @@ _UNQUOTED = re.compile(r"[A-Za-z0-9_./:=@,+-]+")
 
 
 class ShellResult(NamedTuple):
-    """What a command on the phone came to: its exit code, standard output and standard error as text."""
+    """Result of a command on the phone: exit code, standard output and standard error as text."""
 
     code: int
     out: str
@@ -31,15 +31,15 @@ class ShellResult(NamedTuple):
 
     @property
     def complaint(self) -> str:
-        """What it complained of, in one line fit for a sentence."""
+        """First line of its errors, else of its output, else its exit code, fit for a sentence."""
         lines = [line for line in (self.err or self.out).splitlines() if line.strip()]
         return plain(lines[0].strip(), lines=False)[:200] if lines else f"exit code {self.code}"
 
 
 class Shell:
-    """The shell of one phone. `packets` is whether its adb parts output, errors and exit code (Android 7 on).
+    """Shell of one phone. `packets`: adb separates output, errors and exit code (Android 7 and later).
 
-    `patience` is how many seconds a command has that is given no others.
+    `patience` is a command's default time limit in seconds.
     """
 
     def __init__(self, open: Open, who: str, *, packets: bool = True, patience: float = 10.0) -> None:
@@ -49,22 +49,23 @@ class Shell:
         self._packets = packets
 
     def run(self, command: str, more: float = 0.0) -> ShellResult:
-        """Runs a command line of the phone's shell, whatever its exit code; it may take `more` seconds than others.
+        """Run a command line, whatever its exit code, with `more` seconds on top of the default limit.
 
-        `Trouble` where it does not end in time.
+        Raise `Trouble` if it does not end in time.
         """
         deadline = Deadline(self.patience + more)
         if not self._packets:
             return self._run_bare(command, deadline)
         line = self.open(f"shell,v2,raw:{command}", deadline.seconds_left)
         try:
+            # Close its standard input, or a command that reads it would hang.
             send(line, _NO_INPUT, deadline, self.who, sent=True)
             return self._read(line, deadline)
         finally:
             hang_up(line)
 
     def raw(self, command: str, more: float = 0.0, most: int = _MOST) -> bytes:
-        """The bytes that a command prints, as they are; `Trouble` where they do not end in time."""
+        """Return a command's output as raw bytes. Raise `Trouble` if it does not end in time."""
         return self._raw(command, Deadline(self.patience + more), most)
 
     def _raw(self, command: str, deadline: Deadline, most: int = _MOST) -> bytes:
@@ -75,6 +76,7 @@ class Shell:
             hang_up(line)
 
     def _run_bare(self, command: str, deadline: Deadline) -> ShellResult:
+        # Before Android 7 adb transmits no exit code, so the command prints it last.
         data = self._raw(f"({command}) 2>&1; code=$?; echo; echo hitlab:exit:$code", deadline)
         match = _CODE.search(data)
         if match is None:
@@ -92,12 +94,13 @@ class Shell:
             if head[0] == _EXIT:
                 return ShellResult(data[0] if data else 0, _text(streams[_OUT]), _text(streams[_ERR]))
             streams[head[0]] += data
+            # Each packet is bounded, but their number is not.
             if len(streams[head[0]]) > _MOST:
                 raise Trouble(self.who, f"answered more than {_MOST:,} bytes.", sent=True)
 
 
 def quoted(text: str) -> str:
-    """One word for the phone's shell that stays `text`, whatever is in it; a `LabError` where none can hold it."""
+    """Quote `text` as one word for the phone's shell. Raise `LabError` if it cannot be sent."""
     check_sendable(text)
     if _UNQUOTED.fullmatch(text):
         return text
@@ -105,13 +108,13 @@ def quoted(text: str) -> str:
 
 
 def check_sendable(text: str) -> None:
-    """Refuses what no phone can be sent: NUL, half of a surrogate pair; without the text, which may be a password."""
+    """Raise `LabError` for NUL or half of a surrogate pair, without the text, which may be a password."""
     if "\0" in text or any("\ud800" <= ch <= "\udfff" for ch in text):
         raise LabError("text", "holds a character that cannot be sent to a phone (NUL, or half of a surrogate pair).")
 
 
 def line_of(*words: str | int) -> str:
-    """A command line of these words, each quoted where it must be."""
+    """Join words into a command line, quoting each as needed."""
     return " ".join(quoted(str(word)) for word in words)
 
 

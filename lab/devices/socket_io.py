@@ -1,4 +1,4 @@
-"""Bytes to and from one socket, never waiting longer than a deadline allows."""
+"""Reads and writes on one socket within a deadline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CHUNK = 1 << 18
 
 
 class Deadline:
-    """A moment by which all of something must be over; `seconds` from now."""
+    """Time limit shared by several operations, `seconds` from now."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -23,20 +23,21 @@ class Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until then; 0 or less once it has passed."""
+        """Seconds left, 0 or less after the deadline."""
         return self._end - time.monotonic()
 
 
 class SocketSet:
-    """The sockets of one phone, to be hung up all at once; whoever waits at one wakes."""
+    """Sockets of one phone, closed all at once. Every thread blocked on one wakes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        # Weak references: a socket that its owner drops must not leak here.
         self._lines: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self.closed = False
 
     def add(self, line: socket.socket) -> None:
-        """Takes one more; one that comes after `close` is hung up at once."""
+        """Add a socket. Close it at once if the set is closed."""
         with self._lock:
             self._lines.add(line)
             late = self.closed
@@ -44,7 +45,7 @@ class SocketSet:
             hang_up(line)
 
     def close(self) -> None:
-        """Hangs all up, those still to come too."""
+        """Close all sockets, including those added later."""
         with self._lock:
             self.closed = True
             lines = list(self._lines)
@@ -53,16 +54,16 @@ class SocketSet:
 
 
 def send(line: socket.socket, data: bytes, deadline: Deadline, who: str, *, sent: bool = False) -> None:
-    """Sends all of `data`; `Trouble` about `who` where it cannot be sent in time."""
+    """Send all of `data`. Raise `Trouble` about `who` if it takes too long or fails."""
     try:
-        line.settimeout(_left(deadline))
+        line.settimeout(_timeout(deadline))
         line.sendall(data)
     except OSError as error:
         raise broken(who, error, deadline, sent=sent) from error
 
 
 def exactly(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
-    """The next `count` bytes; `Trouble` where the line ends before them, or they do not come in time."""
+    """Read `count` bytes. Raise `Trouble` if the stream ends before, or it takes too long."""
     data = bytearray()
     while len(data) < count:
         chunk = some(line, count - len(data), deadline, who, sent=sent)
@@ -73,7 +74,7 @@ def exactly(line: socket.socket, count: int, deadline: Deadline, who: str, *, se
 
 
 def rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
-    """All until the line ends; `Trouble` where it is more than `most` bytes, or does not end in time."""
+    """Read until the stream ends. Raise `Trouble` after more than `most` bytes, or if it takes too long."""
     parts, count = [], 0
     while chunk := some(line, _CHUNK, deadline, who, sent=sent):
         parts.append(chunk)
@@ -84,16 +85,16 @@ def rest(line: socket.socket, most: int, deadline: Deadline, who: str, *, sent: 
 
 
 def some(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent: bool = False) -> bytes:
-    """What came next, at most `count` bytes; empty at the end of the line."""
+    """Read the next bytes, at most `count`. Empty at the end of the stream."""
     try:
-        line.settimeout(_left(deadline))
+        line.settimeout(_timeout(deadline))
         return line.recv(count)
     except OSError as error:
         raise broken(who, error, deadline, sent=sent) from error
 
 
 def broken(who: str, error: OSError, deadline: Deadline, *, sent: bool) -> Trouble:
-    """What went wrong with a line, as a sentence."""
+    """Return a socket error as `Trouble`."""
     if isinstance(error, TimeoutError):
         return Trouble(
             who, f"did not answer within {round(deadline.seconds, 1):g} s.", "It may be busy or away.", sent=sent
@@ -102,12 +103,13 @@ def broken(who: str, error: OSError, deadline: Deadline, *, sent: bool) -> Troub
 
 
 def hang_up(line: socket.socket) -> None:
-    """Closes a socket, also one that another thread is reading from: that thread wakes."""
+    """Close a socket, even while another thread reads from it: that thread wakes."""
     with contextlib.suppress(OSError):
+        # `close` alone would leave a thread blocked in `recv`.
         line.shutdown(socket.SHUT_RDWR)
     line.close()
 
 
-def _left(deadline: Deadline) -> float:
-    """Seconds left, for `settimeout`; a socket that is ready is still read once when there are none."""
+def _timeout(deadline: Deadline) -> float:
+    """Return the seconds left for `settimeout`, never 0: a ready socket is still read once after the deadline."""
     return max(0.001, deadline.seconds_left)

@@ -1,4 +1,4 @@
-"""A phone's pictures for the eye: newest only, each with its tree once it has come to rest."""
+"""Live frames of a phone: newest only, each with its UI tree once the screen is at rest."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     Sums: TypeAlias = NDArray[np.int16]
 
 _LOOK = 0.1
-"""Seconds between two looks at `stop` and at the tree while no picture comes."""
+"""Seconds between two polls of `stop` and of the tree while no picture arrives."""
 _REST, _SELDOM = 0.25, 2.0
-"""Seconds without a change after which a screen is taken to rest; and between two dumps while it does not."""
+"""Seconds without a change after which a screen counts as at rest, and between two dumps while it does not."""
 _ALIVE = 1.0
-"""Seconds after which a picture that did not change is given again, if the phone has given a sign since."""
+"""Seconds after which an unchanged picture is repeated, if the phone has given a sign of life since."""
 _CELL, _NOISE, _CLEAR = 8, 6, 100
-"""Pixels of the squares whose mean colours are compared, by how much noise changes those (of 255), and any pixel."""
+"""Side of the compared squares in pixels, and the noise limits (of 255) of a square's mean and of any single pixel."""
 
 
 class FrameStream:
-    """One stream of frames. `dump` takes the tree (None where it cannot be had now), `ping` asks for a sign of life.
+    """One stream of frames.
 
-    `space` gives the phone's own pixels for a picture of that size, turned as it is.
+    `dump` returns the tree, or None if unavailable now. `ping` checks for a sign of life. `space` returns the phone's
+    own pixel size, oriented like a picture of the given size.
     """
 
     def __init__(
@@ -44,44 +45,47 @@ class FrameStream:
         ping: Callable[[], None],
     ) -> None:
         self._source, self._space, self._ping = source, space, ping
-        self._dumping = _Dumping(dump)
+        self._dumping = _DumpScheduler(dump)
         self._pinging: SideThread[float] = SideThread("adb sign of life")
         self._number = -1
-        self._shown: Frame | None = None
+        self._last_frame: Frame | None = None
         self._first: DecodedPicture | None = None
-        """The first picture of this number: noise is told from change by it, and a slow fade is change at last."""
+        """First picture of this number.
+
+        Noise is measured against it, so that a slow fade counts as a change at last.
+        """
 
     def frames(self, over: Callable[[], bool]) -> Iterator[Frame]:
-        """Frames until it is `over`; `Trouble` where the source breaks."""
+        """Yield frames until `over` returns True. Raise `Trouble` if the source breaks."""
         while not over():
             picture = self._source.next(_LOOK)
             if picture is not None:
-                yield self._show(self._changed(picture))
-            tree = self._dumping.tree(self._shown)
-            if tree is not None and self._shown is not None:
-                yield self._show(self._shown._replace(tree=tree, at=self._source.answered))
+                yield self._remember(self._frame_of(picture))
+            tree = self._dumping.tree(self._last_frame)
+            if tree is not None and self._last_frame is not None:
+                yield self._remember(self._last_frame._replace(tree=tree, at=self._source.answered))
             elif (frame := self._repeated_frame()) is not None:
-                yield self._show(frame)
+                yield self._remember(frame)
 
-    def _changed(self, picture: VideoPicture) -> Frame:
-        """The frame of a picture; it keeps number and tree where it is the last one but for noise."""
-        last_frame, pixels = self._shown, picture.pixels
-        if last_frame is not None and last_frame.size == picture.size and self._noise(pixels):
+    def _frame_of(self, picture: VideoPicture) -> Frame:
+        """Return the picture's frame, with the last one's number and tree if they differ only by noise."""
+        last_frame, pixels = self._last_frame, picture.pixels
+        if last_frame is not None and last_frame.size == picture.size and self._is_noise(pixels):
             return last_frame._replace(pixels=pixels, at=picture.at)
         self._number += 1
         self._first = pixels if isinstance(pixels, DecodedPicture) else None
         self._dumping.changed(picture.at)
         return Frame(pixels, picture.size, None, picture.at, self._number, self._space(picture.size))
 
-    def _noise(self, pixels: bytes | DecodedPicture) -> bool:
-        """Whether a picture is the first of this number but for a video's coding."""
+    def _is_noise(self, pixels: bytes | DecodedPicture) -> bool:
+        """Return True if a picture differs from the first of this number only by video coding."""
         if self._first is None or isinstance(pixels, bytes):
             return False
         return alike(self._first.picture.planes(), pixels.picture.planes())
 
     def _repeated_frame(self) -> Frame | None:
-        """The same frame as one of now, about once a second, where the phone has given a sign of life since."""
-        last_frame = self._shown
+        """Return the last frame with a new time, about once a second, if the phone has given a sign of life since."""
+        last_frame = self._last_frame
         if last_frame is None or time.monotonic() - last_frame.at < _ALIVE:
             return None
         if self._source.answered - last_frame.at > _ALIVE / 2:
@@ -89,41 +93,41 @@ class FrameStream:
         answer = self._pinging.take()
         if answer is not None and answer[0] is not None:
             return last_frame._replace(at=answer[0])
-        self._pinging.start(self._sign)
+        self._pinging.start(self._ping_time)
         return None
 
-    def _sign(self) -> float:
+    def _ping_time(self) -> float:
         self._ping()
         return time.monotonic()
 
-    def _show(self, frame: Frame) -> Frame:
-        self._shown = frame
+    def _remember(self, frame: Frame) -> Frame:
+        self._last_frame = frame
         return frame
 
 
-class _Dumping:
-    """When a tree is taken, and whether it belongs to the picture: a phone that animates is not asked all the time.
+class _DumpScheduler:
+    """Schedules tree dumps, and decides if a tree belongs to the picture, without constant dumps of an animating phone.
 
-    A tree counts where no picture came while it was taken, or where the one before it was the same: then what moves
-    is no node of it (a cursor that blinks, a film that plays).
+    A tree counts if no picture arrived during its dump, or if it equals the one before: then what moves is not a node
+    (a blinking cursor, a playing film).
     """
 
     def __init__(self, dump: Callable[[], UiTree | None]) -> None:
         self._dump = dump
-        self._aside: SideThread[UiTree] = SideThread("adb dump")
+        self._side_thread: SideThread[UiTree] = SideThread("adb dump")
         self._wanted = False
         self._changed = 0.0
         self._began, self._ended = 0.0, 0.0
         self._before: UiTree | None = None
 
     def changed(self, at: float) -> None:
-        """A picture came that has no tree yet."""
+        """Note the arrival of a picture that has no tree yet."""
         self._wanted, self._changed = True, at
 
     def tree(self, frame: Frame | None) -> UiTree | None:
-        """The tree of the picture that is shown, once; takes one where it is time to."""
+        """Return the shown picture's tree, once. Start a dump if one is due."""
         now = time.monotonic()
-        result = self._aside.take()
+        result = self._side_thread.take()
         if result is not None:
             self._ended = now
             tree, before = result[0], self._before
@@ -132,23 +136,30 @@ class _Dumping:
                 self._wanted = False
                 return tree
         resting = now - self._changed > _REST and (self._changed > self._began or now - self._ended > _SELDOM)
-        if frame is not None and self._wanted and not self._aside.busy and (resting or now - self._ended > _SELDOM):
+        if (
+            frame is not None
+            and self._wanted
+            and not self._side_thread.busy
+            and (resting or now - self._ended > _SELDOM)
+        ):
             self._began = now
-            self._aside.start(self._take)
+            self._side_thread.start(self._dump_or_empty)
         return None
 
-    def _take(self) -> UiTree:
+    def _dump_or_empty(self) -> UiTree:
         tree = self._dump()
+        # A screen without a tree is a result too: None would mean a `LabError`, and a retry.
         return tree if tree is not None else UiTree()
 
 
 def alike(one: Sequence[Pixels], other: Sequence[Pixels]) -> bool:
-    """Whether two pictures differ by no more than what a video's coding adds, nowhere.
+    """Return True if two pictures differ nowhere by more than video coding adds.
 
-    Each is its brightness, then planes of colour, which may have half as many pixels each way.
+    Each picture is its brightness plane, then its colour planes, which may have half as many pixels each way.
     """
     import numpy as np
 
+    # int16, because differences of uint8 wrap around.
     first, second = (planes[0][::_CELL].astype(np.int16) for planes in (one, other))
     if np.abs(first - second).max(initial=0) > _CLEAR:
         return False
@@ -161,14 +172,13 @@ def alike(one: Sequence[Pixels], other: Sequence[Pixels]) -> bool:
 
 
 def _sums(plane: Pixels, cell: int) -> Sums:
-    """The sums of a plane's squares over every second row: half their pixels.
-
-    Added up slice by slice, which takes a tenth of the time that numpy's sums over short axes do.
-    """
+    """Return the sums of a plane's squares over every second row, which halves the pixels."""
     import numpy as np
 
+    # Adding slice by slice takes a tenth of the time of numpy's sums over short axes.
     high, wide = plane.shape[0] // cell, plane.shape[1] // cell
     bands = plane[: high * cell, : wide * cell]
+    # 32 values of 255 fit into int16.
     row_sums = bands[::cell].astype(np.int16)
     for row in range(2, cell, 2):
         row_sums += bands[row::cell]
@@ -182,7 +192,7 @@ Result = TypeVar("Result")
 
 
 class SideThread(Generic[Result]):
-    """Runs one job at a time; its result waits to be taken. A job that ends in `LabError` has the result None."""
+    """Thread that runs one job at a time and holds its result until `take`. The result is None after a `LabError`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -191,17 +201,17 @@ class SideThread(Generic[Result]):
 
     @property
     def busy(self) -> bool:
-        """Whether a job runs, or its result was not taken yet."""
+        """True while a job runs or its result waits for `take`."""
         return self._thread is not None
 
     def start(self, job: Callable[[], Result]) -> None:
-        """Begins a job; nothing where one is not over yet."""
+        """Start a job, unless the last one is unfinished or not taken."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, args=(job,), name=self._name, daemon=True)
             self._thread.start()
 
     def take(self) -> tuple[Result | None] | None:
-        """The finished job's result, once; None while there is none."""
+        """Return the finished job's result in a tuple, once. Else None."""
         if self._thread is None or self._thread.is_alive():
             return None
         self._thread = None

@@ -1,4 +1,4 @@
-"""What a phone's own services say of its screen: what is in front, its size, its clock, its keyboard."""
+"""Screen facts from a phone's own services: activity in front, size, clock, keyboard."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _CURRENT = re.compile(r"\bcur=(\d+)x(\d+)")
 _ROTATION = re.compile(r"m(?:Current)?Rotation=(?:ROTATION_)?(\d+)")
 _PHYSICAL = re.compile(r"(?:Override|Physical) size: (\d+)x(\d+)")
 _TYPE = re.compile(r"inputType=0x([0-9a-fA-F]+)")
-"""What kinds of text fields take; the last that is told is the keyboard's own, those before it are history."""
+"""Input types of text fields. The last one listed is the keyboard's own, those before it are history."""
 _MULTI_LINE = 0x20000
 _PASSWORDS = {(1, 0x80), (1, 0x90), (1, 0xE0), (2, 0x10)}
-"""Class and variation of `InputType` that hide what is typed: text, visible, web and number passwords."""
+"""Class and variation of `InputType` that hide their text: text, visible, web and number passwords."""
 
 
 class SystemState(NamedTuple):
-    """`activity` as `package/.Name`, `at` ISO 8601 by the phone's clock; empty, and None, where it does not say.
+    """Facts about the screen: `activity` as `package/.Name`, `at` as ISO 8601 by the phone's clock.
 
-    `password` is whether the cursor stands in a field whose text is hidden, `lines` whether in one of several lines;
-    None where no keyboard says what it types into.
+    Unknown ones are empty or None. `password` is True if the focused field hides its text. `lines` is True if it is
+    multi-line, None if no keyboard reports its input type.
     """
 
     activity: str = ""
@@ -43,24 +43,25 @@ class SystemState(NamedTuple):
 
 
 def glance(shell: Shell) -> SystemState:
-    """Asks the phone, in one command."""
+    """Query the phone in one command."""
     return read(shell.run(_ASK).out)
 
 
 def display_size(shell: Shell) -> Point | None:
-    """The display's size as it is turned now; None where the phone does not say."""
-    match = _CURRENT.search(_main(shell.run("dumpsys window displays | grep -E 'cur=|mDisplayId='").out))
+    """Return the display's size in its current orientation, or None if the phone does not report it."""
+    match = _CURRENT.search(_default_display(shell.run("dumpsys window displays | grep -E 'cur=|mDisplayId='").out))
     return (int(match[1]), int(match[2])) if match else None
 
 
 def read(text: str) -> SystemState:
-    """What the answers say, from any Android that is about; what is not there is left out."""
+    """Parse the answers of any current Android, with the default for each missing value."""
     date, windows, keyboard, size = (text.split(_MARK) + [""] * 4)[:4]
-    windows = _main(windows)
+    windows = _default_display(windows)
     when = _DATE.search(date)
     types = [int(type_class, 16) for type_class in _TYPE.findall(keyboard)]
     rotation = _ROTATION.search(windows)
     quarter_turns = int(rotation[1]) if rotation else 0
+    # Some versions print degrees, others quarter turns.
     quarter_turns = quarter_turns // 90 if quarter_turns > 3 else quarter_turns
     return SystemState(
         activity=_activity(windows),
@@ -68,20 +69,20 @@ def read(text: str) -> SystemState:
         size=_size(windows, size, quarter_turns),
         rotation=quarter_turns % 4,
         keyboard="mInputShown=true" in keyboard,
-        password=bool(types) and _hidden(types[-1]),
+        password=bool(types) and _is_password(types[-1]),
         lines=bool(types[-1] & _MULTI_LINE) if types and types[-1] else None,
     )
 
 
-def _main(windows: str) -> str:
-    """What is told of the default display, and of no other: a second one may be listed first."""
+def _default_display(windows: str) -> str:
+    """Return the section of the default display, because another one may come first."""
     head, *parts = _DISPLAY.split(windows)
     numbers, bodies = parts[::2], parts[1::2]
     return head + "".join(body for number, body in zip(numbers, bodies, strict=True) if number == "0")
 
 
 def _activity(windows: str) -> str:
-    """The window with the focus, or else the app with it: a popup's window does not name an activity."""
+    """Return the focused window's activity, or else the focused app's: a popup's window does not name one."""
     for key in ("mCurrentFocus=", "mFocusedApp="):
         for line in windows.splitlines():
             match = _COMPONENT.search(line) if key in line else None
@@ -92,16 +93,17 @@ def _activity(windows: str) -> str:
 
 
 def _size(windows: str, size: str, quarter_turns: int) -> Point | None:
-    """The display as it is turned now; where only its unturned size is told, turned."""
+    """Return the display's size in its current orientation, derived from the unturned size if need be."""
     current = _CURRENT.search(windows)
     if current:
         return int(current[1]), int(current[2])
     sizes = _PHYSICAL.findall(size)
     if not sizes:
         return None
+    # `wm size` prints the override, if any, after the physical size.
     width, height = map(int, sizes[-1])
     return (height, width) if quarter_turns % 2 else (width, height)
 
 
-def _hidden(type: int) -> bool:
+def _is_password(type: int) -> bool:
     return (type & 0xF, type & 0xFF0) in _PASSWORDS

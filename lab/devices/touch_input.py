@@ -1,4 +1,4 @@
-"""Touches and keys on a phone: by a running scrcpy session's hand, or else by the phone's own `input` command."""
+"""Touches and keys on a phone, by a running scrcpy session or the phone's own `input` command."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 HOME, BACK, ENTER, RECENT = 3, 4, 66, 187
 """Android's key codes (KeyEvent.KEYCODE_HOME, _BACK, _ENTER, _APP_SWITCH)."""
 HELD = 800
-"""Milliseconds of a long press: Android's own limit is 400 to 1,500, by what its owner set."""
+"""Milliseconds of a long press. Android's own limit is 400 to 1,500, as its owner sets it."""
 _TAP, _BETWEEN, _BEAT = 0.04, 0.09, 1 / 60
-"""Seconds that a finger rests in a tap, is up in a double tap (Android wants 0.04 to 0.3), and moves between events."""
+"""Seconds of a finger's rest in a tap, its lift in a double tap (Android accepts 0.04 to 0.3), between its moves."""
 _STILL = 0.06
-"""Seconds that a finger stands still before it leaves: what it moved then does not fly on."""
+"""Seconds that a finger rests before it lifts, so that the content does not fling."""
 _LANDED = 0.1
-"""Seconds that scrcpy's server is given to do what it was told, for it tells nothing back."""
+"""Seconds for scrcpy's server to execute a command, because it sends no acknowledgement."""
 
 
 class Fingers(Protocol):
-    """What a hand does on a screen; places are the phone's own pixels. `Trouble` where the phone is not there."""
+    """Touch and key input on a screen, in the phone's own pixels. Raise `Trouble` if the phone is away."""
 
     def tap(self, at: Point, times: int = 1) -> None: ...
 
     def hold(self, at: Point, ms: int = HELD) -> None: ...
 
     def draw(self, at: Point, to: Point, ms: int) -> None:
-        """A finger put down at `at`, moved to `to` in so many milliseconds, and lifted."""
+        """Put a finger down at `at`, move it to `to` in `ms` milliseconds and lift it."""
 
     def key(self, code: int) -> None: ...
 
 
 class ByInput:
-    """Android's own `input` command; each call is done when it returns."""
+    """Input by Android's own `input` command. Each call blocks until the command ends."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
@@ -62,7 +62,7 @@ class ByInput:
 
 
 def must(result: ShellResult, who: str) -> None:
-    """Refuses what `input` refused, with what to do about it; `input` exits with 0 on some phones even so."""
+    """Raise `LabError`, with what to do, if `input` refused. Some phones exit with 0 even then."""
     if result.code == 0 and "Exception" not in result.err + result.out:
         return
     if "INJECT_EVENTS" in result.err + result.out or "SecurityException" in result.err + result.out:
@@ -72,7 +72,7 @@ def must(result: ShellResult, who: str) -> None:
 
 
 class ByScrcpy:
-    """A scrcpy session's control socket: faster, and precise to the event."""
+    """Input through a scrcpy session's control socket: faster, and precise to the event."""
 
     def __init__(self, session: Scrcpy, space: Point) -> None:
         self._session, self._space = session, space
@@ -97,6 +97,7 @@ class ByScrcpy:
         self._touch(at, "down")
         for beat in range(1, beats + 1):
             self._pause(ms / 1000 / beats)
+            # A cosine eases the finger in and out, like a person's.
             share = (1 - math.cos(math.pi * beat / beats)) / 2
             self._touch((at[0] + (to[0] - at[0]) * share, at[1] + (to[1] - at[1]) * share), "move")
         self._pause(_STILL)

@@ -1,4 +1,4 @@
-"""Follows one phone's state at the adb server, and brings back what can be brought back."""
+"""Tracker of one phone's state at the adb server, which restarts a killed server and reconnects to an address."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from lab.devices.adb_states import away, is_address
 from lab.devices.socket_io import hang_up
 
 _TICK, _CALM = 0.25, 1.0
-"""Seconds between two questions after its state: while it is away, and while it is well and nothing is told of it."""
+"""Seconds between two polls of the state: while the phone is away, and while all is well."""
 _FIRST, _AGAIN = 0.1, 1.0
-"""Seconds before a server that is gone is started again: at once, and where it does not last."""
-_WORD = 5.0
-"""Seconds that the server may take to say a word that it has begun."""
+"""Seconds before the next attempt to follow the server: after a stable connection, and after a short one."""
+_MESSAGE_SECONDS = 5.0
+"""Seconds for the server to finish a message that it has begun."""
 _CONNECT = 5.0
 _STUCK = 3.0
-"""Seconds after which a phone at an address that is still offline is let go of, and connected to anew."""
+"""Seconds after which an offline phone at an address is disconnected and connected anew."""
 PASSING = ("offline", "connecting", "authorizing", "gone")
-"""States that a phone goes through on its way back."""
+"""States that a phone passes through on its way back."""
 ON_LINE = "device"
-"""adb's own word for a phone that is there and answers."""
+"""adb's own state name for a phone that is connected and answers."""
 
 
 class Tracker:
-    """`tell` is called on a thread of its own: with why the phone is away, when that changes, and None once it is back.
+    """Thread that calls `tell` when a phone goes away or its reason changes, and with None once it is back.
 
-    A server that was killed is started again; a phone at an address is connected to again. What the server tells on its
-    tracking socket only wakes the thread, and the state is asked for: adb 29, which Debian and Ubuntu ship, tells late
-    or never that a phone is offline.
+    It restarts a killed server and reconnects a phone at an address. Messages on the tracking socket only wake the
+    thread, which then polls the state: adb 29, which Debian and Ubuntu ship, reports an offline phone late or never.
     """
 
     def __init__(self, server: Server, serial: str, tell: Callable[[Trouble | None], None]) -> None:
         self.trouble: Trouble | None = None
-        """Why the phone is away now."""
+        """Current reason why the phone is away."""
         self._server, self._serial, self._tell = server, serial, tell
         self._closed = threading.Event()
         self._lock = threading.Lock()
@@ -48,12 +47,12 @@ class Tracker:
         self._thread.start()
 
     def ask(self) -> Trouble | None:
-        """Why the phone is away, as the server says now; what was known before where the server does not answer."""
-        state = self._listed()
+        """Return why the phone is away, or None. Without an answer of the server, return the last known reason."""
+        state = self._query_state()
         return self._trouble_of(state) if state else self.trouble
 
     def close(self) -> None:
-        """Ends the thread; nothing is told any more."""
+        """End the thread and all notifications."""
         self._closed.set()
         with self._lock:
             if self._line is not None:
@@ -68,9 +67,9 @@ class Tracker:
                 self._server.ready()
                 self._follow()
             except Trouble as trouble:
-                self._note(trouble)
+                self._set_trouble(trouble)
             except LabError as error:
-                self._note(Trouble(error.title, error.message, error.hint))
+                self._set_trouble(Trouble(error.title, error.message, error.hint))
             self._closed.wait(_FIRST if time.monotonic() - began > _AGAIN else _AGAIN)
 
     def _follow(self) -> None:
@@ -79,36 +78,36 @@ class Tracker:
             self._line = line
         try:
             while not self._closed.is_set():
-                silent = not _speaks(line, _CALM if self.trouble is None else _TICK)
-                problem = "" if silent else self._state(line)
-                if state := self._listed() or problem:
-                    self._note(self._trouble_of(state), state)
+                silent = not _has_message(line, _CALM if self.trouble is None else _TICK)
+                problem = "" if silent else self._read_state(line)
+                if state := self._query_state() or problem:
+                    self._set_trouble(self._trouble_of(state), state)
                 if silent and self.trouble is not None and is_address(self._serial):
-                    self._bring_back()
+                    self._reconnect()
         finally:
             hang_up(line)
 
-    def _state(self, line: socket.socket) -> str:
-        """The phone's state, as the server has just told it."""
+    def _read_state(self, line: socket.socket) -> str:
+        """Read the phone's state from the server's next message."""
         try:
-            states = {phone.serial: phone.state for phone in self._server.next_list(line, _WORD)}
+            states = {phone.serial: phone.state for phone in self._server.next_list(line, _MESSAGE_SECONDS)}
         except Trouble as trouble:
             raise Trouble(self._server.name, "was ended.", "It is started again.") from trouble
         return states.get(self._serial, "gone")
 
-    def _bring_back(self) -> None:
-        """Connects again; what adb says to that is told by the phone's state soon enough."""
+    def _reconnect(self) -> None:
+        """Connect again and ignore adb's answer: the phone's state will show the result."""
         try:
             if time.monotonic() - self._away_since > _STUCK:
                 self._away_since = time.monotonic()
-                if self._listed() != ON_LINE:  # it may just have come back by itself
+                if self._query_state() != ON_LINE:  # it may have returned by itself meanwhile
                     self._server.disconnect(self._serial)
             self._server.connect(self._serial, _CONNECT)
         except Trouble:
             self._closed.wait(_AGAIN)
 
-    def _listed(self) -> str:
-        """The phone's state, as the server says when it is asked; empty where it does not answer."""
+    def _query_state(self) -> str:
+        """Query the phone's state. Empty if the server does not answer."""
         try:
             return next((phone.state for phone in self._server.phones() if phone.serial == self._serial), "gone")
         except Trouble:
@@ -117,8 +116,8 @@ class Tracker:
     def _trouble_of(self, state: str) -> Trouble | None:
         return None if state == ON_LINE else away(self._serial, state)
 
-    def _note(self, trouble: Trouble | None, state: str = "") -> None:
-        """Keeps why the phone is away; told are only those states that a phone does not just go through."""
+    def _set_trouble(self, trouble: Trouble | None, state: str = "") -> None:
+        """Store why the phone is away, and report it unless the state is only passing."""
         before, self.trouble = self.trouble, trouble
         if trouble is not None and before is None:
             self._away_since = time.monotonic()
@@ -127,8 +126,8 @@ class Tracker:
             self._tell(trouble)
 
 
-def _speaks(line: socket.socket, seconds: float) -> bool:
-    """Whether the server has begun a word (or has gone) within so many seconds."""
+def _has_message(line: socket.socket, seconds: float) -> bool:
+    """Return True if the server has begun a message, or hung up, within `seconds`."""
     try:
         line.settimeout(seconds)
         line.recv(1, socket.MSG_PEEK)

@@ -1,4 +1,4 @@
-"""Where a phone's live pictures come from: scrcpy's video, or one raw screencap after another."""
+"""Sources of a phone's live pictures: scrcpy's video, or repeated raw screencaps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class VideoPicture(NamedTuple):
-    """A picture: its size, when it came (monotonic seconds), and its pixels; a video's are made when asked for."""
+    """One picture: its size, its arrival in monotonic seconds, and its pixels (a video decodes them on demand)."""
 
     size: Point
     at: float
@@ -25,7 +25,7 @@ class VideoPicture(NamedTuple):
 
 
 class DecodedPicture:
-    """A picture of a video, its pixels made once, when they are asked for."""
+    """Picture of a video that converts its pixels on first use."""
 
     def __init__(self, picture: DecodedFrame) -> None:
         self.picture = picture
@@ -33,18 +33,20 @@ class DecodedPicture:
         self._rgb = b""
 
     def rgb(self) -> bytes:
+        """Return the pixels as height x width x 3 bytes."""
         with self._lock:
             self._rgb = self._rgb or self.picture.rgb()
             return self._rgb
 
     def means(self, size: Point) -> bytes:
+        """Return the picture scaled to `size`, as RGB bytes."""
         return self.picture.rgb(size)
 
 
 class PictureSource(Protocol):
-    """Gives the newest picture each time; `answered` is when the phone last gave any sign (monotonic seconds).
+    """Source of the newest picture. `answered` is the time of the phone's last sign of life (monotonic seconds).
 
-    `noisy` is whether pictures of one and the same screen differ a little, as a video's do.
+    `noisy` is True if pictures of an unchanged screen differ slightly, as in a video.
     """
 
     answered: float
@@ -54,11 +56,14 @@ class PictureSource(Protocol):
     def via(self) -> str: ...
 
     def next(self, seconds: float) -> VideoPicture | None:
-        """The next picture; None where none came, or none that differs, for so long. `Trouble` where it breaks."""
+        """Return the next picture, or None if none arrives, or none that differs, within `seconds`.
+
+        Raise `Trouble` on failure.
+        """
 
 
 class VideoSource:
-    """Pictures of a scrcpy session. A screen that does not change sends nothing, which is no failure."""
+    """Pictures of a scrcpy session. An unchanged screen sends nothing, which is not a failure."""
 
     noisy = True
 
@@ -81,7 +86,7 @@ class VideoSource:
 
 
 class Captures:
-    """Raw screencaps, as fast as `fps` while they differ, and a few in a second while they do not."""
+    """Raw screencaps, at up to `fps` while they differ and a few per second while they do not."""
 
     _CALM, _SLOW = 2.0, 0.2
     noisy = False
@@ -113,7 +118,7 @@ class Captures:
 
 
 class Failures:
-    """Counts how often video has broken, so that it is given up in time and not too soon."""
+    """Counter of video failures that decides when to give up on scrcpy."""
 
     _MOST, _WELL = 3, 10.0
 
@@ -122,7 +127,10 @@ class Failures:
         self.newest: Trouble | None = None
 
     def add(self, trouble: Trouble, seconds: float) -> None:
-        """One session ended in `trouble` after so many seconds; a long one was well until then."""
+        """Count a session that ended in `trouble` after `seconds`.
+
+        A long one resets the count: it worked until then.
+        """
         self._count = 1 if seconds > self._WELL else self._count + 1
         self.newest = trouble
 

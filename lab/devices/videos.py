@@ -1,4 +1,4 @@
-"""How a phone's pictures come, and its scrcpy session while one runs: shared by all streams, and by its fingers."""
+"""Choice between scrcpy and screencap for a phone's pictures, and the scrcpy session that streams and input share."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 _NO_SERVER = "no scrcpy server: `hitlab device scrcpy` fetches one"
 _MOST_WORDS = 80
 _COPY, _TAKEN = 0.5, 1.0
-"""Seconds that a phone may take to say what is on its clipboard (an empty one says nothing), and to paste from it."""
+"""Seconds that a phone gets to send its clipboard (an empty one sends nothing), and to paste from it."""
 
 
 class Videos:
-    """Chooses between scrcpy and screencap, and falls back where scrcpy breaks again and again.
+    """Picture sources of one phone: scrcpy, with a fallback to screencap after repeated failures.
 
-    `via` "scrcpy" never falls back, "screencap" never tries; `video` is the longer side in pixels, 0 the phone's own;
-    `panel` is the physical display that screencap is told.
+    With `via` "scrcpy" it never falls back, with "screencap" it never tries scrcpy. `video` is the longer side in
+    pixels, 0 for the phone's own. `panel` returns the physical display id for screencap.
     """
 
     def __init__(
@@ -45,45 +45,45 @@ class Videos:
         self._session: Scrcpy | None = None
         self._streams = 0
         self._failures = Failures()
-        self._plan, self._why = _planned(via)
+        self._plan, self._why = _plan_source(via)
         self._closed = False
         self._source: PictureSource | None = None
 
     @property
     def via(self) -> str:
-        """How pictures come now, or would come, in a few words."""
+        """Current or planned source of pictures in a few words."""
         if self._source is not None:
             return self._source.via
         return f"screencap ({self._why})" if self._why else self._plan
 
     @property
     def session(self) -> Scrcpy | None:
-        """The session that runs now, which can touch and type; None while none does."""
+        """Running session, which can touch and type, or None."""
         session = self._session
         return session if session is not None and session.alive else None
 
     @contextmanager
     def source(self, away: Callable[[], bool]) -> Iterator[PictureSource]:
-        """Where one stream has its pictures from; a session is started with the first and ended with the last.
+        """Yield the picture source of one stream. The first stream starts a session, the last one ends it.
 
-        Trouble in it counts against scrcpy, but not where the phone is `away`.
+        Count a `Trouble` inside against scrcpy unless the phone is `away`.
         """
-        source, began = self._opened(away), time.monotonic()
+        source, began = self._open_source(away), time.monotonic()
         self._source = source
         try:
             yield source
         except Trouble as trouble:
             if isinstance(source, VideoSource) and not away():
-                self._count(trouble, time.monotonic() - began)
+                self._count_failure(trouble, time.monotonic() - began)
             raise
         finally:
             if isinstance(source, VideoSource):
-                self._leave()
+                self._release_session()
 
     def paste(self, text: str, secret: bool) -> bool:
-        """Pastes by scrcpy's clipboard, in a session of its own where none runs; False where no server is found.
+        """Paste by scrcpy's clipboard, in a temporary session if none runs. Return False if there is no server.
 
-        What is `secret` does not stay on the clipboard: what was there before is put back.
+        After a `secret` text, restore the clipboard's earlier content.
         """
         from lab.devices.scrcpy import Scrcpy
 
@@ -104,7 +104,7 @@ class Videos:
         return True
 
     def labels(self) -> Sequence[InstalledApp] | None:
-        """The phone's apps with their labels; None where no server is found, or it does not list them."""
+        """Return the phone's apps with their labels, or None if no server is found or it cannot list them."""
         from lab.devices.scrcpy_apps import apps
 
         try:
@@ -113,28 +113,30 @@ class Videos:
             return None
 
     def close(self) -> None:
-        """Ends the session, if one runs; none is started any more."""
+        """End the session, if one runs, and start no more."""
         self._closed = True
         session = self._session
         if session is not None:
             session.close()
 
-    def _opened(self, away: Callable[[], bool]) -> PictureSource:
+    def _open_source(self, away: Callable[[], bool]) -> PictureSource:
         if not self._why:
             try:
-                return VideoSource(self._enter())
+                return VideoSource(self._acquire_session())
             except Trouble as trouble:
                 if not away():
-                    self._count(trouble, 0.0)
+                    self._count_failure(trouble, 0.0)
                 raise
             except LabError as error:
                 if self._wanted == "scrcpy":
                     raise
-                self._why = _in_short(error)
+                # An error that is not a `Trouble` (no server, an unsupported one) will not go away: use screencap from
+                # now on.
+                self._why = _shorten(error)
         return Captures(self._shell, self._fps, self._why, self._panel)
 
-    def _enter(self) -> Scrcpy:
-        """The running session, or a new one, with one stream more."""
+    def _acquire_session(self) -> Scrcpy:
+        """Return the running session, or a new one, and count one more stream."""
         from lab.devices.scrcpy import Scrcpy
 
         with self._lock:
@@ -144,25 +146,27 @@ class Videos:
                 if self._session is not None:
                     self._session.close()
                 self._session = Scrcpy.start(self._open, max_size=self._size, max_fps=self._fps)
+                # `close` takes no lock, so as not to wait for a start, and may have run meanwhile.
                 if self._closed:
                     self._session.close()
             self._streams += 1
             return self._session
 
-    def _leave(self) -> None:
-        """One stream less; the session ends with the last."""
+    def _release_session(self) -> None:
+        """Count one stream less and end the session after the last."""
         with self._lock:
             self._streams -= 1
             session = self._session
             if self._streams or session is None:
                 return
             self._session = None
+        # Outside the lock, because closing joins threads.
         session.close()
 
-    def _count(self, trouble: Trouble, seconds: float) -> None:
+    def _count_failure(self, trouble: Trouble, seconds: float) -> None:
         self._failures.add(trouble, seconds)
         if self._failures.enough and self._wanted == "auto":
-            self._why = f"scrcpy failed: {_in_short(trouble)}"
+            self._why = f"scrcpy failed: {_shorten(trouble)}"
 
 
 def _paste(session: Scrcpy, text: str, *, secret: bool) -> None:
@@ -171,13 +175,13 @@ def _paste(session: Scrcpy, text: str, *, secret: bool) -> None:
         session.paste(text)
     finally:
         if secret:
-            time.sleep(_TAKEN)  # the phone says that the text is set, and pastes it only then
+            time.sleep(_TAKEN)  # the phone acknowledges the text before it pastes it
             with contextlib.suppress(LabError):
                 session.copy_in(before or "")
 
 
-def _planned(via: str) -> tuple[str, str]:
-    """How pictures will come where scrcpy does it, and why it does not, of which one is empty."""
+def _plan_source(via: str) -> tuple[str, str]:
+    """Return the planned scrcpy version and the reason for screencap, one of them empty."""
     from lab.devices.scrcpy_server import find
 
     if via == "screencap":
@@ -187,9 +191,9 @@ def _planned(via: str) -> tuple[str, str]:
     except LabError as error:
         if via == "scrcpy":
             return "scrcpy", ""
-        return "", _NO_SERVER if "there is no" in error.message else _in_short(error)
+        return "", _NO_SERVER if "there is no" in error.message else _shorten(error)
 
 
-def _in_short(error: LabError) -> str:
+def _shorten(error: LabError) -> str:
     words = error.message.rstrip(".")
     return words if len(words) <= _MOST_WORDS else words[:_MOST_WORDS] + "..."

@@ -1,4 +1,4 @@
-"""What one try to ask a model came to: an answer, or what its failure means and whether to try again."""
+"""Result of one try to ask a model: an answer, or the reason of the failure and whether to try again."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ KEYS = "hitlab reads keys from there only."
 _TRY_AGAIN = {408, 409, 425, 429}
 _NEVER = {501, 505}
 _SPENT = re.compile(r"insufficient_quota|exceeded your current quota|insufficient (?:balance|credits|funds)")
-"""How a server says that nothing is left to pay with, which waiting does not mend."""
+"""Phrases of servers for an exhausted quota or balance. Waiting does not help."""
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+# A shorter value could be part of an ordinary word.
 _SHORTEST_SECRET = 8
 
 
 class CallResult(NamedTuple):
-    """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks).
+    """Result of one call: an answer, or why there is none and whether to try again (`pause` as the server asks).
 
-    An answer is `text`, or the `vectors` of texts in their order. `reply` is what a model said, an answer or not.
+    An answer is `text`, or `vectors` in the order of their texts. `reply` is the model's reply, usable or not.
     """
 
     text: str = ""
@@ -41,21 +42,21 @@ class CallResult(NamedTuple):
 
 
 class TooLate(Exception):
-    """Nothing came in time."""
+    """No reply arrived in time."""
 
 
 class TooLarge(Exception):
-    """A reply is larger than what is read; the message is the end of a sentence."""
+    """A reply exceeds a limit. The message is the end of a sentence."""
 
 
 class NoKey(Exception):
-    """A key is needed and is not in the environment; the message says which."""
+    """A required key is not in the environment. The message names it."""
 
 
 def failed(error: Exception, seconds: float, exchange: Exchange, key_env: str = "") -> CallResult:
-    """What an exception means, and what the server said with it: in one line why, and whether to try again.
+    """Classify an exception and the server's reply: why the call failed, and whether to try again.
 
-    `key_env` holds a key too, which is not told.
+    The value of the variable `key_env` is removed from the text, too.
     """
     if isinstance(error, NoKey):
         return CallResult(usage=Usage(tries=0), why=str(error), hint=KEYS, final=True)
@@ -64,17 +65,18 @@ def failed(error: Exception, seconds: float, exchange: Exchange, key_env: str = 
     if large := too_large(error):
         return CallResult(why=str(large), hint="Is model_base the address of a model's server?", final=True)
     if exchange.has_error:
-        return _refused(exchange, key_env)
-    words = _words(error, key_env)
+        return _refusal(exchange, key_env)
+    words = _error_message(error, key_env)
     if words.startswith("Connection error"):
         return CallResult(why="the connection failed", hint="Is model_base right, and is its server up?")
+    # By name, because importing litellm's or openai's exception classes would load the libraries.
     if hasattr(error, "status_code") or type(error).__name__ in ("APIError", "APIConnectionError"):
         return CallResult(why=f"server error: {words}")
     return CallResult(why=f"{type(error).__name__}: {words}", final=True)
 
 
-def _refused(exchange: Exchange, key_env: str) -> CallResult:
-    """What a server says in place of an answer, with its status; what will not pass is final."""
+def _refusal(exchange: Exchange, key_env: str) -> CallResult:
+    """Return a server's refusal with its status. It is final unless it may pass by itself."""
     said = without_secrets(exchange.words, key_env).rstrip(". ")
     status = exchange.error_status or 0
     if location := exchange.headers.get("location", "") if 300 <= status < 400 else "":
@@ -93,12 +95,13 @@ def _refused(exchange: Exchange, key_env: str) -> CallResult:
         why=f"HTTP {status}{' with an error' if status == 200 else ''}: {said or 'no reason given'}",
         hint=hint,
         final=final,
-        pause=_asked_pause(exchange.headers),
+        pause=_retry_after(exchange.headers),
     )
 
 
 def too_large(error: BaseException | None) -> TooLarge | None:
-    """The `TooLarge` that an error of a provider's client comes from, None where it comes from something else."""
+    """Return the `TooLarge` that caused a client's error; None if another error did."""
+    # A bound, because a chain of contexts may be a circle.
     for _ in range(20):
         if error is None or isinstance(error, TooLarge):
             return error
@@ -106,15 +109,15 @@ def too_large(error: BaseException | None) -> TooLarge | None:
     return None
 
 
-def _words(error: Exception, key_env: str) -> str:
-    """An error's own words in one short line, without litellm's preamble, traceback and any key."""
+def _error_message(error: Exception, key_env: str) -> str:
+    """Return an error's message as one short line, without litellm's preamble, traceback and any key."""
     text = without_secrets(str(error), key_env).split("Traceback (most recent", 1)[0].split(", Received response", 1)[0]
     text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)(?:: | - |$))+", "", text.strip())
     return plain(text.strip(), lines=False)[:200].rstrip(". ") or "no reason given"
 
 
-def _asked_pause(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait (Retry-After, as seconds or a date), None where it says nothing."""
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of the Retry-After header (a number or a date); None if it is absent."""
     milliseconds = headers.get("retry-after-ms", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", milliseconds):
         return float(milliseconds) / 1000
@@ -128,7 +131,7 @@ def _asked_pause(headers: Mapping[str, str]) -> float | None:
 
 
 def without_secrets(text: str, key_env: str = "") -> str:
-    """`text` without the value of any variable that holds a key, should a server have sent one back."""
+    """Replace the values of variables that hold keys, in case a server echoed one."""
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST_SECRET and (name == key_env or _SECRET.search(name)) and value in text:
             text = text.replace(value, f"[{name}]")

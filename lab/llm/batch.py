@@ -1,7 +1,7 @@
 """Provider batches: many questions in one file, answered within a day at about half the price.
 
-It speaks OpenAI's files and batches through litellm. A question is matched to its result by its `custom_id`. A batch
-carries a mark of ours in its metadata, by which it is found again where nobody heard that it was begun.
+Batches use OpenAI's file and batch API through litellm. A question and its result share a `custom_id`. Each batch
+carries our mark in its metadata, which finds a batch again if the reply to its creation was lost.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from lab.llm.server_words import words_of_value
 
 ENDPOINT = "/v1/chat/completions"
 MARK = "hitlab"
-"""The name of our mark in a batch's metadata."""
+"""Name of our mark in a batch's metadata."""
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _LISTED = 100
-"""Batches, newest first, among which a mark is looked for."""
+"""Number of newest batches that are searched for a mark."""
 
 
 class BatchState(NamedTuple):
-    """How far a batch is: `files` hold its results, there once it has `ended`; `why` says what was wrong with it."""
+    """State of a batch. `files` hold its results once it has `ended`, and `why` is the reason of a failure."""
 
     id: str
     status: str
@@ -44,7 +44,7 @@ class BatchState(NamedTuple):
 class BatchResult(NamedTuple):
     """One result of a batch: an answer, or why there is none.
 
-    `missing` is what came from the model in place of one and was paid for; it says nothing where it came back empty.
+    `missing` is a paid reply without a usable answer. Its `said` is empty if the reply was empty.
     """
 
     custom_id: str
@@ -54,13 +54,13 @@ class BatchResult(NamedTuple):
 
 
 class BatchApi:
-    """One model's batches. Every verb raises `NoModelAnswer` where the provider does not do it, after some tries."""
+    """One model's batches. Every method raises `NoModelAnswer` if the provider fails several tries."""
 
     def __init__(self, llm: Llm, stop: threading.Event) -> None:
         self._llm, self._stop = llm, stop
 
     def check(self) -> None:
-        """Raises `LabError` where the model's provider has no batches that litellm reaches."""
+        """Raise `LabError` if litellm supports no batches of the model's provider."""
         provider = self._llm.provider()
         if not self._llm.speaks_openai():
             raise LabError(
@@ -69,15 +69,16 @@ class BatchApi:
             )  # fmt: skip
 
     def line(self, custom_id: str, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:
-        """A question as a line of a batch's file; its body is what the model would be sent alone."""
+        """Return a question as a line of a batch file. Its body equals that of a single request."""
         body = self._llm.body(messages, schema, batch=True)
         question = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
         return json.dumps(question, ensure_ascii=False).encode() + b"\n"
 
     def upload(self, questions: IO[bytes]) -> str:
-        """Uploads a file of questions from its beginning; gives its id."""
+        """Upload a file of questions from its beginning. Return its id."""
 
         def call(litellm: ModuleType, seconds: float) -> Any:
+            # A retry reads the file again.
             questions.seek(0)
             file = ("questions.jsonl", questions, "application/jsonl")
             return litellm.create_file(file=file, purpose="batch", **self._options(seconds))
@@ -85,7 +86,10 @@ class BatchApi:
         return self._llm.patiently(call, lambda file: _text(file.id), self._stop).text
 
     def begin(self, file: str, mark: str) -> str:
-        """Begins a batch; gives its id. It is tried once: after an error it may have begun all the same (`find`)."""
+        """Start a batch. Return its id.
+
+        Try only once, because the batch may have started despite an error. `find` finds it then.
+        """
         request = {"completion_window": "24h", "endpoint": ENDPOINT, "input_file_id": file, "metadata": {MARK: mark}}
         return self._llm.patiently(
             lambda litellm, seconds: litellm.create_batch(**request, **self._options(seconds)),
@@ -93,7 +97,7 @@ class BatchApi:
         ).text  # fmt: skip
 
     def find(self, mark: str) -> str:
-        """The id of the batch that carries a mark; empty where none of the newest does."""
+        """Return the id of the batch that carries a mark; empty if none of the newest does."""
         batch_id = ""
 
         def read(page: Any) -> CallResult:
@@ -108,7 +112,7 @@ class BatchApi:
         return batch_id
 
     def state(self, batch: str) -> BatchState:
-        """How far a batch is now."""
+        """Return the batch's current state."""
         state = BatchState(batch, "", False)
 
         def read(response: Any) -> CallResult:
@@ -121,7 +125,7 @@ class BatchApi:
         return state
 
     def results(self, file: str) -> Iterator[BatchResult]:
-        """What a file of results says, a line at a time; lines that say nothing of a question are passed over."""
+        """Yield the results in a file. Skip lines that belong to no question."""
         for line in self._lines(file):
             try:
                 value, _ = read_json(line, "a batch's result")
@@ -145,7 +149,7 @@ class BatchApi:
             return BatchResult(value["custom_id"], None, error.message, error)
 
     def _lines(self, file: str) -> Iterator[bytes]:
-        """The lines of a provider's file, as they come; one that is too long is left out."""
+        """Yield the lines of a provider's file as they arrive. Raise `LabError` if one is too long."""
         rest = b""
         for piece in self._pieces(file):
             *lines, rest = (rest + piece).split(b"\n")

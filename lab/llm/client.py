@@ -1,7 +1,7 @@
-"""The one place that asks a language model: text and pictures in, text and what it cost out, with patience and limits.
+"""The only caller of language models: text and pictures in, text and cost out, with retries and limits.
 
-litellm speaks to the providers. It is loaded with the first question, told to fetch no price list, read no `.env`
-and print nothing; the only network it then uses is the model's own.
+litellm is the client of the providers. The first question loads it, without a download of prices, without reading
+`.env` and without output. It then connects to the model's server only.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ from lab.llm.streamed_answer import STREAMED, CutStream, whole_answer
 T = TypeVar("T")
 
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 _GRACE = 1.0
-"""Seconds after its own timeout that a try is left to say so itself."""
+"""Seconds beyond its own timeout in which a try may still report the timeout itself."""
 _LONGEST_PAUSE = 30.0
 _NOT_FOR_A_PARAMETER = (401, 402, 403, 408, 429)
-"""Statuses of refusals that no other request of the same words mends."""
+"""Statuses of refusals that no change of the request's parameters repairs."""
 _WRONG_REQUEST = (400, 415, 422)
-"""Statuses that say that something in the request is wrong."""
+"""Statuses that report a fault in the request."""
 OPENAI_PROVIDERS = ("openai", "hosted_vllm", "litellm_proxy")
-"""Providers that are sent OpenAI's chat completions as they are, in batches, too."""
+"""Providers that get OpenAI's chat completions unchanged, in batches, too."""
 BATCH_SHARE = 0.5
-"""What a question in a batch costs, of one alone."""
+"""Price of a question in a batch, as a share of the price of a single one."""
 
 
 class Message(NamedTuple):
-    """One turn of a conversation: texts and pictures, in order."""
+    """One message of a conversation: texts and pictures, in order."""
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[str | Blob, ...]
 
 
 class ModelAnswer(NamedTuple):
-    """What the model said, and what it cost with all its tries.
+    """Answer of a model, and its cost with all tries.
 
-    `text` is what is acted on; `thinking` is what it wrote before that, `source` where it stood.
+    `text` is the part to act on. `thinking` is what the model wrote before it, and `source` where that was found.
     """
 
     text: str
@@ -73,10 +73,10 @@ class ModelAnswer(NamedTuple):
 
 
 class NoModelAnswer(LabError):
-    """The model gave no answer; `usage` is what was spent in trying.
+    """The model gave no answer. `usage` is the cost of all tries.
 
-    `thinking` is what it wrote all the same, `source` where that stood. `said` tells what it said that is no answer
-    (it refused, it was cut) and that it would say again; it is empty where no model said anything.
+    `thinking` is what the model wrote nevertheless, `source` where that was found. `said` describes a reply that is
+    final but not an answer (a refusal, a cut text). It is empty if the model said nothing.
     """
 
     usage: Usage = Usage(tries=0)
@@ -86,9 +86,9 @@ class NoModelAnswer(LabError):
 
 
 class ModelTerms(NamedTuple):
-    """How a model is asked. `seconds` bounds one answer with all its tries and pauses, `timeout` one try.
+    """Terms on which a model is asked: `seconds` limits an answer with all tries and pauses, `timeout` one try.
 
-    `price_in` and `price_out` are US dollars per million tokens, None to take litellm's own list.
+    `price_in` and `price_out` are US dollars per million tokens. None uses litellm's own list.
     """
 
     base: str = ""
@@ -101,13 +101,13 @@ class ModelTerms(NamedTuple):
     price_in: float | None = None
     price_out: float | None = None
     pause: float = 1.0
-    """Seconds before the second try; each further pause is twice as long."""
+    """Seconds before the second try. Each further pause is twice as long."""
     stream: bool = False
-    """Whether an answer comes in pieces; it is used only when it is whole."""
+    """True to stream answers. An answer is used only when it is whole."""
 
 
 def terms(settings: Settings) -> ModelTerms:
-    """The terms that a person has set."""
+    """Return the terms in the user's settings."""
     return ModelTerms(
         base=settings.model_base,
         key_env=settings.model_key_env,
@@ -115,6 +115,7 @@ def terms(settings: Settings) -> ModelTerms:
         seconds=settings.model_seconds,
         tries=settings.model_tries,
         tokens=settings.model_tokens,
+        # A setting cannot be None. Below 0 no temperature is sent.
         temperature=settings.model_temperature if settings.model_temperature >= 0 else None,
         price_in=settings.model_price_in,
         price_out=settings.model_price_out,
@@ -123,11 +124,11 @@ def terms(settings: Settings) -> ModelTerms:
 
 
 class Llm:
-    """One model by litellm's name for it (`openai/gpt-4.1-mini`), asked on the same terms each time.
+    """One model by litellm's name (`openai/gpt-4.1-mini`), asked on the same terms each time.
 
-    With a `base` of one's own, the server there is sent OpenAI's chat completions and the name as it is written, but
-    without a leading `openai/` (or another of `OPENAI_PROVIDERS`). Without one, the name's prefix says whose it is.
-    Keys are read from the environment when a question is asked, and stand in nothing that comes back.
+    With a custom `base`, the server there gets OpenAI's chat completions and the name as written, without a leading
+    `openai/` (or another of `OPENAI_PROVIDERS`). Otherwise the name's prefix selects the provider. Each question reads
+    its key from the environment, and no reply contains it.
     """
 
     def __init__(self, model: str, on: ModelTerms | None = None) -> None:
@@ -135,7 +136,7 @@ class Llm:
         self.terms = on or ModelTerms()
 
     def check(self) -> None:
-        """Raises `LabError` where its name is no model's, or its key is plainly missing; loads nothing for that."""
+        """Raise `LabError` if the name is not a model's, or its key is plainly missing. Load no library."""
         title = f"model {self.model}"
         if "://" in self.model or not self.model.strip():
             raise LabError(title, "is no name of a model", "An address goes into the setting model_base.", code=2)
@@ -145,14 +146,14 @@ class Llm:
             raise LabError(title, f"cannot be asked: {missing}.", KEYS) from missing
 
     def check_known(self) -> None:
-        """Raises `LabError` where nobody offers a model of that name; a server of one's own may offer any."""
+        """Raise `LabError` if litellm does not know the name. A custom server may offer any."""
         if not self.terms.base and _provider(_litellm(), self.model) is None:
             hint = "Write PROVIDER/NAME, as in openai/NAME, or set model_base to a server of your own."
             raise LabError(f"model {self.model}", "is no name of a model that litellm knows.", hint, code=2)
 
     def load(self, stop: threading.Event) -> ModuleType:
-        """Loads litellm, which takes seconds in a new process; `WaitCancelled` soon after `stop` is set."""
-        return _litellm() if "litellm" in sys.modules else _away(_litellm, stop, None)
+        """Load litellm, which takes seconds in a new process. Raise `WaitCancelled` soon after `stop` is set."""
+        return _litellm() if "litellm" in sys.modules else _run_on_thread(_litellm, stop, None)
 
     def ask(
         self,
@@ -162,21 +163,22 @@ class Llm:
         *,
         words: bool = False,
     ) -> ModelAnswer:
-        """The model's answer; `WaitCancelled` soon after `stop` is set, `NoModelAnswer` where it gives none.
+        """Return the model's answer.
 
-        `schema` is a JSON Schema of the answer, which is told to models that keep to one. With `words` an answer in
-        plain words will do; else it is to hold a JSON object, and one that was cut before its end is none.
+        Raise `WaitCancelled` soon after `stop` is set, `NoModelAnswer` if the model gives none. `schema` is a JSON
+        Schema of the answer, which only models that support one get. With `words` any text is an answer. Without it the
+        answer must contain a JSON object, and a cut one is not an answer.
         """
         result = self.patiently(
             lambda litellm, seconds: self._call(litellm, messages, seconds, schema),
-            lambda answer: self._read(*answer, words=words),
+            lambda answer: self._read_response(*answer, words=words),
             stop,
         )
         reply = result.reply or ModelReply()
         return ModelAnswer(result.text, result.usage, reply.thinking, reply.source)
 
     def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
-        """A vector for each text, of an embedding model; raises as `ask` does."""
+        """Return a vector for each text, from an embedding model. Raise like `ask`."""
         result = self.patiently(
             lambda litellm, seconds: self._embedding(litellm, texts, seconds),
             lambda response: self._vectors(response, len(texts)),
@@ -191,9 +193,9 @@ class Llm:
         stop: threading.Event,
         tries: int = 0,
     ) -> CallResult:
-        """The first try that came to something, with what all of them cost; `NoModelAnswer` where none did.
+        """Return the first successful try, with the cost of all. Raise `NoModelAnswer` if none succeeds.
 
-        `call` is given litellm and the seconds that it has; `tries` bounds them, where not those of the terms do.
+        `call` gets litellm and its seconds. `tries` limits the tries, by default the terms do.
         """
         litellm = self.load(stop)
         began = time.monotonic()
@@ -210,22 +212,23 @@ class Llm:
             if result.text or result.vectors:
                 LEARNED.add(self.model, self.terms.base, changes)
                 return result._replace(usage=spent)
-            if (more := _asked_changes(exchange)) and seconds < self.terms.seconds:
+            # A request that the server wants changed is not a failed try, and needs no pause.
+            if (more := _requested_changes(exchange)) and seconds < self.terms.seconds:
                 changes, asked_otherwise = changes | more, asked_otherwise + 1
                 continue
             pause = result.pause if result.pause is not None else self._pause(usage.tries)
             too_late = seconds + pause >= self.terms.seconds
             if result.final or usage.tries - asked_otherwise >= (tries or self.terms.tries) or too_late:
-                raise self._given_up(result, spent, pause if too_late else None)
+                raise self._no_answer(result, spent, pause if too_late else None)
             if stop.wait(pause):
                 raise WaitCancelled
 
     def _pause(self, tries: int) -> float:
-        """Seconds before the next try: twice as long each time, a little uneven so that many do not come at once."""
+        """Return the seconds before the next try: exponential backoff, with jitter against simultaneous retries."""
         longest: float = min(_LONGEST_PAUSE, self.terms.pause * 2 ** (tries - 1))
         return longest * random.uniform(0.75, 1.0)
 
-    def _given_up(self, result: CallResult, usage: Usage, pause: float | None) -> NoModelAnswer:
+    def _no_answer(self, result: CallResult, usage: Usage, pause: float | None) -> NoModelAnswer:
         times = "one try" if usage.tries == 1 else f"{usage.tries} tries"
         message = f"gave no answer in {times} ({result.why})." if usage.tries else f"cannot be asked: {result.why}."
         hint = result.hint
@@ -246,14 +249,14 @@ class Llm:
         seconds: float,
         exchange: Exchange,
     ) -> CallResult:
-        """One call, on a thread of its own: a server that drips bytes, or never answers, is left after `seconds`."""
+        """Make one call on a thread of its own: a server that drips bytes or never replies is left after `seconds`."""
 
         def take_down() -> Any:
             with recorded(exchange):
                 return call()
 
         try:
-            response = _away(take_down, stop, seconds + _GRACE)
+            response = _run_on_thread(take_down, stop, seconds + _GRACE)
         except (WaitCancelled, MemoryError):
             raise
         except CutStream as cut:
@@ -266,7 +269,7 @@ class Llm:
         return read(response)
 
     def prices(self) -> tuple[float, float] | None:
-        """US dollars for a million tokens sent and for a million that come back; None where nobody knows."""
+        """Return US dollars per million tokens sent and received; None if the price is unknown."""
         if self.terms.price_in is not None or self.terms.price_out is not None:
             return self.terms.price_in or 0.0, self.terms.price_out or 0.0
         price_list = _litellm().model_cost
@@ -277,7 +280,7 @@ class Llm:
         return price_in * 1e6, price_out * 1e6
 
     def batch_prices(self) -> tuple[float, float] | None:
-        """As `prices`, of a question in a batch: half, where litellm's list says nothing of batches."""
+        """Return the `prices` of a question in a batch: half of them if litellm's list has no batch prices."""
         if (alone := self.prices()) is None:
             return None
         price_list = _litellm().model_cost
@@ -289,11 +292,11 @@ class Llm:
         return price_in * 1e6, price_out * 1e6
 
     def provider(self) -> str | None:
-        """Whose model it is, None where nobody can tell; `openai` with a base of one's own, whatever its name."""
+        """Return litellm's provider; `openai` for a custom base URL, None if unknown."""
         return self._route(_litellm())[0]
 
     def _route(self, litellm: ModuleType) -> tuple[str | None, str]:
-        """The provider whose protocol is spoken, and the name that its server is sent."""
+        """Return the provider whose protocol is used, and the model's name for its server."""
         if not self.terms.base:
             provider = _provider(litellm, self.model)
             return provider, self.model if provider is None else litellm.get_llm_provider(model=self.model)[0]
@@ -301,17 +304,17 @@ class Llm:
         return "openai", name if prefix in OPENAI_PROVIDERS and name else self.model
 
     def _name(self, litellm: ModuleType) -> str:
-        """The name that goes to litellm, which takes the provider's prefix off again."""
+        """Return the name for litellm, which removes the provider's prefix again."""
         return f"openai/{self._route(litellm)[1]}" if self.terms.base else self.model
 
     def speaks_openai(self) -> bool:
-        """Whether its server is sent OpenAI's chat completions as they are."""
+        """Return True if the server gets OpenAI's chat completions unchanged."""
         return self.provider() in OPENAI_PROVIDERS
 
     def body(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None, *, batch: bool = False
     ) -> dict[str, Any]:
-        """What a model that speaks OpenAI's protocol is sent, as `ask` (or a `batch`) sends it; nothing is asked."""
+        """Return the request body for OpenAI's protocol, as `ask` (or a `batch`) sends it, without sending it."""
         litellm = _litellm()
         provider, name = self._route(litellm)
         optional_params = litellm.utils.get_optional_params(
@@ -324,24 +327,24 @@ class Llm:
         return adapted(body, LEARNED.of(self.model, self.terms.base))
 
     def read_body(self, body: Mapping[str, Any]) -> ModelAnswer:
-        """A response that came in a batch as an answer, its cost at the prices of a batch; `NoModelAnswer` else."""
+        """Return a batch's response as an answer, its cost at batch prices. Raise `NoModelAnswer` if it has none."""
         try:
             response = _litellm().ModelResponse(**Exchange().complete(dict(body)))
         except Exception as error:
             raise NoModelAnswer(f"model {self.model}", f"gave no answer ({type(error).__name__}).") from error
-        result = self._read(response, body)
+        result = self._read_response(response, body)
         prices, usage = self.batch_prices(), result.usage
         cost = None
         if prices is not None and usage.prompt_tokens is not None:
             cost = (usage.prompt_tokens * prices[0] + (usage.completion_tokens or 0) * prices[1]) / 1e6
         usage = replace(usage, cost=cost, without=names_left_out(LEARNED.of(self.model, self.terms.base)))
         if not result.text:
-            raise self._given_up(result, usage, None)
+            raise self._no_answer(result, usage, None)
         reply = result.reply or ModelReply()
         return ModelAnswer(result.text, usage, reply.thinking, reply.source)
 
     def learn_refusal(self, words: str, status: Any) -> None:
-        """Remembers what a server refused of a question in a batch: the next one is asked without it."""
+        """Store what a server refused of a question in a batch. The next question omits it."""
         learned = LEARNED.of(self.model, self.terms.base)
         names = SentRequest.of(self.body((), batch=True)).names
         sent = SentRequest(names, has_images=True, has_system=True)
@@ -365,9 +368,9 @@ class Llm:
         return response, exchange and exchange.completion
 
     def _answer_options(self, litellm: ModuleType, schema: Mapping[str, Any] | None) -> dict[str, Any]:
-        """How the answer is to be given."""
+        """Return the request's options for the form of the answer."""
         options: dict[str, Any] = {}
-        if schema is not None and _keeps_to_schema(litellm, self.model):
+        if schema is not None and _supports_schema(litellm, self.model):
             json_schema = {"name": "answer", "schema": dict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": json_schema}
         if self.terms.temperature is not None:
@@ -379,7 +382,7 @@ class Llm:
         return litellm.embedding(model=name, input=list(texts), encoding_format="float", **self.options(seconds))
 
     def options(self, seconds: float) -> dict[str, Any]:
-        """Where the model is, with which key, and that patience is ours."""
+        """Return the server's address, the key and the timeout. Clients must not retry, because `patiently` does."""
         litellm, terms = _litellm(), self.terms
         options: dict[str, Any] = {"timeout": seconds, "max_retries": 0, "num_retries": 0}
         if terms.base:
@@ -392,10 +395,10 @@ class Llm:
             options["api_key"] = key
         return options
 
-    def _read(self, response: Any, completion: Mapping[str, Any] | None, *, words: bool = False) -> CallResult:
-        """A response as an answer, read from what the server sent where that is a chat completion.
+    def _read_response(self, response: Any, completion: Mapping[str, Any] | None, *, words: bool = False) -> CallResult:
+        """Parse a response, by the server's own chat completion if there is one.
 
-        One without an answer is a try that failed after it was paid for.
+        A response without an answer is a failed try that has its cost.
         """
         usage = self._usage(response)
         if completion is None and response is not None:
@@ -408,11 +411,13 @@ class Llm:
         return CallResult(text, usage, why, reply.hint, reply.final, reply=reply)
 
     def _vectors(self, response: Any, count: int) -> CallResult:
-        """A response as vectors in the texts' order: one that lacks some, or whose lengths differ, is a failed try."""
+        """Return the vectors in the texts' order. A missing vector, or unequal lengths, make it a failed try."""
         usage = self._usage(response)
         data = getattr(response, "data", None)
         embeddings = (
-            {str(_of(item, "index")): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
+            {str(_get_field(item, "index")): _get_field(item, "embedding") for item in data}
+            if isinstance(data, list)
+            else {}
         )
         vectors = [embeddings.get(str(place)) for place in range(count)]
         rows = [list(map(float, row)) for row in vectors if isinstance(row, list) and all(map(_is_number, row))]
@@ -422,13 +427,16 @@ class Llm:
 
     def _usage(self, response: Any) -> Usage:
         usage = getattr(response, "usage", None)
-        prompt_tokens, completion_tokens = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+        prompt_tokens, completion_tokens = (
+            _token_count(usage, "prompt_tokens"),
+            _token_count(usage, "completion_tokens"),
+        )
         if not prompt_tokens and not completion_tokens:
             return Usage()
         return Usage(
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens"),
+            cached_tokens=_token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens"),
             cost=self._cost(response, prompt_tokens or 0, completion_tokens or 0),
         )
 
@@ -436,22 +444,24 @@ class Llm:
         terms = self.terms
         if terms.price_in is not None or terms.price_out is not None:
             return (prompt_tokens * (terms.price_in or 0.0) + completion_tokens * (terms.price_out or 0.0)) / 1e6
+        # litellm puts the cost that it computed here.
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
         return float(cost) if isinstance(cost, int | float) else None
 
 
-def _asked_changes(exchange: Exchange) -> frozenset[str]:
-    """What a server that refused a request asks to be left out or renamed; nothing where it refuses it for good."""
+def _requested_changes(exchange: Exchange) -> frozenset[str]:
+    """Return the changes that a refusal asks for; empty if changes cannot help."""
     status = exchange.error_status
     if not exchange.has_error or status in _NOT_FOR_A_PARAMETER:
         return frozenset()
     return changes_for(exchange.words, exchange.sent, exchange.changes, sure=status in _WRONG_REQUEST)
 
 
-def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -> T:
-    """What `work` returns or raises, done on a daemon thread; `WaitCancelled` once `stop` is set, `TooLate` in the end.
+def _run_on_thread(work: Callable[[], T], stop: threading.Event, seconds: float | None) -> T:
+    """Run `work` on a daemon thread and return its result.
 
-    A thread that is left behind ends by itself, at the latest with its socket.
+    Raise `WaitCancelled` once `stop` is set, `TooLate` after `seconds`. An abandoned thread ends by itself, at the
+    latest with its socket.
     """
     outcomes: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
@@ -463,6 +473,7 @@ def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -
 
     threading.Thread(target=run, name="model", daemon=True).start()
     until = None if seconds is None else time.monotonic() + seconds
+    # A thread cannot wait for a queue and an event at once, so poll.
     while not stop.is_set():
         try:
             value, error = outcomes.get(timeout=_POLL)
@@ -481,7 +492,7 @@ _loading = threading.Lock()
 
 @contextlib.contextmanager
 def _no_collections() -> Iterator[None]:
-    """What litellm loads stays: looking through it for rubbish meanwhile takes a second of its seven."""
+    """Disable garbage collection while litellm loads. Its objects stay, and collecting takes one of seven seconds."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -492,7 +503,8 @@ def _no_collections() -> Iterator[None]:
 
 
 def _litellm() -> ModuleType:
-    """litellm, silent and without any network of its own."""
+    """Return litellm, silent and without connections of its own."""
+    # Threads that ask their first question at once must not import and configure it twice.
     with _loading:
         for source in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS"):
             os.environ[f"LITELLM_LOCAL_{source}"] = "True"
@@ -515,15 +527,15 @@ def _litellm() -> ModuleType:
 
 
 def _provider(litellm: ModuleType, model: str) -> str | None:
-    """Whose model it is by its name, None where litellm cannot tell."""
+    """Return the provider of a model's name; None if litellm does not know it."""
     try:
         return str(litellm.get_llm_provider(model=model)[1])
     except litellm.exceptions.BadRequestError:
         return None
 
 
-def _keeps_to_schema(litellm: ModuleType, model: str) -> bool:
-    """Whether litellm knows the model as one that answers by a JSON Schema; a server of one's own may not."""
+def _supports_schema(litellm: ModuleType, model: str) -> bool:
+    """Return True if litellm knows that the model supports a JSON Schema. A custom server may not."""
     try:
         return bool(litellm.supports_response_schema(model=model))
     except Exception:  # noqa: BLE001 - litellm raises plain exceptions for names that it does not know
@@ -531,7 +543,7 @@ def _keeps_to_schema(litellm: ModuleType, model: str) -> bool:
 
 
 def _key(terms: ModelTerms, provider: str | None) -> str | None:
-    """The key to send, None to leave it to litellm, which knows each provider's own variable."""
+    """Return the key to send; None to leave it to litellm, which knows each provider's own variable."""
     if terms.key_env:
         key = os.environ.get(terms.key_env, "")
         if not key:
@@ -542,7 +554,7 @@ def _key(terms: ModelTerms, provider: str | None) -> str | None:
     key = os.environ.get("OPENAI_API_KEY", "")
     if not key and not terms.base:
         raise NoKey("there is no OPENAI_API_KEY in the environment")
-    return key or "none"  # a server of one's own may ask for none, its client does not
+    return key or "none"  # a custom server may need no key, but the client requires one
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -550,6 +562,7 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _content(message: Message) -> Any:
+    # Some servers accept only a string as content.
     if all(isinstance(part, str) for part in message.parts):
         return "\n".join(str(part) for part in message.parts)
     return [
@@ -563,17 +576,17 @@ def _content(message: Message) -> Any:
     ]
 
 
-def _of(item: Any, name: str) -> Any:
+def _get_field(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a number that a machine can hold: JSON's may be of any length."""
+    """Return True for a number that fits a float. A number in JSON may have any length."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return math.isfinite(value) if isinstance(value, float) else abs(value) <= sys.float_info.max
 
 
-def _count(usage: Any, name: str) -> int | None:
+def _token_count(usage: Any, name: str) -> int | None:
     value = getattr(usage, name, None)
     return value if isinstance(value, int) else None

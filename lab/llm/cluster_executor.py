@@ -1,11 +1,11 @@
-"""Questions answered by the workers of a Dask cluster: they need the model's key and the network, and no file.
+"""Executor that asks models on the workers of a Dask cluster. Workers need the model's key and the network, no file.
 
-A question travels to a worker as bytes, its pictures with it; only its answer travels back. The cluster holds a
-question until the answer has come, and nothing after that. A worker reads the key from its own environment, so that
-no key is in a task, in the scheduler, in its logs or on its dashboard.
+A question travels to a worker as bytes, with its pictures. Only its answer travels back. The cluster holds a question
+until its answer has arrived, and nothing afterwards. A worker reads the key from its own environment, so that no key is
+in a task, in the scheduler, in its logs or on its dashboard.
 
-Where a worker dies, its questions are asked on another. Paid twice is then at most what its threads were asking at
-that moment, and an answer that had come to it and not yet to this process. Both are on the worker alone.
+If a worker dies, another one gets its questions. At most the questions that its threads were asking, and answers that
+had not yet reached this process, are then paid twice.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from lab.llm.client import Llm, ModelAnswer, ModelTerms, NoModelAnswer
 from lab.llm.executor import ModelQuestion
 
 SCHEMES = {"dask": "tcp", "dask+tls": "tls"}
-"""How an address begins, and what Dask calls that."""
+"""Schemes of addresses, and Dask's names for them."""
 _CONNECTING = 10.0
-"""Seconds in which a scheduler is to answer."""
+"""Seconds that a scheduler has to respond."""
 _COUNTED = 5.0
-"""Seconds for which a count of the cluster's threads holds."""
-_TOGETHER = 0.005
-"""Seconds for which a question waits for others that go with it."""
+"""Seconds for which a count of the cluster's threads is valid."""
+_GATHER_SECONDS = 0.005
+"""Seconds that a question waits for others to share its message."""
 _STARTS = "`dask worker HOST:PORT` starts one."
 _BYTES = 4 * 1024 * 1024
-"""Bytes of questions after which a message is full."""
+"""Bytes of questions from which a message is full."""
 _LOGS = ("distributed", "distributed.client", "distributed.gc")
-"""Dask's loggers that have a level of their own: what goes wrong is told in a sentence, not beside one in its words."""
-_AHEAD = 2
-"""Questions for each thread of the cluster: one that is asked, and one that waits beside it."""
+"""Dask's loggers with levels of their own. hitlab reports errors in its own sentence, so Dask's would repeat it."""
+_PER_THREAD = 2
+"""Questions per thread of the cluster: one in progress, and one waiting."""
 
 
 class PackedQuestion:
-    """A question as a worker gets it. Its bytes are in no log: what is printed of it is their number."""
+    """Question in the form that workers get. Its repr, which Dask writes into logs, shows only its size."""
 
     def __init__(self, question: ModelQuestion) -> None:
         llm, messages, schema, words = question
@@ -59,21 +59,21 @@ class PackedQuestion:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Number of bytes."""
         return len(self._data)
 
     def ask(self) -> ModelAnswer:
-        """The model's answer; raises as `Llm.ask`."""
+        """Return the model's answer. Raise like `Llm.ask`."""
         model, terms, messages, schema, words = pickle.loads(self._data)  # noqa: S301 - who submits a task runs code
         return Llm(model, terms).ask(messages, threading.Event(), schema, words=words)
 
 
 Asked = tuple[PackedQuestion, Future[ModelAnswer]]
-"""A question on its way, and where its answer is waited for."""
+"""A submitted question and the future of its answer."""
 
 
 class WorkerAnswer(NamedTuple):
-    """What a worker sends back: an answer, or the sentence of an error in its three parts and what came without one.
+    """Reply of a worker: an answer, or the three parts of an error's sentence with the usage and thinking so far.
 
     `said` as in `NoModelAnswer`.
     """
@@ -84,7 +84,7 @@ class WorkerAnswer(NamedTuple):
 
 
 def worker_answer(question: PackedQuestion) -> WorkerAnswer:
-    """Asks on a worker. It never raises: Dask would write a traceback and the arguments into the worker's log."""
+    """Ask on a worker. Never raise: Dask would write a traceback and the arguments into the worker's log."""
     try:
         return WorkerAnswer(question.ask())
     except NoModelAnswer as error:
@@ -96,7 +96,7 @@ def worker_answer(question: PackedQuestion) -> WorkerAnswer:
 
 
 def worker_trouble(model: str, terms: ModelTerms) -> str:
-    """Why a worker cannot ask a model, empty where it can; a key is looked for, and never told."""
+    """Return why a worker cannot ask a model; empty if it can. The key is checked but never returned."""
     try:
         Llm(model, terms).check()
     except LabError as error:
@@ -105,11 +105,11 @@ def worker_trouble(model: str, terms: ModelTerms) -> str:
 
 
 class ClusterExecutor:
-    """Asks models on the workers of the cluster whose scheduler is at `address` (`dask://HOST:PORT`).
+    """Ask models on the workers of the cluster whose scheduler is at `address` (`dask://HOST:PORT`).
 
-    `width` is how many questions are at the cluster at a time, by default two for each of its threads. `tell` is told,
-    on a thread of Dask's, that no worker is left for what is asked. Raises `LabError` where there is no such cluster,
-    it has no worker, or `hitlab[cluster]` is not installed.
+    `width` is the number of questions at the cluster at a time, by default two per thread. A thread of Dask calls
+    `tell` if no worker is left for the questions. Raise `LabError` if there is no such cluster, if it has no worker, or
+    if `hitlab[cluster]` is not installed.
     """
 
     def __init__(
@@ -119,12 +119,12 @@ class ClusterExecutor:
         width: int | None = None,
         tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        self._address, self._stop, self._tell = address, stop, tell
-        self._client = _connected(_distributed(), address)
-        self._wanted, self._counted, self._threads = width, -_COUNTED, 0
+        self._address, self._stop, self._report = address, stop, tell
+        self._client = _connect(_import_distributed(), address)
+        self._requested_width, self._counted_at, self._threads = width, -_COUNTED, 0
         self._tasks: dict[str, tuple[Any, Future[ModelAnswer]]] = {}
-        self._new: list[Asked] = []
-        """Questions that go to the scheduler with the next message."""
+        self._unsent: list[Asked] = []
+        """Questions for the next message to the scheduler."""
         self._guard = threading.Lock()
         if not self._count():
             self.close()
@@ -132,7 +132,7 @@ class ClusterExecutor:
         self._client.loop.add_callback(self._watch)
 
     def check(self, llm: Llm) -> None:
-        """Raises `LabError` where a worker cannot ask this model: its key is not in the worker's own environment."""
+        """Raise `LabError` if a worker cannot ask this model because its own environment lacks the key."""
         try:
             troubles = self._client.run(worker_trouble, llm.model, llm.terms, on_error="raise")
         except Exception as error:
@@ -148,20 +148,20 @@ class ClusterExecutor:
 
     @property
     def width(self) -> int:
-        """The questions that were asked for, or two for each thread that the cluster has now."""
-        return self._wanted or max(1, _AHEAD * self._count())
+        """Requested number of questions, or two per current thread of the cluster."""
+        return self._requested_width or max(1, _PER_THREAD * self._count())
 
     def _count(self) -> int:
-        if time.monotonic() - self._counted >= _COUNTED:
+        if time.monotonic() - self._counted_at >= _COUNTED:
             try:
                 self._threads = sum(self._client.nthreads().values())
             except Exception as error:
-                raise self._lost(error) from error
-            self._counted = time.monotonic()
+                raise self._connection_lost(error) from error
+            self._counted_at = time.monotonic()
         return self._threads
 
     async def _watch(self) -> None:
-        """Tells each time that no worker is left for what is asked, until the cluster is left."""
+        """Report each time that no worker is left for the pending questions, until the client closes."""
         left = True
         while True:
             await asyncio.sleep(_COUNTED)
@@ -169,28 +169,29 @@ class ClusterExecutor:
                 before, left = left, not self._tasks or bool(await self._client.scheduler.ncores())
                 if before and not left:
                     waits = "has no worker left; what is asked waits for one, and goes on by itself."
-                    self._tell(f"cluster {self._address}: {waits} {_STARTS}")
+                    self._report(f"cluster {self._address}: {waits} {_STARTS}")
 
     def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
-        """Has a question answered by the next free worker."""
+        """Let the next free worker answer a question."""
         answer: Future[ModelAnswer] = Future()
+        # Running futures cannot be cancelled. A question that was sent is paid for.
         answer.set_running_or_notify_cancel()
         packed_question = PackedQuestion(question)
         with self._guard:
-            self._new.append((packed_question, answer))
-            first = len(self._new) == 1
+            self._unsent.append((packed_question, answer))
+            first = len(self._unsent) == 1
         if first:
             try:
                 self._client.loop.add_callback(self._send)
             except Exception as error:
-                raise self._lost(error) from error
+                raise self._connection_lost(error) from error
         return answer
 
     async def _send(self) -> None:
-        """Sends what came in the last moments in few messages: the scheduler takes milliseconds for each."""
-        await asyncio.sleep(_TOGETHER)
+        """Send the questions of the last moments in few messages: the scheduler takes milliseconds for each message."""
+        await asyncio.sleep(_GATHER_SECONDS)
         with self._guard:
-            new, self._new = self._new, []
+            new, self._unsent = self._unsent, []
         for group in _groups(new):
             keys = [f"question-{uuid4().hex}" for _ in group]
             try:
@@ -198,7 +199,7 @@ class ClusterExecutor:
             except Exception as error:  # noqa: BLE001 - raised where the answer is waited for
                 for _, answer in group:
                     if not answer.done():
-                        answer.set_exception(self._trouble(error))
+                        answer.set_exception(self._task_error(error))
                 continue
             for task, (_, answer) in zip(tasks, group, strict=True):
                 with self._guard:
@@ -206,21 +207,21 @@ class ClusterExecutor:
                 self._client.loop.add_callback(self._follow, task, answer)
 
     async def _follow(self, task: Any, answer: Future[ModelAnswer]) -> None:
-        """Brings an answer here as soon as it is there, and lets the cluster forget it."""
+        """Return an answer to its future as soon as it arrives, and let the cluster forget it."""
         try:
             reply: WorkerAnswer = await task
         except BaseException as error:  # noqa: BLE001 - raised where the answer is waited for
-            self._end(task, answer, error=self._trouble(error))
+            self._finish(task, answer, error=self._task_error(error))
             return
         if reply.error is None:
-            self._end(task, answer, reply.answer)
+            self._finish(task, answer, reply.answer)
             return
         missing = NoModelAnswer(*reply.error)
         _, missing.usage, missing.thinking, missing.source = reply.answer
         missing.said = reply.said
-        self._end(task, answer, error=missing)
+        self._finish(task, answer, error=missing)
 
-    def _end(
+    def _finish(
         self, task: Any, answer: Future[ModelAnswer], value: ModelAnswer | None = None, error: Exception | None = None
     ) -> None:
         with self._guard:
@@ -233,24 +234,25 @@ class ClusterExecutor:
         elif value is not None:
             answer.set_result(value)
 
-    def _trouble(self, error: BaseException) -> Exception:
-        """What the end of a task without an answer means."""
+    def _task_error(self, error: BaseException) -> Exception:
+        """Return the error for a task that ended without an answer."""
         if self._stop.is_set():
             return WaitCancelled()
         if type(error).__name__ == "KilledWorker":
             return NoModelAnswer(f"cluster {self._address}", "lost each worker that was given this question.")
-        return self._lost(error)
+        return self._connection_lost(error)
 
-    def _lost(self, error: BaseException) -> LabError:
+    def _connection_lost(self, error: BaseException) -> LabError:
         hint = "What was answered before is in the file; the same line goes on once the scheduler is back."
         return LabError(f"cluster {self._address}", f"was lost ({type(error).__name__}).", hint)
 
     def close(self, *, at_once: bool = True) -> None:
-        """Leaves the cluster, which forgets what it was asked; what is still waited for raises `WaitCancelled`."""
+        """Leave the cluster, which forgets its tasks. Pending futures raise `WaitCancelled`."""
         with self._guard:
-            pending = [answer for _, answer in (*self._tasks.values(), *self._new)]
+            pending = [answer for _, answer in (*self._tasks.values(), *self._unsent)]
             self._tasks.clear()
-            self._new.clear()
+            self._unsent.clear()
+        # Outside the lock, because a future runs its callbacks at once.
         for answer in pending:
             if not answer.done():
                 answer.set_exception(WaitCancelled())
@@ -258,7 +260,7 @@ class ClusterExecutor:
 
 
 def _groups(questions: Sequence[Asked]) -> Iterator[list[Asked]]:
-    """Questions in groups of some bytes, each with at least one."""
+    """Group questions up to `_BYTES` per group, at least one in each."""
     group: list[Asked] = []
     for entry in questions:
         if group and sum(question.size for question, _ in group) + entry[0].size > _BYTES:
@@ -270,7 +272,7 @@ def _groups(questions: Sequence[Asked]) -> Iterator[list[Asked]]:
 
 
 def cluster_address(text: str) -> str:
-    """Dask's name of what a person typed as `dask://HOST:PORT`; raises `LabError` where it is none."""
+    """Return Dask's address for `dask://HOST:PORT`. Raise `LabError` if it is not one."""
     scheme, mark, place = text.partition("://")
     host, colon, port = place.rpartition(":")
     if scheme not in SCHEMES or not mark or not host or not colon or not 0 < (whole_number(port) or 0) < 65536:
@@ -278,7 +280,7 @@ def cluster_address(text: str) -> str:
     return f"{SCHEMES[scheme]}://{place}"
 
 
-def _distributed() -> ModuleType:
+def _import_distributed() -> ModuleType:
     try:
         import distributed
     except ImportError as error:
@@ -290,7 +292,7 @@ def _distributed() -> ModuleType:
     return module
 
 
-def _connected(distributed: ModuleType, address: str) -> Any:
+def _connect(distributed: ModuleType, address: str) -> Any:
     place = cluster_address(address)
     try:
         return distributed.Client(place, timeout=_CONNECTING, set_as_default=False, name="hitlab")

@@ -1,4 +1,4 @@
-"""Texts as vectors: by any embedding model that litellm reaches, or by one on this machine (`local:NAME`, an extra)."""
+"""Text embeddings: from any model that litellm reaches, or from a local one (`local:NAME`, an extra)."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from lab.core.secret_keys import without_keys
 from lab.llm.client import Llm, ModelTerms
 
 LOCAL = "local:"
-"""Stands before the name of a model that runs here."""
+"""Prefix of a local model's name."""
 BATCH = 64
-"""Most texts in one request; every provider takes as many."""
+"""Maximum number of texts in one request. Every provider accepts as many."""
 _OWNER = "sentence-transformers/"
-"""Whose a local model is where its name does not say."""
+"""Owner of a local model whose name has none."""
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 
 
 def embedder(model: str, terms: ModelTerms) -> Embed:
-    """A function from texts to their vectors, in their order; the same text is asked for once.
+    """Return a function from texts to vectors, in order. It asks only once for the same text.
 
-    `local:paraphrase-multilingual-MiniLM-L12-v2` is FingerTip-20K's. Raises `LabError` where `model` names none or
-    its extra is not installed; the function raises `Unanswered` where the model gives no answer.
+    `local:paraphrase-multilingual-MiniLM-L12-v2` is the model of FingerTip-20K. Raise `LabError` if `model` names none
+    or its extra is not installed. The function raises `NoModelAnswer` if the model gives no answer.
     """
     if not model.startswith(LOCAL):
         llm = Llm(model, terms)
         llm.check()
         llm.check_known()
         stop = threading.Event()
-        return _once(lambda texts: llm.embed(texts, stop), model)
-    return _once(_local(model), model)
+        return _cached(lambda texts: llm.embed(texts, stop), model)
+    return _cached(_local_embedder(model), model)
 
 
-def _once(ask: Embed, model: str) -> Embed:
-    """`ask`, batch by batch, and only for texts it has not been asked for; a `LabError` where lengths differ."""
+def _cached(ask: Embed, model: str) -> Embed:
+    """Wrap `ask`: batches, a cache of texts, and a `LabError` if the lengths of vectors differ."""
     vectors: dict[str, Sequence[float]] = {}
 
     def embed(texts: Sequence[str]) -> list[Sequence[float]]:
@@ -54,7 +54,7 @@ def _once(ask: Embed, model: str) -> Embed:
     return embed
 
 
-def _local(model: str) -> Embed:
+def _local_embedder(model: str) -> Embed:
     name = model.removeprefix(LOCAL).strip()
     title = f"model {model}"
     if not name:

@@ -1,8 +1,7 @@
-"""A reply in pieces (server-sent events): bounded, put together, and handed to the provider's client in one.
+"""Streamed replies (server-sent events): bounded, joined, and passed to the provider's client as one event.
 
-A model sends a piece for each token, and a client makes some thousand values of each. Nobody looks at an answer before
-it is whole, so the pieces of a chat completion are put together here (`JoinedPieces`), and read as one. Events of
-another kind are handed on as they come.
+A model sends a piece per token, and a client creates some thousand values for each. No caller reads a partial answer,
+so `JoinedPieces` joins the pieces of a chat completion first. Other events pass unchanged.
 """
 
 from __future__ import annotations
@@ -22,28 +21,28 @@ from lab.llm.exchange import Exchange
 from lab.llm.model_reply import content_parts
 
 KIND = "text/event-stream"
-"""How a server names such a reply."""
+"""Content type of a streamed reply."""
 _DATA, _COMMENT = b"data:", b":"
-"""How a line begins that says something, and one that only keeps the connection alive."""
+"""Beginning of a line with data, and of a comment that only keeps the connection alive."""
 _DONE = b"data: [DONE]\n\n"
 _THINKING = "thinking"
-"""Where the thinking goes that comes as parts of the content."""
+"""Key for thinking that arrives as parts of the content."""
 
 
 class JoinedPieces:
-    """A chat completion that is put together from its pieces."""
+    """Chat completion joined from its pieces."""
 
     def __init__(self) -> None:
         self.is_whole = False
-        """Whether the model said why it stops, or the server that this was all."""
-        self._rest: dict[str, Any] = {}
+        """True once the model gave a finish reason or the server sent its end mark."""
+        self._fields: dict[str, Any] = {}
         self._words: dict[str, list[str]] = {}
         self._calls: dict[Any, str] = {}
         self._finish_reason: Any = None
 
     def add(self, event: dict[str, Any]) -> bool:
-        """Takes a piece; whether it added words."""
-        self._rest |= {name: event[name] for name in ("model", "usage") if event.get(name)}
+        """Add a piece. Return True if it added words."""
+        self._fields |= {name: event[name] for name in ("model", "usage") if event.get(name)}
         choices = event["choices"]
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict) or choice.get("index"):
@@ -74,24 +73,24 @@ class JoinedPieces:
                 self._calls[place] = self._calls.get(place, "") + str(function.get("name") or "")
 
     def completion(self) -> dict[str, Any]:
-        """All that came, as a completion that came in one would say it."""
+        """Return the joined pieces as one unstreamed completion."""
         message: dict[str, Any] = {name: "".join(words) for name, words in self._words.items()}
         if self._calls:
             message["tool_calls"] = [{"function": {"name": name}} for name in self._calls.values()]
-        return {**self._rest, "choices": [{"message": message, "finish_reason": self._finish_reason}]}
+        return {**self._fields, "choices": [{"message": message, "finish_reason": self._finish_reason}]}
 
 
 class EventStream(httpx.SyncByteStream):
-    """The events of a reply, those of a chat completion as one; raises `TooLarge`, or `ReadTimeout` after `seconds`.
+    """Events of a reply, with those of a chat completion joined into one.
 
-    What came before the connection was cut is handed on before the cut is raised.
+    Raise `TooLarge`, or `ReadTimeout` after `seconds`. If the connection breaks, yield what arrived before raising.
     """
 
     def __init__(self, reply: httpx.Response, seconds: float | None, exchange: Exchange) -> None:
         self._reply, self._exchange = reply, exchange
         self._until = time.monotonic() + seconds if seconds is not None else None
         self._pieces: JoinedPieces | None = None
-        self._passed = 0
+        self._lines_seen = 0
 
     def __iter__(self) -> Iterator[bytes]:
         try:
@@ -102,31 +101,31 @@ class EventStream(httpx.SyncByteStream):
                 if isinstance(value, dict) and "choices" in value and not (value.get("error") and not value["choices"]):
                     self._pieces = self._pieces or JoinedPieces()
                     if not self._pieces.add(value):
-                        self._count()
+                        self._count_line()
                 elif _is_error(value):
                     self._exchange.fail(value)
-                    yield from self._joined()
+                    yield from self._joined_event()
                     yield b"data: " + json.dumps({"error": {"message": self._exchange.words}}).encode() + b"\n\n"
                     return
                 elif self._pieces is None:
-                    self._count()
+                    self._count_line()
                     yield line
                 elif line.strip() == _DONE.strip():
                     self._pieces.is_whole = True
                 elif line.strip():
-                    self._count()
+                    self._count_line()
             self._check_whole()
         except httpx.HTTPError:
-            yield from self._joined()
+            yield from self._joined_event()
             raise
-        yield from self._joined()
+        yield from self._joined_event()
 
     def _check_whole(self) -> None:
         if self._pieces is not None and not self._pieces.is_whole:
             raise httpx.RemoteProtocolError("the stream was cut", request=self._reply.request)
 
-    def _joined(self) -> Iterator[bytes]:
-        """What came of a chat completion as one event, and the end of the stream where it is whole."""
+    def _joined_event(self) -> Iterator[bytes]:
+        """Yield the joined chat completion, and the end of the stream if it is whole."""
         if self._pieces is None:
             return
         error = self._exchange.has_error
@@ -141,6 +140,7 @@ class EventStream(httpx.SyncByteStream):
             size += len(piece)
             if size > limits.MODEL_REPLY_BYTES:
                 raise TooLarge(f"its reply is larger than the {limits.MODEL_REPLY_BYTES // limits.MB} MB that are read")
+            # httpx's timeout counts from the last byte. A server that sends one byte at a time needs this one.
             if self._until is not None and time.monotonic() > self._until:
                 raise httpx.ReadTimeout("the reply did not end in time", request=self._reply.request)
             rest += piece
@@ -150,9 +150,9 @@ class EventStream(httpx.SyncByteStream):
         if rest:
             yield bytes(rest)
 
-    def _count(self) -> None:
-        self._passed += 1
-        if self._passed > limits.MODEL_EVENTS:
+    def _count_line(self) -> None:
+        self._lines_seen += 1
+        if self._lines_seen > limits.MODEL_EVENTS:
             raise TooLarge(f"its reply comes in more than the {limits.MODEL_EVENTS:,} lines that are read")
 
     def close(self) -> None:
@@ -160,14 +160,14 @@ class EventStream(httpx.SyncByteStream):
 
 
 def _is_error(value: Any) -> bool:
-    """Whether an event says that there will be no answer; other protocols have events of other kinds."""
+    """Return True if an event says that no answer will follow. Other protocols have other kinds of events."""
     return isinstance(value, dict) and bool(
         value.get("error") or value.get("errors") or value.get("detail") or value.get("object") == "error"
     )
 
 
 def one_event(body: bytes, *, cut: bool = False) -> bytes:
-    """A chat completion as the one piece of a stream; one that is `cut` does not say why it ends."""
+    """Return a chat completion as the only piece of a stream. A `cut` one has no finish reason."""
     answer = json.loads(body)
     choices = [
         {"index": 0, "delta": choice["message"], "finish_reason": None if cut else choice["finish_reason"]}
@@ -178,7 +178,7 @@ def one_event(body: bytes, *, cut: bool = False) -> bytes:
 
 
 def json_value(data: bytes) -> Any:
-    """The value of JSON, None where it is none; raises `TooLarge` before values without number are made."""
+    """Return the value of JSON; None if it is invalid. Raise `TooLarge` before creating too many values."""
     try:
         check_values(data, "its reply")
         return json.loads(data)

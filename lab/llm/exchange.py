@@ -1,4 +1,4 @@
-"""One request to a model's server as it went over the wire, and what the server said, whatever a client makes of it."""
+"""One request as sent to a model's server, and the server's own reply, independent of the client."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     import httpx  # 7 MB: only where a model is asked
 
 _PLACEHOLDER = "."
-"""What a provider's client is given in place of an answer, which is read beside it."""
+"""Content that a provider's client gets in place of the answer. hitlab reads the real one itself."""
 
 
 class Exchange:
-    """What is known of one try. The transport fills it in, on the thread that asks."""
+    """Record of one try. The transport fills it in, on the thread that asks."""
 
     def __init__(self, changes: frozenset[str] = frozenset()) -> None:
         self.changes = changes
-        """How the request differs from what the client makes, by what its server refused before."""
+        """Changes to the client's request, learned from earlier refusals of the server."""
         self.sent = SentRequest()
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
         self.completion: dict[str, Any] | None = None
-        """The chat completion, as the server sent it or as its pieces make it; None where it sent none."""
+        """Chat completion as sent or joined from pieces; None if the server sent none."""
         self._body = b""
         self._error: Any = None
         self._failed = False
 
     def send(self, request: httpx.Request) -> httpx.Request:
-        """The request as it goes out."""
+        """Return the request as it is sent, with the learned changes."""
         import httpx
 
         try:
@@ -55,13 +55,13 @@ class Exchange:
         return request
 
     def receive(self, status: int, headers: Mapping[str, str], body: bytes = b"") -> None:
-        """A reply came, with its body unless that comes in pieces."""
+        """Store a reply, with its body unless that is streamed."""
         self.status, self.headers, self._body = status, headers, body
         self.completion = self._error = None
         self._failed = status >= HTTPStatus.MULTIPLE_CHOICES
 
     def complete(self, completion: dict[str, Any]) -> dict[str, Any]:
-        """Takes a chat completion; gives what the client is handed in its place: its tokens and a word."""
+        """Store a chat completion. Return its replacement for the client: the token counts and a placeholder."""
         self.completion = completion
         usage = completion.get("usage")
         message = {"role": "assistant", "content": _PLACEHOLDER}
@@ -72,13 +72,13 @@ class Exchange:
         }  # fmt: skip
 
     def fail(self, value: Any) -> None:
-        """Takes what came in place of an answer though the status says that all is well; None where it is no JSON."""
+        """Store an error that arrived with a successful status. `value` is None if it is not JSON."""
         self._error = (value.get("error") or value) if isinstance(value, dict) else value
         self._failed = True
 
     @property
     def error_status(self) -> int | None:
-        """The status of what the server refuses: of the reply, or the number that an error inside it names."""
+        """Status of the refusal: that of the reply, or the number that an error inside it names."""
         if not isinstance(self._error, dict):
             return self.status
         code = self._error.get("code") or self._error.get("status")
@@ -87,17 +87,17 @@ class Exchange:
 
     @property
     def words(self) -> str:
-        """The server's own words for why there is no answer; empty where it said none."""
+        """Server's own reason why there is no answer; empty if it gave none."""
         return server_words(self._body) if self._error is None else words_of_value(self._error)
 
     @property
     def has_error(self) -> bool:
-        """Whether the server said that it does not answer, by its status or in what it sent."""
+        """True if the server refused to answer, by its status or in its reply."""
         return self._failed
 
 
 def _counts(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole numbers of what a server says that an answer took; nothing else of it can be counted."""
+    """Return the whole numbers of a usage object. Other values cannot be counted."""
     counts: dict[str, Any] = {name: part for name, part in usage.items() if _is_count(part)}
     for name in ("prompt_tokens", "completion_tokens"):
         counts.setdefault(name, 0)
@@ -117,7 +117,7 @@ _current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 @contextmanager
 def recorded(exchange: Exchange) -> Iterator[None]:
-    """Within it, what this thread sends and gets is taken down."""
+    """Record what this thread sends and receives in `exchange`."""
     token = _current.set(exchange)
     try:
         yield
@@ -126,5 +126,5 @@ def recorded(exchange: Exchange) -> Iterator[None]:
 
 
 def current_exchange() -> Exchange | None:
-    """The exchange that is under way on this thread; None where litellm is called by another's code."""
+    """Return this thread's exchange; None if foreign code called litellm."""
     return _current.get()

@@ -1,4 +1,4 @@
-"""The seam where questions to models are answered on other threads or other machines, several at a time."""
+"""Interface for answering model questions on other threads or machines, several at a time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lab.llm.client import Llm, Message, ModelAnswer
 
 
 class ModelQuestion(NamedTuple):
-    """A question to a model, as `Llm.ask` is given it."""
+    """Arguments of one `Llm.ask`."""
 
     llm: Llm
     messages: Sequence[Message]
@@ -21,25 +21,25 @@ class ModelQuestion(NamedTuple):
 
 
 class ModelExecutor(Protocol):
-    """Answers questions beside the thread that asks them. It reads and writes no file."""
+    """Answers questions away from the thread that asks. It reads and writes no file."""
 
     @property
     def width(self) -> int:
-        """How many questions it wants to have at a time, so that nobody in it waits for one; at least 1."""
+        """Number of questions, at least 1, that keeps all of its workers busy."""
         ...
 
     def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
-        """Has a question answered as `Llm.ask` answers it; its future raises what that raises."""
+        """Answer a question like `Llm.ask`. The future raises what that raises."""
         ...
 
     def close(self, *, at_once: bool = False) -> None:
-        """Ends it; `at_once` what is under way is not waited for."""
+        """Close the executor. With `at_once`, do not wait for questions in progress."""
         ...
 
 
 @contextmanager
 def ended(executor: ModelExecutor, stop: threading.Event) -> Iterator[ModelExecutor]:
-    """Ends an executor; after an error `stop` is set, and nothing is waited for any more."""
+    """Close an executor at the end. After an error, set `stop` and do not wait."""
     try:
         yield executor
     except BaseException:

@@ -1,7 +1,7 @@
-"""JSON objects that stand somewhere in a model's answer, and which of several is the answer.
+"""Find JSON objects in a model's answer, and choose the one that is the answer.
 
-Passed over are fences, prose, stray commas, and line breaks that a string holds as they are. Quotes of another kind
-are not guessed at: where an apostrophe ends a text cannot be known.
+The scan tolerates fences, prose, trailing commas, and raw line breaks in strings. It does not repair other kinds of
+quotes, because the end of a text with apostrophes is ambiguous.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lab.core.codec import read_json
 from lab.core.errors import LabError
 
 LONGEST = 40_000
-"""Characters of an answer in which an object is looked for; the end counts, where models put it."""
+"""Number of last characters in which objects are searched. Models put the answer at the end."""
 _MOST_SCANNED = 60 * LONGEST
-"""Characters that are gone through, those after an opening brace again for each."""
+"""Limit of scanned characters. Each opening brace may scan the following ones again."""
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _TRAILING = re.compile(r",(\s*[}\]])")
@@ -26,18 +26,18 @@ _TAG = re.compile(r"(?:<|\[|◁)[|/]?[\w:.| -]{1,60}(?:>|\]|▷)")
 _FENCE = re.compile(r"```[\w-]{0,20}")
 _OTHER_QUOTES = re.compile(r"\{\s*['‘’“”]")
 _REASONS = frozenset({"thought", "reason", "confidence", "explanation"})
-"""Names of what says why: two answers that differ only there are the same one."""
+"""Names of fields that give reasons. Two answers that differ only there are the same."""
 
 
 class SeveralAnswers(Exception):
-    """A text holds different answers, and which of them counts cannot be told."""
+    """A text holds several different answers, and none of them takes precedence."""
 
     def __init__(self) -> None:
         super().__init__("it holds several different answers; exactly one is wanted")
 
 
 class FoundObject(NamedTuple):
-    """A JSON object in a text, from `start` to `end`."""
+    """JSON object in a text, from `start` to `end`."""
 
     start: int
     end: int
@@ -45,16 +45,16 @@ class FoundObject(NamedTuple):
 
 
 def objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Every JSON object in a text, in order; those inside another only where that one is none."""
+    """Yield each JSON object in a text, in order. Yield an inner one only if the outer one is invalid."""
     return (found.value for found in found_objects(text))
 
 
 def answer_in(text: str, wanted: Callable[[dict[str, Any]], bool], *, plan: bool = False) -> dict[str, Any] | None:
-    """The object that is the answer of a text, of those that are `wanted`; None where there is none.
+    """Return the object that is the text's answer, among those that are `wanted`; None if there is none.
 
-    Of several the last one counts where words stand before the first: they think aloud, and take back what they wrote.
-    With `plan`, the first counts of objects that stand one directly after the other: the next one is for later. Raises
-    `SeveralAnswers` for any others that differ.
+    If words precede the first of several, the model thinks aloud and corrects itself, so the last one counts. With
+    `plan`, the first of directly consecutive objects counts, because the next ones are for later. Raise
+    `SeveralAnswers` if others differ.
     """
     objects = [found for found in found_objects(text) if wanted(found.value)]
     if not objects:
@@ -73,25 +73,26 @@ def answer_in(text: str, wanted: Callable[[dict[str, Any]], bool], *, plan: bool
 
 
 def why_no_object(text: str) -> str:
-    """Why a text holds no JSON object, as far as it can be told, as the end of a clause; else empty."""
+    """Return why a text has no JSON object, as the end of a clause; empty if unknown."""
     return ' (its strings are not in "double quotes")' if _OTHER_QUOTES.search(text[-LONGEST:]) else ""
 
 
 def found_objects(text: str) -> Iterator[FoundObject]:
-    """Every JSON object in the last characters of a text (`LONGEST`), with its place in these."""
+    """Yield each JSON object in the last `LONGEST` characters of a text. Places count from there."""
     tail = text[-LONGEST:]
     start, scanned = tail.find("{"), 0
     while start >= 0 and scanned < _MOST_SCANNED:
-        end, closed = _closing(tail, start)
-        value = _read(tail[start:end]) if closed else None
+        # `scanned` bounds the quadratic time of many unclosed braces.
+        end, closed = _find_end(tail, start)
+        value = _parse(tail[start:end]) if closed else None
         if isinstance(value, dict):
             yield FoundObject(start, end, value)
         scanned += end - start
         start = tail.find("{", start + 1 if value is None else end)
 
 
-def _read(json_text: str) -> Any:
-    for attempt in (json_text, _mended(json_text)):
+def _parse(json_text: str) -> Any:
+    for attempt in (json_text, _repair(json_text)):
         try:
             return read_json(attempt.encode("utf-8", "surrogatepass"), "answer").value
         except LabError:
@@ -99,8 +100,8 @@ def _read(json_text: str) -> Any:
     return None
 
 
-def _mended(json_text: str) -> str:
-    """The text without commas before a closing bracket, and with the line breaks inside its strings escaped."""
+def _repair(json_text: str) -> str:
+    """Remove trailing commas, and escape control characters inside strings."""
     parts, end = [], 0
     for string in _STRING.finditer(json_text):
         parts.append(_TRAILING.sub(r"\1", json_text[end : string.start()]))
@@ -109,8 +110,9 @@ def _mended(json_text: str) -> str:
     return "".join([*parts, _TRAILING.sub(r"\1", json_text[end:])])
 
 
-def _closing(text: str, start: int) -> tuple[int, bool]:
-    """Where the object that begins at `start` ends, and whether it does; else how far that was gone through."""
+def _find_end(text: str, start: int) -> tuple[int, bool]:
+    """Return the end of the object at `start` and True; else the end of the scan and False."""
+    # More open braces than closing ones remain: the object cannot end.
     depth, most = 0, text.count("}", start)
     for token in _TOKEN.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(token[0], 0)
@@ -120,7 +122,7 @@ def _closing(text: str, start: int) -> tuple[int, bool]:
 
 
 def _has_words(between: str) -> bool:
-    """Whether a stretch of text says anything: marks, fences, brackets, commas and numbers of a list say nothing."""
+    """Return True if a part of text says anything. Marks, fences, brackets, commas and list numbers do not."""
     return re.search(r"[^\W\d_]|[?!]", _TAG.sub("", _FENCE.sub("", between))) is not None
 
 

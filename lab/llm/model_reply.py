@@ -1,7 +1,7 @@
-"""The one reader of what a model said: the text to act on, its thinking, or why there is no answer.
+"""The only parser of model replies: the text to act on, the thinking, or the reason why there is no answer.
 
-It takes a whole chat completion as the server sent it, and so do a stream that was put together and a line of a batch.
-Agents, simulated users, judges and shadows act on `ModelReply.text` alone.
+It reads a whole chat completion as the server sent it, a joined stream, or a line of a batch. Agents, simulated users,
+judges and shadows act on `ModelReply.text` alone.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _THINKING_FIELDS = (
     "reasoning_content", "reasoning", "thinking", "thinking_content", "thought", "thoughts", "reasoning_text",
     "thinking_blocks", "reasoning_details",
 )  # fmt: skip
-"""Where servers put a model's thinking beside its answer; the first that holds any counts."""
+"""Fields in which servers send a model's thinking. The first one with words counts."""
 _WORDS = ("text", "thinking", "reasoning", "summary", "content", "value", "refusal")
-"""Where the words of a part stand."""
+"""Fields that contain the words of a part."""
 _CUT = ("length", "max_tokens", "max_output_tokens", "model_length", "token_limit")
 _WITHHELD = ("filter", "safety", "recitation", "blocklist", "prohibited", "sensitive", "spii")
 _LONGEST_WHY = 200
@@ -27,9 +27,9 @@ _DEEPEST = 8
 
 
 class ModelReply(NamedTuple):
-    """What a model said. `thinking` is what it wrote before its answer, `source` where that stood.
+    """Reply of a model. `thinking` is what it wrote before its answer, `source` where that was found.
 
-    Where there is no answer, `text` is empty and `why` says so; `final` where asking again would be in vain.
+    Without an answer, `text` is empty and `why` is the reason. `final` is True if asking again is pointless.
     """
 
     text: str = ""
@@ -41,9 +41,9 @@ class ModelReply(NamedTuple):
 
 
 def read_completion(completion: Mapping[str, Any], tokens: int, *, words: bool = False) -> ModelReply:
-    """Read a chat completion; `tokens` is the limit that it was asked with (the setting `model_tokens`).
+    """Parse a chat completion. `tokens` is the limit of the request (the setting `model_tokens`).
 
-    With `words` an answer in plain words will do, also one that was cut; else it must hold a whole JSON object.
+    With `words` any text is an answer, even a cut one. Without it the answer must hold a whole JSON object.
     """
     choices = completion.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -54,12 +54,12 @@ def read_completion(completion: Mapping[str, Any], tokens: int, *, words: bool =
         message = {"content": message}
     content, inner_thinking, refusal = content_parts(message.get("content"))
     split = split_thinking(content)
-    thinking, source = _thinking(message, inner_thinking, split)
-    why, hint, final = _why_none(choice, message, split, source, tokens, refusal, words=words)
+    thinking, source = _find_thinking(message, inner_thinking, split)
+    why, hint, final = _why_no_answer(choice, message, split, source, tokens, refusal, words=words)
     return ModelReply("" if why else split.answer, thinking, source, why, hint, final)
 
 
-def _why_none(
+def _why_no_answer(
     choice: Mapping[str, Any],
     message: Mapping[str, Any],
     split: SplitText,
@@ -69,41 +69,41 @@ def _why_none(
     *,
     words: bool,
 ) -> tuple[str, str, bool]:
-    """Why a message is no answer (empty where it is one), what helps, and whether asking again would be in vain."""
+    """Return why a message is not an answer (empty if it is), a hint, and True if asking again is pointless."""
     finish = choice.get("finish_reason") or choice.get("stop_reason") or ""
     reason = finish.casefold() if isinstance(finish, str) else ""
     is_cut, answer = reason in _CUT, split.answer.strip()
     limit = f"the limit of tokens (model_tokens is {tokens:,})"
     if any(word in reason for word in _WITHHELD):
         return f"a content filter withheld the answer (finish_reason {plain(reason)})", "", True
-    refusal = refusal or _words(message.get("refusal"))
+    refusal = refusal or _part_words(message.get("refusal"))
     if not answer and (refusal or reason == "refusal"):
-        return f"it refused: {_short(refusal) or 'without words'}", "", True
+        return f"it refused: {_shorten(refusal) or 'without words'}", "", True
     if split.is_open and is_cut:
         return f"it was cut inside its thinking by {limit}", "Raise model_tokens.", True
     if split.is_open:
-        return f"its thinking ({_short(split.mark)}) has no end, and no answer after it", "", True
+        return f"its thinking ({_shorten(split.mark)}) has no end, and no answer after it", "", True
     if not answer and is_cut:
         return f"it was cut before its answer by {limit}", "Raise model_tokens: it was used up before the answer.", True
-    calls = ", ".join(_called(message))
+    calls = ", ".join(_function_names(message))
     if calls and (not answer or not (words or _holds_object(answer))):
-        return f"it called a function ({_short(calls)}) in place of an answer, and none was offered", "", True
+        return f"it called a function ({_shorten(calls)}) in place of an answer, and none was offered", "", True
     if not answer and split.mark:
-        return f"nothing stands after its thinking ({_short(split.mark)})", "", True
+        return f"nothing stands after its thinking ({_shorten(split.mark)})", "", True
     if not answer and source:
         hint = "Its server takes the answer for thinking: turn off its reasoning parser, or the model's thinking."
         return f"it came back empty: all that it wrote stands in {source}", hint, True
     if not answer:
-        told = f" (finish_reason {_short(reason)})" if reason not in ("", "stop") else ""
+        told = f" (finish_reason {_shorten(reason)})" if reason not in ("", "stop") else ""
         return f"it came back empty{told}", "", False
     if is_cut and not words and not _ends_whole(answer):
         return f"it was cut before its JSON was whole by {limit}", "Raise model_tokens.", True
     return "", "", False
 
 
-def _thinking(message: Mapping[str, Any], inner: str, split: SplitText) -> tuple[str, str]:
-    """A model's thinking and where it stood: in a field of its own, in parts of the content, in the text by marks."""
-    told = [(_words(message.get(name)), name) for name in _THINKING_FIELDS]
+def _find_thinking(message: Mapping[str, Any], inner: str, split: SplitText) -> tuple[str, str]:
+    """Return a model's thinking and its source: a field of its own, parts of the content, or marks in the text."""
+    told = [(_part_words(message.get(name)), name) for name in _THINKING_FIELDS]
     told += [(inner, "thinking"), (split.thinking, split.mark)]
     found = [(words, source) for words, source in told if words.strip()]
     if len(found) < 2:
@@ -115,7 +115,7 @@ def _thinking(message: Mapping[str, Any], inner: str, split: SplitText) -> tuple
 
 
 def content_parts(content: Any) -> tuple[str, str, str]:
-    """The text of a message's content, the thinking in it, and a refusal: of a string, or of parts of several kinds."""
+    """Return the text, the thinking and the refusal of a message's content: a string, or parts of several kinds."""
     if isinstance(content, str):
         return content, "", ""
     text: list[str] = []
@@ -126,25 +126,25 @@ def content_parts(content: Any) -> tuple[str, str, str]:
         is_thinking = any(word in kind for word in ("think", "reason")) or (
             isinstance(part, dict) and (part.get("thought") is True or ("thinking" in part and "text" not in part))
         )
-        (thinking if is_thinking else refusal if "refusal" in kind else text).append(_words(part))
+        (thinking if is_thinking else refusal if "refusal" in kind else text).append(_part_words(part))
     return "".join(text), "\n".join(filter(None, thinking)), "\n".join(filter(None, refusal))
 
 
-def _words(value: Any, depth: int = 0) -> str:
-    """The words of a part, however it is nested."""
+def _part_words(value: Any, depth: int = 0) -> str:
+    """Return the words of a part, however deeply nested."""
     if isinstance(value, str):
         return value
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list):
-        return "\n".join(filter(None, (_words(one, depth + 1) for one in value)))
+        return "\n".join(filter(None, (_part_words(one, depth + 1) for one in value)))
     if isinstance(value, dict):
-        return next((words for name in _WORDS if (words := _words(value.get(name), depth + 1))), "")
+        return next((words for name in _WORDS if (words := _part_words(value.get(name), depth + 1))), "")
     return ""
 
 
-def _called(message: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the functions that a message calls."""
+def _function_names(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the functions that a message calls."""
     calls = message.get("tool_calls")
     for call in [*(calls if isinstance(calls, list) else []), {"function": message.get("function_call")}]:
         function = call.get("function") if isinstance(call, dict) else None
@@ -157,10 +157,10 @@ def _holds_object(answer: str) -> bool:
 
 
 def _ends_whole(answer: str) -> bool:
-    """Whether an answer ends with a whole object: what follows one may take it back, and was cut."""
+    """Return True if an answer ends with a whole object. Text after it may correct it, and was cut."""
     objects = list(found_objects(answer))
     return bool(objects) and not any(map(str.isalnum, answer[-LONGEST:][objects[-1].end :]))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return plain(text.strip(), lines=False)[:_LONGEST_WHY].rstrip(". ")

@@ -1,8 +1,8 @@
-"""What a server refuses of a request: read from its words, left out or renamed, and remembered for this process.
+"""Adapt requests to what a server refuses: parsed from its error, omitted or renamed, and stored for this process.
 
-Servers behind `model_base` know other parameters than OpenAI's newest models do. A request that was refused for one is
-asked once more without it, or under its other name. What is learned counts for the model at its server from the first
-answer on. What may change an answer (`names_left_out`) is kept with it.
+Servers behind `model_base` know other parameters than OpenAI's newest models. After a refusal the client repeats the
+request without the parameter, or with its other name. The changes apply to the model at its server from the first
+answer on. `names_left_out`, which may change an answer, is stored with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LIMITS = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_
 """The two names of the limit of an answer's tokens."""
 _NEEDED = frozenset({"model", "messages", "stream", "stream_options", *_LIMITS})
 _UNSEEN = frozenset({"stream", "stream_options"})
-"""What is left out without a change of the answer."""
+"""Parameters whose omission does not change the answer."""
 _ALIASES = {"response_format": ("json_schema", "json schema", "structured output", "json mode", "guided", "grammar")}
 _DROP, _RENAME, _IMAGES, _SYSTEM, _DEVELOPER = "without ", "rename ", "images", "system role", "developer role"
 _UNSUPPORTED = re.compile(
@@ -51,7 +51,7 @@ _SETTINGS = (
 
 
 class SentRequest(NamedTuple):
-    """What a request holds that a server may refuse."""
+    """Parts of a request that a server may refuse."""
 
     names: frozenset[str] = frozenset()
     has_images: bool = False
@@ -59,7 +59,7 @@ class SentRequest(NamedTuple):
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> SentRequest:
-        """The request whose body this is; one that is no chat holds nothing that is left out."""
+        """Return the parts of a request body. A request that is not a chat has none to omit."""
         messages = body.get("messages")
         if not isinstance(messages, list):
             return cls()
@@ -69,15 +69,15 @@ class SentRequest(NamedTuple):
 
 
 def changes_for(words: str, sent: SentRequest, made: Collection[str], *, sure: bool) -> frozenset[str]:
-    """The changes of a request that its refusal in these words asks for, besides those that were `made`; none else.
+    """Return the changes that a refusal with these words asks for, besides those already `made`.
 
-    `sure` where the status says that the request was wrong; else the words must say that something is not supported.
+    `sure` is True if the status reports a faulty request. Otherwise the words must say that something is unsupported.
     """
     text = words.casefold()
     unsupported = _UNSUPPORTED.search(text) is not None
     if not sent.names or not (unsupported or sure):
         return frozenset()
-    changes = {*_of_limit(text, sent, made), *_of_others(text, sent)}
+    changes = {*_limit_changes(text, sent, made), *_other_changes(text, sent)}
     too_much = _TOO_MUCH.search(text) is not None
     if sent.has_images and _SEES_NOTHING.search(text) and not too_much:
         changes.add(_IMAGES)
@@ -86,15 +86,16 @@ def changes_for(words: str, sent: SentRequest, made: Collection[str], *, sure: b
     return frozenset(changes - set(made))
 
 
-def _of_limit(text: str, sent: SentRequest, made: Collection[str]) -> set[str]:
-    """What becomes of the limit of tokens: its other name, or none where both are refused."""
+def _limit_changes(text: str, sent: SentRequest, made: Collection[str]) -> set[str]:
+    """Return the change of the token limit: its other name, or its omission if both names are refused."""
+    # The limit is known but too high: renaming does not help, and the hint names the setting.
     if _TOO_MUCH.search(text):
         return set()
     named = [name for name in _LIMITS if name in sent.names and re.search(rf"\b{name}\b", text)]
     return {_DROP + name if _RENAME + _LIMITS[name] in made else _RENAME + name for name in named[:1]}
 
 
-def _of_others(text: str, sent: SentRequest) -> set[str]:
+def _other_changes(text: str, sent: SentRequest) -> set[str]:
     names = {
         name for name in sent.names - _NEEDED
         if any(one in text for one in (name, name.replace("_", " "), *_ALIASES.get(name, ())))
@@ -107,11 +108,12 @@ def _of_others(text: str, sent: SentRequest) -> set[str]:
 
 
 def adapted(body: Mapping[str, Any], changes: Collection[str]) -> dict[str, Any]:
-    """A request's body with the changes made."""
+    """Return a request body with the changes applied."""
     changed = {name: value for name, value in body.items() if _DROP + name not in changes}
     for name, other in _LIMITS.items():
         if _RENAME + name in changes and name in changed and _DROP + other not in changes:
             changed = {other if key == name else key: value for key, value in changed.items()}
+            # Only one: the opposite rename would undo it.
             break
     messages = [dict(message) for message in changed.get("messages", ())]
     if _IMAGES in changes:
@@ -131,7 +133,7 @@ def _text_only(content: Any) -> Any:
 
 
 def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The conversation with what the system says at the head of the user's first turn."""
+    """Move the system messages to the beginning of the first user message."""
     told = [str(one.get("content")) for one in messages if one.get("role") in ("system", "developer")]
     others = [one for one in messages if one.get("role") not in ("system", "developer")]
     if not others or others[0].get("role") != "user":
@@ -145,31 +147,31 @@ def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def names_left_out(changes: Collection[str]) -> tuple[str, ...]:
-    """What an answer was given without that may have changed it, in words."""
+    """Return, in words, the omitted parts of a request that may have changed the answer."""
     parts = {change.removeprefix(_DROP) for change in changes if change.startswith(_DROP)} - _UNSEEN
     return tuple(sorted(parts | ({_IMAGES, _SYSTEM} & set(changes))))
 
 
 def setting_hint(words: str) -> str:
-    """What to set where a server refuses a request in these words; empty where no setting is meant."""
+    """Return the setting to change after a refusal with these words; empty if none applies."""
     text = words.casefold()
     return next((hint for pattern, hint in _SETTINGS if pattern.search(text)), "")
 
 
 class LearnedChanges:
-    """What is known of the servers of this process: by model and base, the changes with which one answers."""
+    """Changes that servers need, by model and base, learned by this process."""
 
     def __init__(self) -> None:
         self._changes: dict[tuple[str, str], frozenset[str]] = {}
         self._guard = threading.Lock()
 
     def of(self, model: str, base: str) -> frozenset[str]:
-        """The changes that a model's requests need at its server."""
+        """Return the changes that a model's requests need at its server."""
         with self._guard:
             return self._changes.get((model, base), frozenset())
 
     def add(self, model: str, base: str, changes: frozenset[str]) -> None:
-        """Remembers changes with which an answer came."""
+        """Store the changes of a request that got an answer."""
         with self._guard:
             self._changes[model, base] = self._changes.get((model, base), frozenset()) | changes
 

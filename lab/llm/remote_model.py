@@ -1,4 +1,4 @@
-"""A model that an executor asks in this process's place, one question at a time for each thread that asks."""
+"""Model that an executor asks for this process, one question at a time per asking thread."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lab.llm.client import Llm, Message, ModelAnswer, NoModelAnswer
 from lab.llm.executor import ModelExecutor, ModelQuestion
 
 _POLL = 0.05
-"""Seconds between two looks at `stop`."""
+"""Seconds between two polls of `stop`."""
 
 
 class ModelAsker(Protocol):
-    """What answers a question to one model: the model's own client, or an executor through `RemoteModel`."""
+    """Answers questions to one model: the model's own client, or an executor through `RemoteModel`."""
 
     def ask(
         self,
@@ -27,15 +27,15 @@ class ModelAsker(Protocol):
         *,
         words: bool = False,
     ) -> ModelAnswer:
-        """The model's answer, in plain `words` or with a JSON object in it.
+        """Return the model's answer, in plain `words` or with a JSON object in it.
 
-        `NoModelAnswer` where there is none, `WaitCancelled` soon after `stop` is set.
+        Raise `NoModelAnswer` if there is none, `WaitCancelled` soon after `stop` is set.
         """
         ...
 
 
 class RemoteModel:
-    """One model, asked by an executor; safe on any thread. `lost` is why the executor cannot ask any more."""
+    """One model, asked by an executor. Thread-safe. `lost` is the reason if the executor failed."""
 
     def __init__(self, llm: Llm, executor: ModelExecutor) -> None:
         self.lost: LabError | None = None
@@ -49,7 +49,7 @@ class RemoteModel:
         *,
         words: bool = False,
     ) -> ModelAnswer:
-        """As `Llm.ask`; what is asked elsewhere when `stop` is set is not waited for."""
+        """Ask like `Llm.ask`. Do not wait for a pending question once `stop` is set."""
         try:
             answer = self._executor.submit(ModelQuestion(self._llm, messages, schema, words))
             while not wait([answer], _POLL).done:

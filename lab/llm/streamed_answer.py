@@ -1,8 +1,8 @@
-"""An answer that comes in pieces, put together: it is used only when it is whole.
+"""Join a streamed answer. It is used only when it is whole.
 
-A stream that ends before the model has said why it stops was cut, and the question is tried again like any other that
-came back broken. Where the model has said that, the answer is whole, even if what should follow (how many tokens it
-took, the end of the stream) never came: it was paid for, and is not asked for again.
+A stream that ends before the model gave a finish reason was cut, and the question is tried again like after any broken
+reply. With a finish reason the answer is whole, even if the rest (token counts, end of the stream) never arrives. It
+was paid for, so it is not asked for again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from types import ModuleType
 from typing import Any
 
 STREAMED = {"stream": True, "stream_options": {"include_usage": True}}
-"""What a question says besides, where its answer is to come in pieces: the last piece tells what it took."""
+"""Request options for a streamed answer. The last piece contains the token counts."""
 
 
 class CutStream(Exception):
-    """A stream ended before the answer was whole; `answer` is what had come, with the tokens that it told by then."""
+    """A stream ended before the answer was whole. `answer` is the part that arrived, with its token counts."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__("the stream was cut")
@@ -23,7 +23,7 @@ class CutStream(Exception):
 
 
 def whole_answer(litellm: ModuleType, stream: Any, model: str) -> Any:
-    """The response that the pieces of a stream are; raises `CutStream` from what cut it."""
+    """Return the response joined from a stream. Raise `CutStream` from the error that cut it."""
     try:
         for _ in stream:
             pass  # litellm keeps what came
@@ -34,7 +34,7 @@ def whole_answer(litellm: ModuleType, stream: Any, model: str) -> Any:
 
 
 def _joined(litellm: ModuleType, stream: Any, model: str) -> Any:
-    """The pieces that came as one response; tokens that no piece tells are unknown, and not estimated."""
+    """Return the pieces as one response. Without token counts in a piece the usage is unknown, not estimated."""
     pieces = stream.chunks
     if not pieces:
         return None

@@ -1,7 +1,7 @@
-"""Thinking aloud in a model's text: what stands after it is the answer, and nothing else is.
+"""Split a model's text into thinking and answer. Only the text after the thinking is the answer.
 
-Marks are known by the words in them (`<think>`, `[/THINK]`, `<|end_of_thought|>`, `◁/think▷`), so that one nobody has
-seen is known, too. What is quoted in a JSON string of the answer is no mark.
+Marks are recognized by the words in them (`<think>`, `[/THINK]`, `<|end_of_thought|>`, `◁/think▷`), so unknown variants
+work, too. A quotation in a JSON string of the answer is not a mark.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MARK = re.compile(
     """
 )
 _DETAILS = re.compile(r"<details\b[^<>]{0,200}(?:reasoning|think)", re.IGNORECASE)
-"""How a part that is folded away begins where thinking is in it; its end does not say so."""
+"""Beginning of a collapsed section with thinking. Its end tag does not name the thinking."""
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*(\w*)[ \t]*$", re.MULTILINE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _THINKING = frozenset(
@@ -34,7 +34,7 @@ _THINKING = frozenset(
     }
 )  # fmt: skip
 _PLAIN = frozenset({"think", "thinking", "thought", "thoughts", "reasoning"})
-"""Words that are marks in square brackets, too, where many others are words of a text."""
+"""Words that are marks in square brackets, too. Other words in brackets may be ordinary text."""
 _ENDS = frozenset({"end", "ends", "stop", "close", "finish", "finished", "done"})
 _ANSWER = frozenset(
     {
@@ -43,17 +43,17 @@ _ANSWER = frozenset(
         "step", "assistant", "message",
     }
 )  # fmt: skip
-"""Words in marks around what is meant as an answer."""
+"""Words in marks around the intended answer."""
 _CHANNEL = re.compile(r"<\|?channel\|?>\s{0,9}(\w{0,40})(?:[^<{]{0,80}<\|message\|>)?")
 _TURN_END = re.compile(r"(?<!\s)\s*<\|(?:return|end|call|im_end|eot_id|endoftext|end_of_turn)\|>[\s\S]*$")
 _BARE_CHANNEL, _BARE_FINAL = re.compile(r"\s{0,9}(?:analysis|commentary)(?=[^a-z\s\"{])"), "assistantfinal"
-"""How a text begins whose channels lost their marks on the way, and what then stands before its answer."""
+"""Beginning of a text whose channels lost their marks, and what then precedes its answer."""
 
 
 class SplitText(NamedTuple):
-    """A text apart: its thinking, the mark that tells it (empty: none does), the answer after it.
+    """Parts of a text: its thinking, the mark that delimits it (empty if there is none), and the answer after it.
 
-    `is_open` where the thinking has no end: there is no answer then.
+    `is_open` is True if the thinking has no end. There is no answer then.
     """
 
     thinking: str
@@ -70,8 +70,9 @@ class _Mark(NamedTuple):
 
 
 def split_thinking(text: str) -> SplitText:
-    """The thinking and the answer of a text; all of it is the answer where nothing in it is a mark of thinking."""
+    """Split a text into thinking and answer. The whole text is the answer if it has no mark of thinking."""
     offset = max(0, len(text) - LONGEST)
+    # `found_objects` counts from the last LONGEST characters.
     objects = [found._replace(start=found.start + offset, end=found.end + offset) for found in found_objects(text)]
     if (split := _by_channels(text, objects)) is not None:
         return split
@@ -104,7 +105,7 @@ def _tags(text: str) -> list[_Mark]:
 
 
 def _words(tag: re.Match[str]) -> set[str]:
-    """The words of a mark; those of attributes only where these say of what kind it is."""
+    """Return the words of a mark. Those of attributes count only if the attribute names its kind."""
     more = tag["more"] or ""
     named = more if "=" not in more else " ".join(re.findall(r"""(?:type|kind|class|name)\s?=\s?["']?(\w+)""", more))
     return {word.lower() for word in _WORD.findall(f"{tag['name']} {named}")}
@@ -123,7 +124,7 @@ def _is_thinking(tag: re.Match[str], text: str) -> bool:
 
 
 def _fences(text: str) -> list[_Mark]:
-    """Fences of code that hold thinking: each with the fence that ends it, others inside it passed over."""
+    """Return marks for code fences with thinking: each opening fence with its own end, other fences inside skipped."""
     marks: list[_Mark] = []
     depth = 0
     for fence in _FENCE.finditer(text):
@@ -139,13 +140,13 @@ def _fences(text: str) -> list[_Mark]:
 
 
 def _without_opening(thinking: str, marks: Sequence[_Mark]) -> str:
-    """A stretch of thinking without the mark that it begins with."""
+    """Return thinking without the mark that opens it."""
     first = marks[0]
     return (thinking if first.closes or thinking[: first.start].strip() else thinking[first.end :]).strip()
 
 
 def _by_channels(text: str, objects: Sequence[FoundObject]) -> SplitText | None:
-    """A text in channels, of which the last one is the answer where it is the final one; None where it has none."""
+    """Split a text with channels at the last one, if that is the final channel; None for a text without channels."""
     bare = _BARE_CHANNEL.match(text)
     if bare and _BARE_FINAL in text:
         thinking, _, answer = text.rpartition(_BARE_FINAL)
@@ -163,10 +164,10 @@ def _by_channels(text: str, objects: Sequence[FoundObject]) -> SplitText | None:
 
 
 def _by_unknown_mark(text: str, objects: Sequence[FoundObject], begin: int) -> SplitText | None:
-    """What stands after `begin`, apart at a mark that nobody knows and that holds a draft; None where none does.
+    """Split the text after `begin` at an unknown mark that delimits a draft; None if there is none.
 
-    It ends before the last object, and another object stands before that end. Where the same mark stands around both,
-    they are a list. A mark that opens the text, never ends, and has words after its last object holds drafts, too.
+    The mark closes before the last object, and another object precedes it. If the same mark surrounds both objects,
+    they are a list. A mark that opens the text, never closes, and has words after its last object contains drafts, too.
     """
     if not objects:
         return None

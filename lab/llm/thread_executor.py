@@ -1,4 +1,4 @@
-"""Questions answered on threads of this process."""
+"""Executor that asks models on threads of this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lab.llm.executor import ModelQuestion
 
 
 class ThreadExecutor:
-    """Asks models on `width` threads; once `stop` is set, what is under way raises `WaitCancelled` soon."""
+    """Ask models on `width` threads. Once `stop` is set, pending questions soon raise `WaitCancelled`."""
 
     def __init__(self, width: int, stop: threading.Event) -> None:
         self.width = width
@@ -18,10 +18,10 @@ class ThreadExecutor:
         self._pool = ThreadPoolExecutor(width, thread_name_prefix="judge")
 
     def submit(self, question: ModelQuestion) -> Future[ModelAnswer]:
-        """Has a question answered on the next free thread."""
+        """Answer a question on the next free thread."""
         llm, messages, schema, words = question
         return self._pool.submit(llm.ask, messages, self._stop, schema, words=words)
 
     def close(self, *, at_once: bool = False) -> None:
-        """Ends its threads once they have answered; `at_once` what waits for a thread is not asked."""
+        """Close the threads after their answers. With `at_once`, drop the questions that wait for a thread."""
         self._pool.shutdown(wait=True, cancel_futures=at_once)

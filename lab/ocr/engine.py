@@ -1,7 +1,7 @@
-"""The OCR engine: which one is installed, and how it reads a picture. Only `worker` loads it.
+"""OCR engine: finds the installed one and reads pictures with it. Only `worker` loads it.
 
-It is RapidOCR with its PP-OCR models, which come inside its package: nothing is downloaded, no picture leaves the
-machine. It reads English and Chinese.
+The engine is RapidOCR with its PP-OCR models, which are part of its package. It downloads nothing, and no picture
+leaves the machine. It reads English and Chinese.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from lab.core.read_text import ReadLine
 from lab.core.ui_tree import Bounds
 
 EXTRA = "hitlab[ocr]"
-"""What is to be installed so that words are read from pictures."""
-_SUREST = 0.5
-"""Lines of which the engine is less sure are left out: they are mostly icons that look like letters."""
-_SUREST_SIGN = 0.9
-"""The same for a line of one character: a lone sign is more often an icon than a word."""
+"""Package extra that installs the engine."""
+_MIN_CONFIDENCE = 0.5
+"""Minimum confidence of a line. Less certain lines are mostly icons that look like letters."""
+_MIN_CONFIDENCE_ONE_CHARACTER = 0.9
+"""Minimum confidence of a line with one character. A single character is more often an icon than a word."""
 _THREADS = 2
 
 
 @cache
 def engine_name() -> str:
-    """Name and version of the engine that is installed; empty where none is."""
+    """Return name and version of the installed engine; empty if none is installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -38,7 +38,7 @@ def engine_name() -> str:
 
 
 def check_engine() -> str:
-    """The engine's name; a `LabError` that names the extra where none is installed."""
+    """Return the engine's name. Raise `LabError`, which names the extra, if none is installed."""
     name = engine_name()
     if not name:
         raise LabError(
@@ -48,7 +48,7 @@ def check_engine() -> str:
 
 
 def load_engine() -> Callable[[bytes], list[ReadLine]]:
-    """Loads the models (about a second, several hundred MB) and gives the function that reads a PNG or JPEG."""
+    """Load the models (about a second, several hundred MB). Return a function that reads a PNG or JPEG."""
     import logging
 
     import numpy as np
@@ -62,7 +62,7 @@ def load_engine() -> Callable[[bytes], list[ReadLine]]:
         params={
             "Global.log_level": "critical",
             "Global.use_cls": False,  # no line of a phone's screen stands on its head
-            "Global.text_score": _SUREST,
+            "Global.text_score": _MIN_CONFIDENCE,
             "EngineConfig.onnxruntime.intra_op_num_threads": _THREADS,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
         }
@@ -80,16 +80,16 @@ def load_engine() -> Callable[[bytes], list[ReadLine]]:
             ReadLine(text.strip(), _bounds(box, width, height), float(score))
             for box, text, score in zip(boxes, texts, scores, strict=True)
         ]
-        return [line for line in lines if line.box.area and line.sure >= _least(line.text)]
+        return [line for line in lines if line.box.area and line.sure >= _minimum_confidence(line.text)]
 
     return read
 
 
 def _let_threads_sleep() -> None:
-    """Has the engine's threads sleep while they wait for work: by default they spin, and take a core from the app.
+    """Let the engine's threads sleep while idle. By default they spin and take a core from the app.
 
-    RapidOCR has no parameter for it, so what makes its session options is wrapped; where another version makes them in
-    another way, its threads spin on. What is read is the same.
+    RapidOCR has no parameter for it, so this wraps the method that builds its session options. If another version
+    builds them differently, its threads keep spinning. The recognized text is the same.
     """
     try:
         from rapidocr.inference_engine.onnxruntime.main import OrtInferSession
@@ -108,13 +108,13 @@ def _let_threads_sleep() -> None:
     maker._init_sess_opts = staticmethod(options)
 
 
-def _least(text: str) -> float:
-    """How sure the engine must be of a line; of nothing it never is."""
-    return (2.0, _SUREST_SIGN, _SUREST)[min(len(text), 2)]
+def _minimum_confidence(text: str) -> float:
+    """Return the minimum confidence for a line. An empty line never reaches it."""
+    return (2.0, _MIN_CONFIDENCE_ONE_CHARACTER, _MIN_CONFIDENCE)[min(len(text), 2)]
 
 
 def _bounds(corners: object, width: int, height: int) -> Bounds:
-    """The upright box around four corners, within the picture."""
+    """Return the upright box around four corners, clipped to the picture."""
     import numpy as np
 
     points = np.asarray(corners, dtype=float)

@@ -1,7 +1,7 @@
-"""Reads text from pictures in a process of its own, and keeps what was read in the cache folder.
+"""Read text from pictures in a separate process, and cache it in the cache folder.
 
-A picture is known by its sha256, and what was read of it by that and the engine's version. Nothing of it is in the
-hitlab file: what a phone said and what was read from its picture are never mixed.
+The key of a picture is its sha256, that of its text the sha256 and the engine's version. The hitlab file stores none of
+it, so text reported by a phone and text read from a picture never mix.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from lab.ocr.worker import LENGTH, MOST_BYTES, sent
 IDLE = 60.0
 """Seconds without a picture after which the process ends."""
 _PATIENCE = 60.0
-"""Seconds that one picture may take, the loading of the models and the pictures before it included."""
-_SILENT = {"ORT_DISABLE_TELEMETRY": "1"}
-"""Without this onnxruntime makes a device id in the cache folder and reports to its maker."""
+"""Seconds for one picture, including the loading of the models and the pictures before it."""
+_NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
+"""Environment that stops onnxruntime from creating a device id in the cache folder and sending telemetry."""
 _SHA = re.compile(r"[0-9a-f]{64}")
 _VERSION = 1
-"""Counted up where the same engine's lines are chosen in another way: what was kept before is then read anew."""
+"""Version of the selection of lines. Increase it to invalidate the cache of the same engine."""
 _REMEMBERED = 64
-"""Pictures whose text is held in memory."""
+"""Pictures whose text is cached in memory."""
 
 
 class _Failure(msgspec.Struct):
@@ -48,19 +48,19 @@ _KEPT = msgspec.json.Decoder(ReadText)
 
 
 def cache_folder() -> Path:
-    """Where what was read is kept: `ocr` in hitlab's cache folder."""
+    """Return the folder of the cached text: `ocr` in hitlab's cache folder."""
     return folder("cache") / "ocr"
 
 
 def forget() -> None:
-    """Removes all that was read, of every file: pictures were erased, and nothing of them may stay."""
+    """Delete the cached text of all files, for use after pictures were erased."""
     shutil.rmtree(cache_folder(), ignore_errors=True)
 
 
 class TextReader:
-    """Reads one picture at a time; safe on any thread. A `LabError` where no engine is installed.
+    """Read one picture at a time. Thread-safe. Raise `LabError` if no engine is installed.
 
-    The process begins with the first picture that is not known and ends after `idle` seconds without one.
+    The process starts with the first unknown picture and ends after `idle` seconds without one.
     """
 
     def __init__(self, *, idle: float = IDLE) -> None:
@@ -73,21 +73,22 @@ class TextReader:
         self._closed = False
 
     def stored_text(self, sha256: str) -> ReadText | None:
-        """What was read of a picture before; None where nothing was."""
+        """Return the cached text of a picture; None if it is not cached."""
         text = self._known.get(sha256)
+        # The hash becomes a path.
         if text is None and _SHA.fullmatch(sha256):
             try:
-                text = _KEPT.decode(self._file(sha256).read_bytes())
+                text = _KEPT.decode(self._cache_path(sha256).read_bytes())
             except (OSError, msgspec.DecodeError):
                 return None
-            self._remember(sha256, text)
+            self._cache_in_memory(sha256, text)
         return text
 
     def read(self, sha256: str, data: bytes, *, patience: float | None = None, keep: bool = True) -> ReadText:
-        """Reads a picture (PNG or JPEG); what is known is given at once.
+        """Read a picture (PNG or JPEG), or return its cached text at once.
 
-        Raises `LabError` where it cannot be read, or not within `patience` seconds (a minute where nothing is said),
-        those in which others' pictures are read included. Without `keep` nothing is written to the cache folder.
+        Raise `LabError` if it cannot be read, or not within `patience` seconds (default: a minute), including the wait
+        for other pictures. Without `keep` nothing is written to the cache folder.
         """
         text = self.stored_text(sha256)
         if text is not None:
@@ -95,25 +96,27 @@ class TextReader:
         patience = _PATIENCE if patience is None else patience
         until = time.monotonic() + patience
         if not self._lock.acquire(timeout=patience):
-            raise _unread(f"others before it took more than {patience:g} seconds")
+            raise _read_error(f"others before it took more than {patience:g} seconds")
+        # Another thread may have read it during the wait.
         try:
             text = self.stored_text(sha256)
             if text is None:
                 text = ReadText(self.engine, tuple(self._asked(data, until, patience)))
-                self._remember(sha256, text)
+                self._cache_in_memory(sha256, text)
                 if keep:
-                    self._keep(sha256, text)
+                    self._write_cache(sha256, text)
         finally:
             self._lock.release()
         return text
 
     def forget(self) -> None:
-        """Forgets all that was read, and removes it from the cache folder."""
+        """Delete the cached text in memory and in the cache folder."""
         self._known.clear()
         forget()
 
     def close(self) -> None:
-        """Ends the process; a picture that is being read is given up."""
+        """End the process, even in the middle of a picture."""
+        # Without the lock, which `read` may hold for a minute. Killing the process ends that read.
         self._closed = True
         process = self._process
         if process is not None:
@@ -122,7 +125,7 @@ class TextReader:
 
     @property
     def pid(self) -> int | None:
-        """The process that reads; None where there is none."""
+        """Process id of the reader; None if it is not running."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
@@ -130,8 +133,8 @@ class TextReader:
 
     def _asked(self, data: bytes, until: float, patience: float) -> list[ReadLine]:
         if len(data) > MOST_BYTES:
-            raise _unread(f"it has {len(data):,} bytes, more than {MOST_BYTES:,}")
-        for fresh in (False, True):  # it may have ended, for nobody asked, in this very moment
+            raise _read_error(f"it has {len(data):,} bytes, more than {MOST_BYTES:,}")
+        for fresh in (False, True):  # an idle process may end between the check and the write
             process = self._running(fresh=fresh)
             assert process.stdin is not None
             assert process.stdout is not None
@@ -140,13 +143,13 @@ class TextReader:
                 reply = _reply(process.stdout.fileno(), until)
             except TimeoutError:
                 process.kill()
-                raise _unread(f"that took more than {patience:g} seconds") from None
+                raise _read_error(f"that took more than {patience:g} seconds") from None
             except (BrokenPipeError, EOFError):
                 continue
             if isinstance(reply, _Failure):
-                raise _unread(reply.error)
+                raise _read_error(reply.error)
             return reply
-        raise _unread("the engine ended")
+        raise _read_error("the engine ended")
 
     def _running(self, *, fresh: bool) -> subprocess.Popen[bytes]:
         process = self._process
@@ -155,12 +158,13 @@ class TextReader:
             process.wait()
             process = None
         if self._closed:
-            raise _unread("the lab was closed")
+            raise _read_error("the lab was closed")
         if process is None:
+            # -P: never import modules from the working folder.
             command = [sys.executable, "-P", "-m", "lab.ocr.worker", f"{self._idle:g}"]
             process = self._process = subprocess.Popen(
                 command,
-                env=os.environ | _SILENT,
+                env=os.environ | _NO_TELEMETRY,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -170,22 +174,23 @@ class TextReader:
 
     # -- what is kept ----------------------------------------------------------------------------------------
 
-    def _file(self, sha256: str) -> Path:
+    def _cache_path(self, sha256: str) -> Path:
         return self._folder / sha256[:2] / f"{sha256}.json"
 
-    def _remember(self, sha256: str, text: ReadText) -> None:
+    def _cache_in_memory(self, sha256: str, text: ReadText) -> None:
         self._known[sha256] = text
         while len(self._known) > _REMEMBERED:
             self._known.pop(next(iter(self._known)), None)
 
-    def _keep(self, sha256: str, text: ReadText) -> None:
-        """Keeps it for the next time; a cache that cannot be written is none."""
+    def _write_cache(self, sha256: str, text: ReadText) -> None:
+        """Write the text to the cache. Ignore errors, because a cache is optional."""
         if not _SHA.fullmatch(sha256):
             return
-        path = self._file(sha256)
+        path = self._cache_path(sha256)
         try:
             make_folder(path.parent)
             descriptor, name = tempfile.mkstemp(dir=path.parent)
+            # Write and rename, so that other processes never read half a file.
             with os.fdopen(descriptor, "wb") as file:
                 file.write(msgspec.json.encode(text))
             os.replace(name, path)
@@ -194,7 +199,7 @@ class TextReader:
 
 
 def _reply(descriptor: int, until: float) -> list[ReadLine] | _Failure:
-    """What the process says of a picture; `TimeoutError` where not `until` then, `EOFError` where it ended."""
+    """Read the process's reply. Raise `TimeoutError` after `until`, `EOFError` if the process ended."""
     data, size = bytearray(), LENGTH.size
     while len(data) < size:
         if not select.select([descriptor], [], [], max(0.0, until - time.monotonic()))[0]:
@@ -209,5 +214,5 @@ def _reply(descriptor: int, until: float) -> list[ReadLine] | _Failure:
     return reply
 
 
-def _unread(why: str) -> LabError:
+def _read_error(why: str) -> LabError:
     return LabError("words from a picture", f"could not be read: {why}.")

@@ -1,7 +1,7 @@
-"""The OCR process: pictures come by standard input, their lines go by standard output; it ends when nobody asks.
+"""OCR process: reads pictures from standard input and writes their lines to standard output. It ends when idle.
 
-Each picture and each reply is 4 bytes of length (big-endian) and that many bytes: a PNG or JPEG, a JSON list of lines
-or an object with `error`. `reader` starts it.
+Each picture and each reply is 4 bytes of length (big-endian) and the data: a PNG or JPEG, and a JSON list of lines or
+an object with `error`. `reader` starts the process.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from lab.ocr.engine import load_engine
 
 LENGTH = struct.Struct(">I")
 MOST_BYTES = 64 << 20
-"""The largest picture, in bytes, that is taken."""
+"""Maximum size of a picture in bytes."""
 _NICE = 5
-"""It gives way to the app that waits for it."""
+"""Niceness, so that the app that waits for it has priority."""
 
 
 def main(idle: float) -> int:
-    """Serves until the other side closes, or for `idle` seconds nothing comes."""
+    """Serve until the other side closes the pipe, or until `idle` seconds pass without a picture."""
     os.nice(_NICE)
     out = os.dup(1)
-    os.dup2(2, 1)  # what libraries print is no reply
+    os.dup2(2, 1)  # the output of libraries must not mix with replies
     engine = None
     while select.select([0], [], [], idle)[0]:
         data = received(0)
@@ -44,23 +44,24 @@ def main(idle: float) -> int:
 
 
 def received(descriptor: int) -> bytes | None:
-    """One message; None where the other side closed, or announces more than `MOST_BYTES`."""
-    head = _exactly(descriptor, LENGTH.size)
+    """Read one message; None if the other side closed the pipe or announces more than `MOST_BYTES`."""
+    head = _read_exactly(descriptor, LENGTH.size)
     if head is None or (size := LENGTH.unpack(head)[0]) > MOST_BYTES:
         return None
-    return _exactly(descriptor, size)
+    return _read_exactly(descriptor, size)
 
 
 def sent(descriptor: int, data: bytes) -> None:
-    """Writes one message."""
+    """Write one message."""
     view = memoryview(LENGTH.pack(len(data)) + data)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
-def _exactly(descriptor: int, size: int) -> bytes | None:
+def _read_exactly(descriptor: int, size: int) -> bytes | None:
     parts = bytearray()
     while len(parts) < size:
+        # `os.read` allocates what it is asked for, so do not trust the announced size.
         part = os.read(descriptor, min(1 << 20, size - len(parts)))
         if not part:
             return None

@@ -1,1 +1,1 @@
-"""The lab in a browser: links that open one person's room, each in a process of its own."""
+"""The lab in a browser: each link opens one person's room, which runs in its own process."""

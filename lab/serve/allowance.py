@@ -1,4 +1,4 @@
-"""How much may come from one place, so that no flood takes others' time."""
+"""Token bucket that limits one sender, so that a flood does not delay others."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import time
 
 
 class Allowance:
-    """How much may come: `rate` a second, and as much as `burst` at once."""
+    """Allow `rate` units per second, and `burst` units at once."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self._rate, self._burst = rate, burst
-        self._left, self._at = burst, time.monotonic()
+        self._available, self._refilled_at = burst, time.monotonic()
 
     def wait(self, much: float = 1.0) -> float:
-        """Takes so much, and gives for how many seconds it has to wait."""
+        """Take units and return the seconds to wait for them."""
         self._refill()
-        self._left -= much
-        return max(0.0, -self._left / self._rate)
+        self._available -= much
+        return max(0.0, -self._available / self._rate)
 
     def allows(self) -> bool:
-        """Takes one where it need not wait; False, and nothing taken, where it had to."""
+        """Take one unit and return True if it is available without waiting. Otherwise take nothing."""
         self._refill()
-        if self._left < 1:
+        if self._available < 1:
             return False
-        self._left -= 1
+        self._available -= 1
         return True
 
     def _refill(self) -> None:
         now = time.monotonic()
-        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
-        self._at = now
+        self._available = min(self._burst, self._available + (now - self._refilled_at) * self._rate)
+        self._refilled_at = now

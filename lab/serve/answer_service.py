@@ -1,4 +1,4 @@
-"""The endpoint in whole: requests taken in, those who answer by themselves, and the server."""
+"""The whole endpoint: intake of requests, automatic answers, and the server."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from store.store import Store
 
 
 class AnswerPlan(NamedTuple):
-    """How an endpoint is served. `people` are those whom conversations are dealt to.
+    """Configuration of an endpoint. Conversations are dealt to `people`.
 
-    `users` and `judge` answer users' and judges' requests by themselves; people do where they are None.
+    `users` and `judge` answer users' and judges' requests automatically. People do if they are None.
     """
 
     host: str
@@ -36,14 +36,14 @@ class AnswerPlan(NamedTuple):
     judge: Llm | None = None
     keep_alive: float = 15.0
     close_after: float = 0.0
-    """Seconds of silence after which a conversation is ended; 0 never does."""
+    """Seconds of silence after which a conversation ends. 0 never ends one."""
 
 
 @contextmanager
 def serving(store: Store, plan: AnswerPlan, on_failure: Callable[[LabError], None]) -> Iterator[EndpointServer]:
-    """An endpoint for as long as this is entered; what waits in the file is answered on.
+    """Serve an endpoint within the context. Questions pending in the file are answered, too.
 
-    `on_failure` is told, on any thread, why a script or a model could not answer.
+    `on_failure` gets the reason, on any thread, if a script or a model cannot answer.
     """
     intake = Intake(store, plan.people, plan.rules, plan.known, close_after=plan.close_after)
     answers = AutomaticAnswers(store, plan.users, plan.judge, on_failure)

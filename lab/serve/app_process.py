@@ -1,7 +1,7 @@
-"""One person's app in a process of its own, spoken to in the packets of Textual's web driver.
+"""One person's app in its own process, controlled by the packets of Textual's web driver.
 
-A packet is a kind (`D` what a terminal reads or writes, `M` JSON about it, `P` packed bytes), four bytes of length,
-big-endian, and the payload. Source: `textual.drivers.web_driver`.
+A packet is a kind (`D` terminal data, `M` JSON about the terminal, `P` packed bytes), four bytes of length
+(big-endian), and the payload. Source: `textual.drivers.web_driver`.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ import msgspec
 from lab.core.settings import BROWSER_DRIVER
 
 _READY = b"__GANGLION__\n"
-"""The line after which packets begin."""
+"""Line after which packets begin."""
 _MOST_PACKET = 16_000_000
-_LEAVES = 10.0
-"""Seconds that an app has to leave by itself, once it was asked to."""
+_EXIT_SECONDS = 10.0
+"""Seconds that an app has to exit by itself after a request."""
 
 Kind = Literal[b"D", b"M", b"P"]
 
 
 class Packet(NamedTuple):
-    """What an app wrote: bytes for the terminal, or JSON about it."""
+    """Packet from an app: bytes for the terminal, or JSON about it."""
 
     kind: bytes
     payload: bytes
 
 
 class AppProcess:
-    """A process that runs one app; ends with `stop`, and by itself when this process is gone."""
+    """Process that runs one app. It ends with `stop`, or by itself if this process dies."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         self._command = command
@@ -43,7 +43,7 @@ class AppProcess:
         self._process: Process | None = None
 
     async def start(self, columns: int, rows: int) -> None:
-        """Starts the app in a terminal of this size; `OSError` where no process can be had."""
+        """Start the app in a terminal of this size. Raise `OSError` if no process can be started."""
         size = {"COLUMNS": str(columns), "LINES": str(rows), "ROWS": str(rows)}
         look = {"TEXTUAL_COLOR_SYSTEM": "truecolor", "TEXTUAL_FPS": "30", "TEXTUAL_DRIVER": BROWSER_DRIVER}
         self._process = await asyncio.create_subprocess_exec(
@@ -52,7 +52,7 @@ class AppProcess:
             stdout=PIPE,
             stderr=DEVNULL,
             env=os.environ | look | size | self._environment,
-            start_new_session=True,  # Ctrl+C at the server asks the server, which asks the apps
+            start_new_session=True,  # Ctrl+C stops the server, which then stops the apps
         )
 
     @property
@@ -61,7 +61,7 @@ class AppProcess:
         return self._process.pid
 
     async def packets(self) -> AsyncIterator[Packet]:
-        """What the app writes, until it ends or writes what is no packet."""
+        """Yield the app's packets until it ends or writes something else."""
         assert self._process is not None
         output = self._process.stdout
         assert output is not None
@@ -79,18 +79,18 @@ class AppProcess:
             return
 
     async def type(self, text: str) -> None:
-        """Sends what was typed, or what a mouse did, as a terminal would."""
+        """Send typed keys or mouse events as a terminal would."""
         await self._send(b"D", text.encode("utf-8", "replace"))
 
     async def resize(self, columns: int, rows: int) -> None:
         await self.tell({"type": "resize", "width": columns, "height": rows})
 
     async def tell(self, about: dict[str, object]) -> None:
-        """Sends JSON about the terminal: its size, its focus."""
+        """Send JSON about the terminal: its size or focus."""
         await self._send(b"M", msgspec.json.encode(about))
 
     async def _send(self, kind: Kind, payload: bytes) -> None:
-        """An app that ended reads no more; what was meant for it is dropped."""
+        """Write a packet. Ignore it if the app has ended."""
         assert self._process is not None
         stdin = self._process.stdin
         assert stdin is not None
@@ -99,31 +99,32 @@ class AppProcess:
             await stdin.drain()
 
     def hang_up(self) -> None:
-        """Sends nothing more; the app takes it that the server is gone, and leaves."""
+        """Close the app's input. The app takes that for the end of the server and exits."""
         assert self._process is not None
         if self._process.stdin is not None:
             self._process.stdin.close()
 
     async def stop(self) -> int:
-        """Asks the app to leave, then ends it; gives its exit code."""
+        """Ask the app to exit, then kill it. Return its exit code."""
         process = self._process
         assert process is not None
         if process.returncode is None:
             await self.tell({"type": "quit"})
             self.hang_up()
             drain = asyncio.create_task(self._drain())
+            # None first: let the app exit by itself.
             for number in (None, signal.SIGTERM, signal.SIGKILL):
                 with contextlib.suppress(ProcessLookupError):
                     if number is not None:
                         process.send_signal(number)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(process.wait(), _LEAVES)
+                    await asyncio.wait_for(process.wait(), _EXIT_SECONDS)
                     break
             drain.cancel()
         return process.returncode if process.returncode is not None else -1
 
     async def _drain(self) -> None:
-        """Reads on what nobody shows any more: an app whose output stands still could not leave."""
+        """Discard the remaining output. An app blocked on a full pipe could not exit."""
         assert self._process is not None
         output = self._process.stdout
         assert output is not None

@@ -1,4 +1,4 @@
-"""One browser window on one person's room: what it types goes to the app, what the app paints comes back."""
+"""One browser window on one person's room: passes its input to the app and the app's output back."""
 
 from __future__ import annotations
 
@@ -16,46 +16,47 @@ from lab.serve.open_links import RoomLink
 from lab.serve.pages import CLOSE_CODES
 
 MOST_MESSAGE = 65_536
-"""Bytes of one message of a browser; a longer one ends the connection."""
+"""Maximum bytes of a browser's message. A longer one ends the connection."""
 _KEYS_A_SECOND, _KEYS_AT_ONCE = 60.0, 240.0
-"""What a window may send: ten times as much as a person types; more waits, so that no flood takes others' time."""
+"""Input limit of a window: ten times a person's typing speed. More is delayed, so that a flood does not delay others.
+"""
 _LONGEST_WAIT = 5.0
-"""Seconds for which a window is let wait without a pause; whoever sends more is no person, and is cut off."""
+"""Seconds of uninterrupted delay. A sender that exceeds them is not a person and is disconnected."""
 _MOST_DROPPED, _FORGIVEN = 500, 5
-"""Pings and the like that are dropped until a window is closed; each that is heeded takes some off."""
+"""Dropped pings and the like after which a window is closed. Each accepted one reduces the count."""
 _PASTE = "\x1b[200~"
-"""With what a terminal begins what was pasted, which an app takes in one piece."""
+"""Beginning of a bracketed paste, which an app handles in one piece."""
 _MOVE = re.compile(r"(?:\x1b\[<(?:32|33|34|35);\d+;\d+[Mm])+")
-"""A mouse that moves: where too much comes these are dropped, for the next says it, too."""
+"""Mouse movement. It is dropped under load, because the next event contains the position, too."""
 _SIZES = ((20, 500), (8, 200))
-"""Least and most columns and rows of a browser's terminal."""
+"""Minimum and maximum columns and rows of a browser's terminal."""
 
 
 class BrowserWindow:
-    """One open window on a person's room; `run` lasts until it is closed, or the app is left."""
+    """An open window on a person's room. `run` lasts until it is closed or the person leaves the app."""
 
     def __init__(self, room_link: RoomLink, process: AppProcess, socket: web.WebSocketResponse) -> None:
         self.link = room_link
         self.pictures = ""
-        """Where the app's page of pictures is, once it said so."""
+        """Address of the app's page of pictures, once the app has sent it."""
         self.looks = 0
-        """How many requests for its pictures are open."""
+        """Number of pending requests for pictures."""
         self.closed = False
-        """Whether it was closed from here."""
+        """True if the server closed the window."""
         self._process = process
         self._socket = socket
         self._allowance = Allowance(_KEYS_A_SECOND, _KEYS_AT_ONCE)
         self._dropped = 0
         self._waited = 0.0
-        """Seconds for which what came had to wait, one after the other."""
+        """Seconds of delay since the last message without one."""
 
     @property
     def pid(self) -> int:
-        """The app's process."""
+        """Process id of the app."""
         return self._process.pid
 
     async def run(self, columns: int, rows: int) -> None:
-        """Starts the app and carries both ways; the app is gone when this ends."""
+        """Start the app and pass data both ways. The app has ended when this returns."""
         await self._process.start(*clamped(columns, rows))
         painting = asyncio.create_task(self._paint())
         try:
@@ -64,27 +65,28 @@ class BrowserWindow:
             painting.cancel()
             with suppress(asyncio.CancelledError):
                 await painting
+            # Shielded, because a cancelled request must not leave its app behind.
             await asyncio.shield(self._process.stop())
 
     async def close(self, code: int) -> None:
-        """Closes the window's connection; `run` then ends, or never begins."""
+        """Close the window's connection. `run` then ends, or never starts."""
         self.closed = True
         await self._socket.close(code=code)
 
     async def _paint(self) -> None:
-        """What the app writes, to the browser; at its end the browser is told that it was left."""
+        """Send the app's output to the browser. Close the connection with the code `left` at its end."""
         try:
             async for packet in self._process.packets():
                 if packet.kind == b"D":
                     await self._socket.send_bytes(packet.payload)
                 elif packet.kind == b"M":
-                    await self._take_meta(packet.payload)
+                    await self._handle_meta(packet.payload)
             await self._socket.close(code=CLOSE_CODES["left"])
         except ConnectionError:
             return  # the browser is gone; `_listen` ends
 
-    async def _take_meta(self, payload: bytes) -> None:
-        """JSON of the app about itself: where its page of pictures is, and whether there is something to look at."""
+    async def _handle_meta(self, payload: bytes) -> None:
+        """Handle JSON from the app: the address of its page of pictures, and True in `seen` if there is one to show."""
         about: dict[str, Any] = msgspec.json.decode(payload)
         if about.get("type") == "pictures":
             self.pictures = str(about.get("address", self.pictures))
@@ -94,22 +96,24 @@ class BrowserWindow:
     async def _listen(self) -> None:
         async for message in self._socket:
             if message.type in (WSMsgType.PING, WSMsgType.PONG):
-                if await self._allows() and message.type is WSMsgType.PING:
+                if await self._accepts() and message.type is WSMsgType.PING:
                     await self._socket.pong(message.data)
                 continue
             if message.type is not WSMsgType.TEXT:
+                # 1003: unsupported kind of data (RFC 6455).
                 await self._socket.close(code=1003)
                 return
             try:
                 kind, *rest = msgspec.json.decode(message.data, type=list[Any])
-                await self._take_message(kind, *rest)
+                await self._handle_message(kind, *rest)
             except (msgspec.DecodeError, ValueError, TypeError, KeyError, RecursionError):
+                # 1007: invalid payload (RFC 6455).
                 await self._socket.close(code=1007)
                 return
 
-    async def _allows(self) -> bool:
-        """Whether a ping or the like is heeded; what is too much is dropped, and a flood of it closes the window."""
-        await asyncio.sleep(0)  # others have their turn in between
+    async def _accepts(self) -> bool:
+        """Return True if a ping or the like is accepted. Drop excess ones, and close the window after a flood."""
+        await asyncio.sleep(0)  # let other windows run
         if self._allowance.allows():
             self._dropped = max(0, self._dropped - _FORGIVEN)
             return True
@@ -118,10 +122,10 @@ class BrowserWindow:
             await self._socket.close(code=1008, message=b"more than a browser sends")
         return False
 
-    async def _waits(self, cost: float, *, drop: bool = False) -> bool:
-        """Waits as long as what came costs; False where it is dropped, or its window sends too much and is closed.
+    async def _wait_turn(self, cost: float, *, drop: bool = False) -> bool:
+        """Wait for the cost of a message. Return False if it is dropped or the window is closed for flooding.
 
-        Others have their turn in between even where nothing waits.
+        Yield to other windows even without a delay.
         """
         wait = self._allowance.wait(cost)
         if wait and drop:
@@ -133,12 +137,14 @@ class BrowserWindow:
         await asyncio.sleep(wait)
         return True
 
-    async def _take_message(self, kind: str, about: Any = None) -> None:
-        """One message of the page: what was typed, its size, its focus."""
-        if kind not in ("stdin", "resize") and not await self._allows():
+    async def _handle_message(self, kind: str, about: Any = None) -> None:
+        """Handle one message of the page: input, size or focus."""
+        if kind not in ("stdin", "resize") and not await self._accepts():
             return
         is_move = kind == "stdin" and isinstance(about, str) and _MOVE.fullmatch(about) is not None
-        if kind in ("stdin", "resize") and not await self._waits(_cost(about) if kind == "stdin" else 1, drop=is_move):
+        if kind in ("stdin", "resize") and not await self._wait_turn(
+            _cost(about) if kind == "stdin" else 1, drop=is_move
+        ):
             return
         if kind == "stdin":
             await self._process.type(str(about))
@@ -151,12 +157,12 @@ class BrowserWindow:
 
 
 def _cost(message: Any) -> float:
-    """What a message takes of a window's allowance: each key costs the app time, a paste little more than one."""
+    """Return a message's cost in the allowance: each key costs the app time, a paste hardly more than one key."""
     text = str(message)
     return 1 + len(text) // (256 if text.startswith(_PASTE) else 4)
 
 
 def clamped(columns: int, rows: int) -> tuple[int, int]:
-    """A terminal's size within what an app can be asked to paint."""
+    """Clamp a terminal's size to what an app can paint."""
     (least, most), (lowest, highest) = _SIZES
     return max(least, min(most, columns)), max(lowest, min(highest, rows))

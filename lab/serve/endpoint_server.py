@@ -1,4 +1,4 @@
-"""The endpoint's server: uvicorn on a thread of its own, quiet, with nothing of what is asked in any log."""
+"""HTTP server of the endpoint: uvicorn on its own thread, silent, and no request in any log."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import uvicorn
 
 EXTRA = "hitlab[endpoint]"
-_LEAVES = 10.0
-"""Seconds that the server has to end."""
+_EXIT_SECONDS = 10.0
+"""Seconds that the server has to stop."""
 
 
 class EndpointServer:
-    """Serves an endpoint from `start` to `stop`. Port 0 becomes one that is free."""
+    """Serve an endpoint from `start` to `stop`. Port 0 selects a free one."""
 
     def __init__(self, app: Application, access: Access, host: str, port: int) -> None:
         self._app, self.access, self.host, self.port = app, access, host, port
@@ -33,12 +33,13 @@ class EndpointServer:
 
     @property
     def base(self) -> str:
-        """What a client is given as its base URL."""
+        """Base URL for clients."""
         return base_url(self.host, self.port)
 
     def start(self) -> None:
-        """Listens from now on; `LabError` where the extra is not installed or the port is taken."""
+        """Start listening. Raise `LabError` if the extra is not installed or the port is in use."""
         server = _server(self._app)
+        # Bind here and not in uvicorn, so that a port in use raises in the caller.
         listening = self._listen()
         self.port = listening.getsockname()[1]
         allow_many_files()
@@ -50,6 +51,7 @@ class EndpointServer:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         listening = socket.socket(family, socket.SOCK_STREAM)
         try:
+            # A restarted server must not wait for old connections in TIME_WAIT.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((self.host.strip("[]"), self.port))
             listening.listen(1024)
@@ -61,20 +63,20 @@ class EndpointServer:
         return listening
 
     def stop(self) -> None:
-        """Ends every connection; a question that waits stays in the file, and comes again with its client."""
+        """Close all connections. A pending question stays in the file, and its client may ask it again."""
         if self._server is not None and self._thread is not None:
             self._server.should_exit = True
-            self._thread.join(_LEAVES)
+            self._thread.join(_EXIT_SECONDS)
 
 
 def base_url(host: str, port: int) -> str:
-    """The base URL of an endpoint; one that listens everywhere is told by this machine's own name for itself."""
+    """Return the base URL of an endpoint. A wildcard address becomes loopback."""
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/v1"
 
 
 def check_server() -> None:
-    """Raises `LabError` where uvicorn is not installed."""
+    """Raise `LabError` if uvicorn is not installed."""
     try:
         import uvicorn  # noqa: F401
     except ModuleNotFoundError:
@@ -85,6 +87,7 @@ def _server(app: Application) -> uvicorn.Server:
     check_server()
     import uvicorn
 
+    # uvicorn logs invalid requests even without an access log.
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     config = uvicorn.Config(
@@ -100,6 +103,7 @@ def _server(app: Application) -> uvicorn.Server:
         server_header=False,
         timeout_keep_alive=75,
         limit_concurrency=limits.ENDPOINT_CONNECTIONS,
+        # Requests wait for people. Do not wait for those.
         timeout_graceful_shutdown=1,
         headers=[("server", "hitlab")],
     )
@@ -107,11 +111,11 @@ def _server(app: Application) -> uvicorn.Server:
 
 
 def _protocol() -> Any:
-    """uvicorn's HTTP protocol, on which a connection that asks for nothing in time is closed."""
+    """Return uvicorn's HTTP protocol with a timeout for connections that send no request."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class BoundedProtocol(H11Protocol):
-        """A connection that sends no whole head of a request would hold a place for nothing."""
+        """Closes a connection without a complete request head, which would occupy a slot for nothing."""
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -125,7 +129,7 @@ def _protocol() -> Any:
 
 
 def reached_words(access: Access, host: str) -> list[str]:
-    """What people must know of a server that others than this machine reach."""
+    """Return what people must know about a server that other machines can reach."""
     if not access.token:
         return []
     lines = [f"clients need the API key {access.token}"]

@@ -1,4 +1,4 @@
-"""What every request passes: the names this server has, what a browser may do with its pages, silent connections."""
+"""Checks for every request: host names, origins, the browser's content policy, silent connections."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from aiohttp.web_protocol import RequestHandler
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _SILENT = 10.0
-"""Seconds within which a connection must have asked for something."""
+"""Seconds in which a connection must send a request."""
 _JUNK = (HttpProcessingError, web.RequestPayloadError, ConnectionError, TimeoutError)
 _NONCE: ContextVar[str] = ContextVar("nonce", default="")
-"""What marks scripts and styles of the answer under way as ours; a request has a context of its own."""
+"""Nonce of the current response's scripts and styles. Each request has its own context."""
 
 
 def nonce() -> str:
-    """What marks the scripts and styles of the answer under way as ours."""
+    """Return the nonce that marks the current response's scripts and styles as ours."""
     return _NONCE.get()
 
 
 def own_names(address: str, port: int) -> frozenset[str]:
-    """The `Host` names by which a server on loopback, or behind `address`, may be asked for."""
+    """Return the `Host` values that are valid for a server on loopback or behind `address`."""
     public = urlsplit(address).netloc.lower()
     local = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     return frozenset({public} | local)
 
 
 def quiet_logger() -> logging.Logger:
-    """A log of the server's own faults: what is no HTTP, or breaks off, is refused, and told to nobody.
+    """Return a logger for the server's own errors. It drops invalid HTTP and broken connections.
 
-    Strangers send such bytes all the time, and each would be a traceback.
+    Strangers send such bytes all the time, and each would log a traceback.
     """
     logger = logging.getLogger("hitlab.serve")
     if not logger.filters:
@@ -45,18 +45,18 @@ def quiet_logger() -> logging.Logger:
 
 
 class Guard:
-    """Refuses other names and other origins, and says in each answer what a browser may load."""
+    """Refuse other hosts and origins, and set the content policy of each response."""
 
     def __init__(self, *, secure: bool) -> None:
         self.names: frozenset[str] = frozenset()
-        """The `Host` names that are ours; known once the port is."""
+        """Own `Host` values, set once the port is known."""
         self._secure = secure
         self._silent: set[RequestHandler] = set()
-        """Connections on which nothing was asked for yet."""
+        """Connections without a request so far."""
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A name that is not ours (DNS rebinding), or a page of another origin that writes or opens a socket: 403."""
+        """Refuse a foreign host (DNS rebinding), and a page of another origin that writes or opens a socket (403)."""
         self._silent.discard(request.protocol)
         _NONCE.set(secrets.token_urlsafe(12))
         if request.host.lower() not in self.names or not self._same_origin(request):
@@ -74,11 +74,11 @@ class Guard:
             return False
 
     async def sign(self, request: web.Request, response: web.StreamResponse) -> None:
-        """The headers of every answer; a page that says more of itself keeps its own policy."""
+        """Set the headers of every response. A page with its own content policy keeps it."""
         headers = response.headers
         headers["Server"] = "hitlab"
         headers["X-Content-Type-Options"] = "nosniff"
-        headers["Referrer-Policy"] = "same-origin"  # with none at all, a form says that its origin is null
+        headers["Referrer-Policy"] = "same-origin"  # with `no-referrer`, a form sends the origin "null"
         headers.setdefault("Cache-Control", "no-store")
         if "Content-Security-Policy" not in headers:
             sockets = f"{'wss' if self._secure else 'ws'}://{request.host}"
@@ -89,7 +89,7 @@ class Guard:
             )
 
     def close_silent(self, handler: RequestHandler) -> None:
-        """Ends a connection on which nothing was asked for in time: it would hold a place for nothing."""
+        """Abort a connection that sends no request in time. It would occupy a slot for nothing."""
 
         def look() -> None:
             if handler in self._silent:

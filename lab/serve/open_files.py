@@ -1,4 +1,4 @@
-"""How many connections this process may hold."""
+"""Raise the limit of open files, which bounds the number of connections."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FILES = 65_536
 
 
 def allow_many_files() -> None:
-    """Lets this process hold as many connections as the system allows it."""
+    """Raise the soft limit of open files as far as the system allows, up to `_FILES`."""
     with suppress(ValueError, OSError):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = _FILES if hard == resource.RLIM_INFINITY else min(hard, _FILES)

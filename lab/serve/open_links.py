@@ -1,4 +1,4 @@
-"""The links that a server opens rooms by: read from the file, remembered for a second."""
+"""Links that open rooms, read from the file and cached for a second."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from lab.studies.links import PURPOSES, Link, LinkRefused, check_free, check_lin
 from store.store import Store
 
 _FRESH = 1.0
-"""Seconds for which what was read of links is not read again: a revoked one closes within a few seconds."""
-_AGAIN = 10.0, 20.0
-"""How often a second, and at once, the file is read again for what was not in it: a link may be new, or guessed."""
+"""Seconds for which links are cached. A revoked link closes within a few seconds."""
+_EXTRA_READS = 10.0, 20.0
+"""Rate per second and burst of extra reads for unknown links, which may be new or guessed."""
 
 T = TypeVar("T")
 
 
 class RoomLink(NamedTuple):
-    """A link and the study that it leads into; None where that is the room Answer."""
+    """A link, and its study or None for the room Answer."""
 
     link: Link
     study: Study | None
 
 
 class OpenLinks:
-    """Finds links by what a browser shows. The file is read on one thread of its own, never on the server's loop.
+    """Find links for browsers. Only one thread of its own reads the file, never the server's loop.
 
-    With `answers` also those into the room Answer.
+    With `answers`, include links to the room Answer.
     """
 
     def __init__(self, store: Store, studies: Sequence[Study], *, answers: bool = False) -> None:
@@ -41,20 +41,20 @@ class OpenLinks:
         self._answers = answers
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="links")
         self._read_at = float("-inf")
-        self._again = Allowance(*_AGAIN)
+        self._extra_reads = Allowance(*_EXTRA_READS)
         self._by_secret: dict[str, RoomLink] = {}
         self._by_id: dict[str, RoomLink] = {}
 
     async def by_token(self, token: str) -> RoomLink:
-        """The link of this secret, whatever its state; `LinkRefused` where there is none."""
+        """Return the link with this secret, in any state. Raise `LinkRefused` if there is none."""
         asked_at = time.monotonic()
-        return await self._on_thread(lambda: self._found(self._by_secret, hashed(token), asked_at))
+        return await self._on_thread(lambda: self._find(self._by_secret, hashed(token), asked_at))
 
     async def by_browser(self, id: str, browser: str) -> RoomLink:
-        """The link of this id, open and taken up by this browser; `LinkRefused` otherwise."""
+        """Return the link with this id, if it is open and bound to this browser. Raise `LinkRefused` otherwise."""
 
         def find() -> RoomLink:
-            room_link = self._found(self._by_id, id)
+            room_link = self._find(self._by_id, id)
             if not knows(room_link.link, browser):
                 raise LinkRefused("unknown", "is none of this browser.")
             check_link(self._store, room_link.study, room_link.link)
@@ -63,31 +63,32 @@ class OpenLinks:
         return await self._on_thread(find)
 
     async def check_free(self, room_link: RoomLink) -> None:
-        """Raises `LinkRefused` where a link opens nothing, or nothing for one more browser."""
+        """Raise `LinkRefused` if a link opens nothing, or nothing for another browser."""
         await self._on_thread(lambda: check_free(self._store, room_link.study, room_link.link))
 
     async def enter(self, room_link: RoomLink) -> str:
-        """This browser takes the link up; gives the secret by which it is known."""
+        """Bind the link to this browser. Return the secret that identifies the browser."""
 
         def enter() -> str:
             browser = enter_link(self._store, room_link.study, room_link.link)
+            # The next request already shows the new secret.
             self._read_at = float("-inf")
             return browser
 
         return await self._on_thread(enter)
 
     async def refused(self, links: Sequence[RoomLink]) -> dict[str, LinkRefused]:
-        """Of links by which rooms are open, those that open nothing any more, by their ids, and why."""
+        """Map the ids of those links that no longer open their rooms to the reasons."""
 
         def look() -> dict[str, LinkRefused]:
             refusals: dict[str, LinkRefused] = {}
             for room_link in links:
                 try:
-                    check_link(self._store, room_link.study, self._found(self._by_id, room_link.link.id).link)
+                    check_link(self._store, room_link.study, self._find(self._by_id, room_link.link.id).link)
                 except LinkRefused as error:
                     refusals[room_link.link.id] = error
                 except LabError:
-                    continue  # the file could not be read now: nobody is sent away for that
+                    continue  # the file may be readable again next time: close no room for it
             return refusals
 
         return await self._on_thread(look)
@@ -98,11 +99,11 @@ class OpenLinks:
     async def _on_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
-    def _found(self, among: dict[str, RoomLink], key: str, asked_at: float = 0.0) -> RoomLink:
-        """The link of this key; one that is not there is looked for again where it may have been made since."""
+    def _find(self, among: dict[str, RoomLink], key: str, asked_at: float = 0.0) -> RoomLink:
+        """Return the link with this key. If it is missing and may be new, read the file once more."""
         if time.monotonic() - self._read_at > _FRESH:
             self._read()
-        if key not in among and self._read_at < asked_at and self._again.allows():
+        if key not in among and self._read_at < asked_at and self._extra_reads.allows():
             self._read()
         room_link = among.get(key)
         if room_link is None:
@@ -110,8 +111,11 @@ class OpenLinks:
         return room_link
 
     def _read(self) -> None:
+        # The time before the read: links made during it may be missing.
         begins = time.monotonic()
-        studies = map(self._store.studies.newest_of, self.studies)  # one that was extended leads on
+        studies = map(
+            self._store.studies.newest_of, self.studies
+        )  # a link of an extended study opens its newest version
         links = [
             RoomLink(link, study)
             for study in studies

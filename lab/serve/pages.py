@@ -1,4 +1,4 @@
-"""The pages around a room: who is greeted, and why a link opens nothing; what all pages say, in English and Chinese."""
+"""Pages before a room: the greeting, and why a link opens nothing. Texts of all pages in English and Chinese."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Why = Literal["unknown", "expired", "revoked", "used", "extended", "closed", "fu
 CLOSE_CODES = {
     "left": 4001, "revoked": 4002, "elsewhere": 4003, "full": 4004, "expired": 4005, "closed": 4006, "extended": 4007,
 }  # fmt: skip
-"""Why the server closed a window's connection: the code of the WebSocket, and what the page then says."""
+"""WebSocket codes with which the server closes a window, by reason. The page shows a text for each."""
 
 
 class PageWords(NamedTuple):
-    """What the pages say in one language."""
+    """Texts of the pages in one language."""
 
     begin: str
     greeting: str
@@ -89,14 +89,14 @@ WORDS: dict[Language, PageWords] = {
 
 
 def language_of(accept_language: str) -> Language:
-    """The language of the pages by what a browser accepts (`Accept-Language`)."""
+    """Return the language of the pages for an `Accept-Language` header."""
     return "zh" if accept_language.lower().lstrip().startswith("zh") else "en"
 
 
 def greeting_page(title: str, person: str, language: Language, nonce: str) -> str:
-    """The page that a link leads to first: it takes nothing up until the button is pressed, as a preview would.
+    """Return the first page of a link. Only its button binds the link, because a preview loads the page, too.
 
-    Without a `person` it is a manager's, who watches.
+    Without a `person` it is a manager's page, for watching.
     """
     words = WORDS[language]
     greeting = Template(words.greeting).substitute(person=escape(person)) if person else words.watch
@@ -108,7 +108,7 @@ def greeting_page(title: str, person: str, language: Language, nonce: str) -> st
 
 
 def refusal_page(why: Why, language: Language, nonce: str) -> str:
-    """The page that says why a link opens nothing, and what to do."""
+    """Return the page that explains why a link opens nothing, and what to do."""
     words = WORDS[language]
     sentence = getattr(words, why)
     ask = "" if why in ("extended", "closed", "full", "busy") else f"<p>{words.ask}</p>"

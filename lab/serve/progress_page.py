@@ -1,6 +1,6 @@
-"""The page by which a manager watches a study in a browser: tables, and a script that puts newer ones in their place.
+"""Page on which a manager watches a study: tables, and a script that updates them.
 
-Nothing on it leads anywhere, nothing can be typed or pressed; without scripts it is loaded again by the browser.
+It has no links and no inputs. Without scripts, the browser reloads it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from lab.studies import progress_words
 from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, Cells, ProgressColumn
 
 EVERY = 5
-"""Seconds between two looks."""
+"""Seconds between two updates."""
 
 
 def progress_page(progress: StudyProgress, nonce: str) -> str:
-    """How far a study is, whole."""
+    """Return the whole page of a study's progress."""
     return _PAGE.substitute(
         title=escape(progress_words.head_words(progress)), nonce=nonce, every=EVERY, body=_body(progress)
     )
@@ -33,7 +33,7 @@ def _body(progress: StudyProgress) -> str:
     rows += [(progress_words.judge_cells(judge), "judge") for judge in progress.judges]
     rows += [(progress_words.total_cells(progress), "all")]
     fields = [(progress_words.field_cells(field), "") for field in progress.fields if field.differ.n]
-    means = [*progress_words.legend(_shown(RATERS, [cells for cells, _ in rows]), RATERS), *STRAGGLERS]
+    means = [*progress_words.legend(_filled_columns(RATERS, [cells for cells, _ in rows]), RATERS), *STRAGGLERS]
     return "".join(
         (
             f"<h1>{escape(progress_words.head_words(progress))}</h1>",
@@ -46,15 +46,15 @@ def _body(progress: StudyProgress) -> str:
     )
 
 
-def _shown(table: Mapping[str, ProgressColumn], rows: Sequence[Cells]) -> list[str]:
-    """The columns in which anything stands."""
+def _filled_columns(table: Mapping[str, ProgressColumn], rows: Sequence[Cells]) -> list[str]:
+    """Return the columns that have a value in any row."""
     return [name for name in table if any(row.get(name) for row in rows)]
 
 
 def _table(table: Mapping[str, ProgressColumn], rows: Sequence[tuple[Cells, str]]) -> str:
-    """Rows, each with its class, below their titles."""
-    names = _shown(table, [cells for cells, _ in rows])
-    heads = (f'<th scope="col"{_side(table[name])}>{escape(table[name].title)}</th>' for name in names)
+    """Return a table of rows, each with its CSS class."""
+    names = _filled_columns(table, [cells for cells, _ in rows])
+    heads = (f'<th scope="col"{_class_attribute(table[name])}>{escape(table[name].title)}</th>' for name in names)
     lines = (f'<tr class="{looks}">{"".join(_cells(table, names, cells))}</tr>' for cells, looks in rows)
     return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
@@ -62,10 +62,10 @@ def _table(table: Mapping[str, ProgressColumn], rows: Sequence[tuple[Cells, str]
 def _cells(table: Mapping[str, ProgressColumn], names: Sequence[str], cells: Cells) -> Iterable[str]:
     for at, name in enumerate(names):
         words = escape(cells.get(name, ""))
-        yield f'<th scope="row">{words}</th>' if not at else f"<td{_side(table[name])}>{words}</td>"
+        yield f'<th scope="row">{words}</th>' if not at else f"<td{_class_attribute(table[name])}>{words}</td>"
 
 
-def _side(column: ProgressColumn) -> str:
+def _class_attribute(column: ProgressColumn) -> str:
     return ' class="number"' if column.right else ""
 
 

@@ -1,4 +1,4 @@
-"""The page of a room: a person's terminal, the phone's picture beside it, and keys where there is no keyboard."""
+"""Page of a room: a person's terminal, the phone's picture beside it, and keys for touch screens."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lab.serve.pages import CLOSE_CODES, WORDS, Language
 _DIGITS = tuple((digit, digit) for digit in "1234567890")
 _KEYS = (("Esc", "\x1b"), ("Tab", "\t"), ("←", "\x1b[D"), ("↑", "\x1b[A"), ("↓", "\x1b[B"), ("→", "\x1b[C"),
          ("␣", " "), ("⏎", "\r"))  # fmt: skip
-"""The keys below the terminal where a finger points, each with what a terminal sends for it: a row each."""
+"""Keys below the terminal on touch screens, with the sequence that each sends. Each tuple is a row."""
 
 
 def room_page(title: str, socket: str, pictures: str, language: Language, nonce: str) -> str:
-    """The page of a room: the terminal and, beside it, the picture; `socket` and `pictures` are its addresses."""
+    """Return a room's page: the terminal and the picture, from the addresses `socket` and `pictures`."""
     words = WORDS[language]
     return _ROOM.substitute(
         language=language,
@@ -43,7 +43,7 @@ def room_page(title: str, socket: str, pictures: str, language: Language, nonce:
 
 
 def _buttons(keys: Iterable[tuple[str, str]]) -> str:
-    """Return the buttons of keys; what one sends is JSON, for no attribute of a page holds an escape as it is."""
+    """Return buttons for keys. Each sends JSON, because an HTML attribute cannot hold an escape character."""
     return "".join(
         f'<button type="button" data-sends="{escape(json.dumps(sends))}">{caption}</button>' for caption, sends in keys
     )

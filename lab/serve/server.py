@@ -1,4 +1,4 @@
-"""The server: links lead to rooms, a room to a process of its own, beside the picture of the phone it shows."""
+"""Web server: a link opens a room, which is an app in its own process beside a picture of its phone."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ from store.store import Store
 
 EXTRA = "hitlab[serve]"
 WINDOWS_A_LINK = 3
-"""Apps that run for one person; a further window closes the oldest, and its app starts once that one's has ended."""
+"""Maximum running apps per person. Another window closes the oldest one and starts after that one's app has ended."""
 _WAITING_A_LINK = 3
-"""Further windows of one person that wait for that; more are told that the lab is full, and try again."""
+"""Maximum further windows per person that wait for this. More get the code `full` and try again."""
 _LOOKS_AT_PICTURES = 4
-"""Requests for pictures that one window may have open at a time."""
+"""Maximum simultaneous requests for pictures per window."""
 _LOOKS = 2.0
-"""Seconds between two looks at whether the links of open rooms still open them."""
+"""Seconds between two checks of the links of open rooms."""
+# 400 days is the maximum that browsers accept.
 _COOKIE_AGE = 400 * 24 * 3600
 _REGION = 1024
-"""Most bytes of a region that is dragged on a picture."""
+"""Maximum bytes of a region dragged on a picture."""
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
 class ServerPlace(NamedTuple):
-    """Where a server listens, and the address that people type, which a proxy may stand behind."""
+    """Address on which a server listens, and the URL for people if a proxy precedes it."""
 
     host: str
     port: int
@@ -62,7 +63,7 @@ class ServerPlace(NamedTuple):
 
 
 class LabServer:
-    """Serves studies, and the room Answer with `answers`, to those who have links; `most` windows at once."""
+    """Serve studies, and the room Answer with `answers`, to people with links. `most` limits the open windows."""
 
     def __init__(
         self, store: Store, studies: Sequence[Study], place: ServerPlace, *, most: int = 200, answers: bool = False
@@ -71,19 +72,19 @@ class LabServer:
         self._progress = OpenProgress(store)
         self.place = place
         self.windows: dict[str, BrowserWindow] = {}
-        """Open windows by their ids, the oldest first: from before an app starts until its process has ended."""
+        """Open windows by id, the oldest first, from before the app's start until its process has ended."""
         self._ended = asyncio.Condition()
         self._store = store
-        self._most = most
+        self._max_windows = most
         self._static = static_folder()
         self._secure = place.address.startswith("https:")
         self._runner: web.AppRunner | None = None
         self._listening: asyncio.Server | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._link_check: asyncio.Task[None] | None = None
         self._pictures: aiohttp.ClientSession | None = None
 
     async def start(self) -> None:
-        """Listens from now on; `LabError` where the port is taken. Port 0 becomes one that is free."""
+        """Start listening. Raise `LabError` if the port is in use. Port 0 selects a free one."""
         allow_many_files()
         loop = asyncio.get_running_loop()
         guard = Guard(secure=self._secure)
@@ -96,7 +97,7 @@ class LabServer:
             logger=quiet_logger(),
             keepalive_timeout=15,
             handle_signals=False,
-            auto_decompress=False,  # nothing of ours is sent compressed; 100 MB of one letter would hold up all others
+            auto_decompress=False,  # our pages send nothing compressed, and a zip bomb would block all others
         )
         await runner.setup()
 
@@ -115,26 +116,27 @@ class LabServer:
         port = self._listening.sockets[0].getsockname()[1]
         self.place = self.place._replace(port=port)
         guard.names = own_names(self.place.address, port)
-        # Without a bound on all windows together: each has its own, and the hundredth waits for no other's picture.
+        # No common limit: each window has its own, so that none waits for another's pictures.
         everyone = aiohttp.TCPConnector(limit=0)
         self._pictures = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=60), connector=everyone)
-        self._looking = asyncio.create_task(self._look())
+        self._link_check = asyncio.create_task(self._check_links())
 
     async def serve(self, stop: asyncio.Event) -> None:
-        """Serves until `stop` is set; raises what ended the look after links, for then nobody could be shut out."""
-        assert self._looking is not None
+        """Serve until `stop` is set. Raise the error that ended the link check, since no link could be revoked then."""
+        assert self._link_check is not None
         waits = asyncio.create_task(stop.wait())
-        await asyncio.wait({waits, self._looking}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({waits, self._link_check}, return_when=asyncio.FIRST_COMPLETED)
         waits.cancel()
-        if self._looking.done():
-            self._looking.result()
+        if self._link_check.done():
+            self._link_check.result()
 
     async def stop(self) -> None:
-        """Closes every room, each of which keeps what was answered, and listens no more."""
+        """Close every room, which saves its answers, and stop listening."""
         if self._listening is not None:
             self._listening.close()
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._link_check is not None:
+            self._link_check.cancel()
+        # 1012 (service restart) has no text in CLOSE_CODES, so pages reconnect by themselves.
         await asyncio.gather(*(room.close(1012) for room in [*self.windows.values()]), return_exceptions=True)
         if self._pictures is not None:
             await self._pictures.close()
@@ -152,13 +154,13 @@ class LabServer:
             web.get("/l/{link}/phone/{window}/{rest:|now|picture}", self._picture),
             web.post("/l/{link}/phone/{window}/{rest:region}", self._picture),
             web.static("/static", self._static),
-            web.get("/{rest:.*}", self._nothing),
+            web.get("/{rest:.*}", self._not_found),
         ]
 
     # -- links -----------------------------------------------------------------------------------------------
 
     async def _greet(self, request: web.Request) -> web.StreamResponse:
-        """What a link leads to: the room for the browser that has it, the greeting for one that may take it up."""
+        """Redirect a browser that has the link to its room, and greet one that may take it."""
         language = _language(request)
         try:
             room_link = await self.links.by_token(request.match_info["token"])
@@ -171,12 +173,13 @@ class LabServer:
         return _html(greeting_page(_title(room_link, language), person, language, nonce()))
 
     async def _begin(self, request: web.Request) -> web.StreamResponse:
-        """The button of the greeting: this browser takes the link up."""
+        """Bind the link to this browser after the greeting's button."""
         try:
             room_link = await self.links.by_token(request.match_info["token"])
             there = web.HTTPSeeOther(f"/l/{room_link.link.id}/")
             if not knows(room_link.link, _browser(request, room_link.link.id)):
                 browser = await self.links.enter(room_link)
+                # Lax and not Strict: people follow the link from a mail or chat, and Strict would omit the cookie then.
                 there.set_cookie(
                     _cookie(room_link.link.id),
                     browser,
@@ -189,8 +192,8 @@ class LabServer:
             return _refusal(error, _language(request))
         raise there
 
-    async def _found(self, request: web.Request, *purposes: Purpose) -> RoomLink:
-        """The link of the path, for the browser that took it up and what it is for; `LinkRefused` for all others."""
+    async def _find_link(self, request: web.Request, *purposes: Purpose) -> RoomLink:
+        """Return the path's link, for the browser that has it and for these purposes. Raise `LinkRefused` otherwise."""
         id = request.match_info["link"]
         if not _ID.fullmatch(id):
             raise LinkRefused("unknown", "is none.")
@@ -199,15 +202,15 @@ class LabServer:
             raise LinkRefused("unknown", "leads elsewhere.")
         return room_link
 
-    async def _nothing(self, request: web.Request) -> web.StreamResponse:
+    async def _not_found(self, request: web.Request) -> web.StreamResponse:
         return _refusal(LinkRefused("unknown", ""), _language(request))
 
     # -- rooms -----------------------------------------------------------------------------------------------
 
     async def _show_room(self, request: web.Request) -> web.StreamResponse:
-        """A person's room; by a manager's link how far the study is."""
+        """Return a person's room, or a study's progress for a manager's link."""
         try:
-            room_link = await self._found(request, *PURPOSES)
+            room_link = await self._find_link(request, *PURPOSES)
         except LinkRefused as error:
             return _refusal(error, _language(request))
         if room_link.link.purpose == "watch":
@@ -223,16 +226,16 @@ class LabServer:
         return _html(page)
 
     async def _open_room(self, request: web.Request) -> web.StreamResponse:
-        """A window's socket: the app runs for as long as it is open."""
+        """Serve a window's socket. The app runs while it is open."""
         try:
-            room_link = await self._found(request)
+            room_link = await self._find_link(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
-        # Pings count among what a window may send, and are answered there.
+        # The window answers pings itself, because they count towards its limit.
         socket = web.WebSocketResponse(heartbeat=20, autoping=False, max_msg_size=browser_window.MOST_MESSAGE)
         await socket.prepare(request)
         id, link = request.match_info["window"], room_link.link.id
-        if id in self.windows or len(self.windows) >= self._most or self._is_full(link):
+        if id in self.windows or len(self.windows) >= self._max_windows or self._is_full(link):
             await socket.close(code=CLOSE_CODES["full"])
             return socket
         process = AppProcess(self._command(room_link), _environment(room_link, _language(request)))
@@ -242,7 +245,7 @@ class LabServer:
             if not window.closed:
                 await window.run(_number(request, "width", 80), _number(request, "height", 24))
         except OSError:
-            await socket.close(code=CLOSE_CODES["full"])  # no process can be had now; the page tries again
+            await socket.close(code=CLOSE_CODES["full"])  # no process can be started now, and the page tries again
         finally:
             self.windows.pop(id, None)
             async with self._ended:
@@ -252,6 +255,7 @@ class LabServer:
     def _command(self, room_link: RoomLink) -> list[str]:
         study, rater = room_link.study, room_link.link.rater
         opens = ["answer", "--room"] if study is None else ["study", "open", f"{study.id}@{study.version}"]
+        # -P: never import modules from the working folder.
         lab = (sys.executable, "-P", "-m", "lab.cli", "--db", str(self._store.path))
         return [*lab, *opens, "--as", rater, "--only"]
 
@@ -259,18 +263,18 @@ class LabServer:
         return [window for window in self.windows.values() if window.link.link.id == link]
 
     def _is_full(self, link: str) -> bool:
-        """Whether as many windows of a link wait already as may."""
+        """Return True if the link has its maximum number of waiting windows."""
         return len(self._windows_of(link)) >= WINDOWS_A_LINK + _WAITING_A_LINK
 
     async def _wait_for_room(self, link: str, window: BrowserWindow) -> None:
-        """Closes the link's oldest windows, and waits until so many of their apps have ended that one may start."""
+        """Close the link's oldest windows, and wait until enough of their apps have ended."""
         for older in self._windows_of(link)[:-WINDOWS_A_LINK]:
             await older.close(CLOSE_CODES["elsewhere"])
         async with self._ended:
             await self._ended.wait_for(lambda: window.closed or self._windows_of(link).index(window) < WINDOWS_A_LINK)
 
-    async def _look(self) -> None:
-        """Closes rooms whose links open nothing any more."""
+    async def _check_links(self) -> None:
+        """Close rooms whose links no longer open them."""
         while True:
             await asyncio.sleep(_LOOKS)
             links = {window.link.link.id: window.link for window in self.windows.values()}
@@ -280,7 +284,7 @@ class LabServer:
                     await window.close(CLOSE_CODES.get(error.why, CLOSE_CODES["revoked"]))
 
     async def _show_progress(self, room_link: RoomLink, language: Language) -> web.StreamResponse:
-        """How far a study is, as it stands now; nothing leads on from there."""
+        """Return the page of a study's current progress."""
         assert room_link.study is not None
         try:
             progress = await self._progress.read(room_link.study)
@@ -291,9 +295,9 @@ class LabServer:
     # -- pictures --------------------------------------------------------------------------------------------
 
     async def _picture(self, request: web.Request) -> web.StreamResponse:
-        """The page of pictures that the window's own app has, in the frame beside its terminal."""
+        """Forward the page of pictures of the window's app, for the frame beside the terminal."""
         try:
-            room_link = await self._found(request)
+            room_link = await self._find_link(request)
         except LinkRefused as error:
             raise web.HTTPForbidden(text=error.message) from None
         window = self.windows.get(request.match_info["window"])
@@ -308,6 +312,7 @@ class LabServer:
             region = await request.content.read(_REGION) if request.method == "POST" else None
             async with self._pictures.request(request.method, address, params=request.query, data=region) as answer:
                 body = await answer.read()
+                # The app forbids framing of its page. The room, of the same origin, frames it.
                 policy = answer.headers.get("Content-Security-Policy", "")
                 headers = {
                     "Content-Type": answer.headers.get("Content-Type", "text/plain"),
@@ -321,7 +326,7 @@ class LabServer:
 
 
 def static_folder() -> Path:
-    """The terminal that a browser loads (xterm.js), out of textual-serve; `LabError` where that is not installed."""
+    """Return the folder of xterm.js in textual-serve. Raise `LabError` if that is not installed."""
     try:
         folder = Path(str(files("textual_serve"))) / "static"
     except ModuleNotFoundError:
@@ -334,7 +339,7 @@ def _title(room_link: RoomLink, language: Language) -> str:
 
 
 def _environment(room_link: RoomLink, language: Language) -> dict[str, str]:
-    """What the app of a window is told besides: a study has its own language, Answer speaks the browser's."""
+    """Return extra environment for a window's app. A study has its own language, Answer uses the browser's."""
     return {"HITLAB_LOCALE": language} if room_link.study is None and language != "en" else {}
 
 
@@ -355,7 +360,7 @@ def _cookie(link: str) -> str:
 
 
 def _browser(request: web.Request, link: str) -> str:
-    """What this browser was given when it took the link up."""
+    """Return the secret that this browser got when it took the link."""
     return request.cookies.get(_cookie(link), "")
 
 
@@ -365,23 +370,23 @@ def _number(request: web.Request, name: str, otherwise: int) -> int:
 
 
 _FRESH = 2.0
-"""Seconds for which what was read is shown again: many who watch cost no more than one."""
+"""Seconds for which progress is cached, so that many watchers cost no more than one."""
 
 
 class OpenProgress:
-    """Reads how far a study is. The file is read on one thread of its own, never on the server's loop."""
+    """Read studies' progress. Only one thread of its own reads the file, never the server's loop."""
 
     def __init__(self, store: Store) -> None:
         self._reader = ProgressReader(store)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="progress")
         self._read: dict[str, tuple[float, StudyProgress]] = {}
-        """When each study was read last, by its hash, and what was read."""
+        """Time of the last read and its result, by the study's hash."""
 
     async def read(self, study: Study) -> StudyProgress:
-        """How far a study is now; `LabError` where the file cannot be read."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._fresh, study)
+        """Return a study's current progress. Raise `LabError` if the file cannot be read."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._read_cached, study)
 
-    def _fresh(self, study: Study) -> StudyProgress:
+    def _read_cached(self, study: Study) -> StudyProgress:
         read_at, progress = self._read.get(study.sha, (float("-inf"), None))
         if progress is None or time.monotonic() - read_at > _FRESH:
             progress = self._reader.read(study)

@@ -1,1 +1,1 @@
-"""Benchmarks' own environments: their phones, their tasks and their scores, behind `lab.core.seams.Environment`."""
+"""Environments of benchmarks: their phones, tasks and scores, behind `lab.core.seams.Environment`."""

@@ -1,8 +1,7 @@
-"""Our actions as the environments' own: MobileWorld's and KnowU-Bench's JSON, AndroidWorld's JSON.
+"""Conversion of our actions into those of MobileWorld and KnowU-Bench (JSON) and AndroidWorld (JSON).
 
-Both servers name directions with surprises: MobileWorld scrolls up for left and right, too, and AndroidWorld's `swipe`
-goes the other way across. So only what means the same there goes by its name; all else is a finger's way from a place
-to another one.
+Both servers name directions with surprises: MobileWorld scrolls up for left and right too, and AndroidWorld's `swipe`
+is reversed horizontally. So only actions of equal meaning use a name. All others become a movement between two points.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from lab.core.step import Action, Direction, Point
 
 _FINGER: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 _SHARE = 0.4
-"""How much of the screen a movement without a length goes over."""
+"""Share of the screen that a movement without a length covers."""
 _TOUCHES = {"click": "click", "double_tap": "double_tap", "long_press": "long_press"}
 _SAME = frozenset({"navigate_home", "navigate_back", "keyboard_enter", "wait"})
 _MS = 400
 
 
 def finger_way(action: Action, size: Point) -> tuple[Point, Point]:
-    """From where to where the finger goes in a scroll, a swipe or a drag, inside a screen of `size`."""
+    """Return start and end of the finger in a scroll, swipe or drag, the end clamped to a screen of `size`."""
     middle = size[0] // 2, size[1] // 2
     if action.at is not None and action.to is not None and action.kind != "scroll":
         return action.at, action.to
@@ -30,6 +29,7 @@ def finger_way(action: Action, size: Point) -> tuple[Point, Point]:
         return action.at, action.to
     if vector is None:
         x, y = _FINGER[action.direction or ("down" if action.kind == "scroll" else "up")]
+        # A scroll names the direction in the content, so the finger moves the opposite way.
         turn = -1 if action.kind == "scroll" else 1
         vector = round(turn * x * size[0] * _SHARE), round(turn * y * size[1] * _SHARE)
     start = action.at or (middle[0] - vector[0] // 2, middle[1] - vector[1] // 2)
@@ -37,7 +37,7 @@ def finger_way(action: Action, size: Point) -> tuple[Point, Point]:
 
 
 def for_mobileworld(action: Action, size: Point) -> list[dict[str, Any]]:
-    """The actions of MobileWorld's server that do it, in order; a `LabError` where it has none of the kind."""
+    """Return the equivalent actions of MobileWorld's server, in order. Raise `LabError` if it has none."""
     text = action.text or ""
     if action.kind in _TOUCHES:
         return [{"action_type": _TOUCHES[action.kind], **_at(action.at, size)}]
@@ -61,7 +61,7 @@ def for_mobileworld(action: Action, size: Point) -> list[dict[str, Any]]:
 
 
 def for_androidworld(action: Action, size: Point) -> dict[str, Any]:
-    """The action of AndroidWorld that does it, or its finger's way; a `LabError` where it has none of the kind."""
+    """Return the equivalent action of AndroidWorld, or a swipe. Raise `LabError` if it has none."""
     text = action.text or ""
     if action.kind in _TOUCHES:
         return {"action_type": _TOUCHES[action.kind], **_at(action.at, size)}

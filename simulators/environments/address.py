@@ -1,4 +1,4 @@
-"""The address of an environment, as `--env` takes it: which kind it is, where it is, and how it is reached."""
+"""Address of an environment, as `--env` accepts it: kind, location and options."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lab.core.plain_text import plain
 from lab.core.suggestion import suggestion
 
 FORMS = "It is as http://127.0.0.1:6800 (MobileWorld, KnowU-Bench) or androidworld:/path/to/its/python."
-"""How addresses are written."""
+"""Valid forms of an address, for error messages."""
 _OPTIONS: dict[str, dict[str, str]] = {
     "mobileworld": {"device": r"[A-Za-z0-9._:-]{1,64}", "settle": r"\d{1,2}(?:\.\d{1,3})?"},
     "androidworld": {"console_port": r"\d{1,5}", "grpc_port": r"\d{1,5}", "adb_path": r"[^\0]{1,4096}"},
 }
-"""What may stand behind a `?`, by kind, each with its values: the phone's serial, seconds to settle; ports and adb."""
+"""Options allowed after `?`, by kind, with their patterns: serial, seconds to settle, ports, path of adb."""
 
 
 class Address(NamedTuple):
-    """Where an environment is: `place` is a base URL without a slash at its end, or the path of a Python."""
+    """Location of an environment: `place` is a base URL without a final slash, or the path of a Python."""
 
     kind: Literal["mobileworld", "androidworld"]
     place: str
@@ -28,12 +28,12 @@ class Address(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """How it is told in sentences and kept in runs: without its options."""
+        """Form for messages and stored runs, without the options."""
         return self.place if self.kind == "mobileworld" else f"androidworld:{self.place}"
 
 
 def read_address(text: str) -> Address:
-    """An address as it was typed; a `LabError` says what is wrong with it, and never repeats a password in it."""
+    """Parse an address. Raise `LabError` with the problem, which never repeats a password."""
     if text.startswith("androidworld:"):
         place, _, query = text.removeprefix("androidworld:").partition("?")
         if not place.strip():
@@ -71,5 +71,5 @@ def _options(kind: str, query: str) -> dict[str, str]:
 
 
 def _short(text: str) -> str:
-    """What was typed, short enough and plain enough for a sentence."""
+    """Return typed text shortened and quoted for a message."""
     return repr(plain(text[:100], lines=False))

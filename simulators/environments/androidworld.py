@@ -1,8 +1,8 @@
-"""AndroidWorld, through its own Python environment: a process of its own that speaks JSON lines with us.
+"""AndroidWorld in its own Python environment: a separate process that exchanges JSON lines with us.
 
-`androidworld_worker.py` runs there, beside AndroidWorld's dependencies and its emulator; nothing of them is needed
-here. Parameters of a task are drawn by the run's seed, as AndroidWorld's own suite draws them. Source: the project's
-`suite_utils.py`, `task_eval.py`, `interface.py`.
+`androidworld_worker.py` runs there, beside AndroidWorld's dependencies and its emulator, so none of them is needed
+here. The run's seed draws a task's parameters as in AndroidWorld's own suite. Source: the project's `suite_utils.py`,
+`task_eval.py`, `interface.py`.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ T = TypeVar("T")
 
 WORKER = Path(__file__).with_name("androidworld_worker.py")
 _LIST, _BEGIN, _LOOK, _ACT, _SCORE, _END = 120.0, 600.0, 60.0, 60.0, 300.0, 120.0
-"""Seconds for a list of tasks, a task's beginning, a look, an action, a score, a task's end."""
+"""Time limits in seconds: list of tasks, begin, look, action, score, end."""
 _GRACE = 5.0
 _POLL = 0.5
-"""Seconds between two pictures for the eye."""
+"""Seconds between two live frames."""
 _SHOWN = 300
 _NO_COMPLEXITY = 2.0
 _DEEPEST = 60
-"""Levels to which elements are put into one another."""
+"""Most levels of nested elements."""
 _FLAGS = frozenset(
     {"checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected"}
 )
 _STEPS = 10
-"""An agent's steps for each point of a task's complexity, as AndroidWorld's own runner has it."""
+"""Agent steps per point of a task's complexity, as in AndroidWorld's own runner."""
 
 
 class _TaskLine(msgspec.Struct):
@@ -92,7 +92,10 @@ class _Answer(msgspec.Struct):
 
 
 class Worker:
-    """The process; once it did something wrong it is gone, and every further question says why."""
+    """Client of the worker process.
+
+    After a timeout or an invalid answer it ends the process, and each later request raises the same error.
+    """
 
     def __init__(self, address: Address) -> None:
         self.what = address.shown
@@ -105,7 +108,10 @@ class Worker:
         self._program = Program([address.place, "-u", str(WORKER), *options], self.what)
 
     def ask(self, do: str, kind: type[T] | Any, seconds: float, **values: Any) -> T:
-        """What it answers, as `kind`; its own errors are a `LabError`, after which it goes on."""
+        """Return its answer as `kind`.
+
+        Raise `LabError` for an error of AndroidWorld's, after which the worker continues.
+        """
         with self._lock:
             if self._failure is not None:
                 raise self._failure
@@ -122,7 +128,8 @@ class Worker:
         raise LabError(self.what, f"{do}: {plain(without_keys(answer.error)[:_SHOWN], lines=False)}")
 
     def close(self, grace: float = _GRACE) -> None:
-        """Ends it; what it is asked now is broken off."""
+        """End the process. A request in progress breaks off."""
+        # Before the lock, which a request in progress holds.
         self._stop.set()
         with self._lock:
             self._failure = self._failure or LabError(self.what, "is closed.")
@@ -138,28 +145,28 @@ class AndroidWorld:
         self._listed: list[Task] = []
 
     def tasks(self) -> list[Task]:
-        """All of the family `android_world`, by name; what is asked in one hangs on the seed, and is left out."""
+        """Return all tasks of the family `android_world` by name, without instructions, which depend on the seed."""
         if not self._listed:
-            listing: _TaskLines = self._started().ask("tasks", _TaskLines, _LIST)
+            listing: _TaskLines = self._list_worker().ask("tasks", _TaskLines, _LIST)
             self._listed = [_task(line) for line in sorted(listing.tasks, key=lambda line: line.name)]
         return self._listed
 
     def task(self, name: str, seed: int) -> Task:
-        """One task with its parameters drawn by the seed."""
+        """Return one task with its parameters drawn by the seed."""
         names = {task.id for task in self.tasks()}
         if name not in names:
             problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, names) or '.'}"
             raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
-        return _task(self._started().ask("task", _TaskLine, _LIST, name=name, seed=seed))
+        return _task(self._list_worker().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
     def persona(self, task: Task) -> None:
-        """AndroidWorld has no persons."""
+        """Return None: AndroidWorld has no personas."""
 
     def check(self, task: Task) -> None:
-        """It scores by the phone and the answer alone."""
+        """Accept every task: AndroidWorld scores by the phone's state and the answer alone."""
 
     def phone(self, task: Task, seed: int) -> AndroidWorldPhone:
-        """Its phone where the task begins, in a process of its own."""
+        """Return its phone at the task's start, in a process of its own."""
         worker = Worker(self._address)
         try:
             beginning: _Beginning = worker.ask("begin", _Beginning, _BEGIN, name=task.id, seed=seed)
@@ -169,19 +176,19 @@ class AndroidWorld:
         return AndroidWorldPhone(worker, beginning.size)
 
     def close(self) -> None:
-        """Ends the process that listed tasks."""
+        """End the process that listed tasks."""
         if self._worker is not None:
             self._worker.close()
             self._worker = None
 
-    def _started(self) -> Worker:
+    def _list_worker(self) -> Worker:
         if self._worker is None:
             self._worker = Worker(self._address)
         return self._worker
 
 
 class AndroidWorldPhone:
-    """The emulator in one task, until `close`; AndroidWorld scores it."""
+    """Emulator during one task, until `close`. AndroidWorld scores it."""
 
     def __init__(self, worker: Worker, size: Point) -> None:
         self._worker, self._size = worker, size
@@ -195,42 +202,42 @@ class AndroidWorldPhone:
         return DeviceInfo("environment", self._worker.what, size=self._size)
 
     def observe(self) -> Screen:
-        """What it shows once it stands still, as AndroidWorld's own agents wait for that; with its UI elements."""
-        png, facts = self._look(settled=True)
+        """Return the settled screen with its UI elements, after the same wait as AndroidWorld's own agents."""
+        png, facts = self._capture(settled=True)
         size = picture_size(png, self._worker.what)
         tree = _tree(facts.elements)
         self._last_look = Look(png, tree)
         return Screen(png, size, tree, facts.activity)
 
     def perform(self, action: Action) -> None:
-        """Does one action by AndroidWorld's own; typed text is followed by Enter there."""
+        """Perform one action by AndroidWorld's own. It presses Enter after typed text."""
         if action.kind not in ("ask_user", "answer", "status", "other"):
             self._worker.ask("act", Any, _ACT, action=for_androidworld(action, self._size))
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """Its screen, again and again; they end where its process does."""
+        """Yield its screen repeatedly, until its process ends."""
 
         def look() -> Look:
-            png, last = self._look(settled=False)[0], self._last_look
+            png, last = self._capture(settled=False)[0], self._last_look
             return last if png == last.png else Look(png)
 
-        with suppress(LabError):  # the run itself says what is wrong, at its next look
+        with suppress(LabError):  # the run reports the error at its next observation
             yield from polled_frames(look, stop, self._closed, _POLL, self._worker.what)
 
     def snapshot(self) -> dict[str, Any] | None:
-        """AndroidWorld gives none."""
+        """Return None: AndroidWorld has no snapshots."""
         return None
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Refused: AndroidWorld puts back its apps alone, where a task begins."""
+        """Raise `LabError`: AndroidWorld restores only its apps, at a task's start."""
         raise LabError(self._worker.what, "takes no snapshot; a new run begins where the task does.")
 
     def close(self) -> None:
-        """Tears the task down and ends the process."""
+        """Tear the task down and end the process."""
         if self._closed.is_set():
             return
         self._closed.set()
-        with suppress(LabError):  # the next beginning resets all in any case
+        with suppress(LabError):  # the next task's start resets all in any case
             self._worker.ask("end", Any, _END)
         self._worker.close()
         self._folder.cleanup()
@@ -240,10 +247,10 @@ class AndroidWorldPhone:
         return self._worker.what
 
     def hear(self, question: Question, reply: Reply) -> None:
-        """AndroidWorld knows no questions, and its scores rest on none."""
+        """Ignore the reply: AndroidWorld has no user, and its scores depend on none."""
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
-        """What `is_successful` says, once the answer is told; 0 where the agent never said that it is done."""
+        """Submit the final answer and return `is_successful`, or 0 if the agent never ended its run."""
         last = steps[-1].action if steps else None
         if last is None or last.kind not in ENDING:
             return EnvironmentScore(0.0, "the agent was not done, which AndroidWorld counts as a failure")
@@ -254,7 +261,7 @@ class AndroidWorldPhone:
             raise LabError(self._worker.what, f"field score: {task_score.score:g} is not from 0 to 1.")
         return EnvironmentScore(task_score.score, f"is_successful {task_score.score:g}")
 
-    def _look(self, *, settled: bool) -> tuple[bytes, _ScreenFacts]:
+    def _capture(self, *, settled: bool) -> tuple[bytes, _ScreenFacts]:
         with self._looking:
             path = Path(self._folder.name) / "screen.png"
             facts: _ScreenFacts = self._worker.ask("look", _ScreenFacts, _LOOK, png=str(path), settled=settled)
@@ -280,10 +287,10 @@ def _task(line: _TaskLine) -> Task:
 
 
 def _tree(elements: Sequence[_Element]) -> UiTree:
-    """UI elements as a tree: AndroidWorld gives them in drawing order, without what they lie in.
+    """Build a tree of UI elements, which AndroidWorld lists in drawing order without their parents.
 
-    Those of one package are one window's, and one lies in the newest before it that holds it whole. The system's bars
-    are no window that lies over the others.
+    Elements of one package form one window. The parent of an element is the newest earlier one that contains it fully.
+    The elements of the system's bars become roots, because they are not a window on top of the others.
     """
     roots: list[Node] = []
     for package in dict.fromkeys(element.package for element in elements):
@@ -293,7 +300,7 @@ def _tree(elements: Sequence[_Element]) -> UiTree:
 
 
 def _window(package: str, elements: Sequence[_Element]) -> Node:
-    """One package's elements below a root that holds them all."""
+    """Return one package's elements under a root that encloses them all."""
     boxes = [Bounds(*element.box) for element in elements]
     whole = Bounds(
         min(box.left for box in boxes),

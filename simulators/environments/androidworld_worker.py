@@ -1,8 +1,8 @@
-"""Runs inside AndroidWorld's own Python: reads one JSON line, does what it says, answers with one JSON line.
+"""Worker inside AndroidWorld's own Python: answers each JSON line on standard input with one on standard output.
 
-Nothing but AndroidWorld and Python's own library is imported, and nothing of hitlab. `{"do": "tasks"}`, `task`,
-`begin`, `look`, `act`, `score` and `end` are what may be asked; an answer is `{"ok": ...}` or `{"error": "..."}`. It
-leaves when its input is closed. What AndroidWorld prints goes to standard error.
+It imports only AndroidWorld and the standard library, nothing of hitlab. Requests are `{"do": "tasks"}`, `task`,
+`begin`, `look`, `act`, `score` and `end`. An answer is `{"ok": ...}` or `{"error": "..."}`. It exits when its input
+closes. AndroidWorld's own output goes to standard error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FLAGS = (
 
 
 class Worker:
-    """One emulator, which is connected to when the first task begins, and the task that is under way on it."""
+    """One emulator, connected at the first task, and the current task on it."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -29,39 +29,44 @@ class Worker:
         self.task: Any = None
 
     def tasks(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The names of all tasks, with what their classes tell."""
+        """Return the names and facts of all tasks."""
         return {"tasks": [_facts(name, cls) for name, cls in self._registry().items()]}
 
     def one_task(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A task with its parameters drawn."""
-        task = self._instance(request)
+        """Return a task with its parameters drawn."""
+        task = self._draw_task(request)
         return {**_facts(request["name"], task), "goal": str(task.goal)}
 
     def begin(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Connects where that is not done, resets the phone, and puts it where the task begins."""
+        """Connect if necessary, reset the phone and initialize the task."""
         if self.env is None:
             from android_world.env import env_launcher
 
             self.env = env_launcher.load_and_setup_env(**_chosen_options(self.options))
         self.end(request)
         self.env.reset(go_home=True)
-        self.task = self._instance(request)
+        self.task = self._draw_task(request)
         self.task.initialize_task(self.env)
         self.env.reset(go_home=bool(getattr(self.task, "start_on_home_screen", True)))
         return {"size": [int(side) for side in self.env.logical_screen_size]}
 
     def look(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Writes the screen as a PNG to the path that is asked for; answers with its elements."""
+        """Write the screen as PNG to the requested path.
+
+        Return its elements, if the request waits for a settled screen.
+        """
         state = self.env.get_state(wait_to_stabilize=bool(request["settled"]))
         with open(request["png"], "wb") as file:
             file.write(png(state.pixels))
         if not request["settled"]:
             return {}
-        elements = [properties for element in state.ui_elements if (properties := _element(element)) is not None]
+        elements = [
+            properties for element in state.ui_elements if (properties := _element_properties(element)) is not None
+        ]
         return {"activity": str(self.env.foreground_activity_name or ""), "elements": elements}
 
     def act(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One of AndroidWorld's own actions, or a finger's way where its actions have none."""
+        """Perform one of AndroidWorld's own actions, or a swipe between two points for which it has none."""
         action = request["action"]
         if "start" in action:
             from android_world.env import adb_utils
@@ -75,18 +80,18 @@ class Worker:
         return {}
 
     def score(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What the task itself says of the phone as it is now."""
+        """Return the task's own score of the phone's current state."""
         return {"score": float(self.task.is_successful(self.env))}
 
     def end(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Tears down the task that is under way, if any."""
+        """Tear down the current task, if any."""
         task, self.task = self.task, None
         if task is not None:
             task.tear_down(self.env)
         return {}
 
     def close(self) -> None:
-        """Lets go of the emulator."""
+        """Disconnect from the emulator."""
         if self.env is not None:
             self.env.close()
 
@@ -96,8 +101,8 @@ class Worker:
         tasks = registry.TaskRegistry()
         return dict(tasks.get_registry(tasks.ANDROID_WORLD_FAMILY))
 
-    def _instance(self, request: dict[str, Any]) -> Any:
-        """The task of that name as AndroidWorld's own suite draws it by that seed: the first of its combinations."""
+    def _draw_task(self, request: dict[str, Any]) -> Any:
+        """Return the named task as AndroidWorld's own suite draws it by that seed: the first of its combinations."""
         from android_world import suite_utils
 
         name = request["name"]
@@ -106,7 +111,7 @@ class Worker:
 
 
 def png(pixels: Any) -> bytes:
-    """An array of height x width x 3 bytes as a PNG."""
+    """Encode an array of height x width x 3 bytes as PNG."""
     height, width = pixels.shape[:2]
     rows = b"".join(b"\0" + row[:, :3].tobytes() for row in pixels)
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
@@ -116,8 +121,8 @@ def png(pixels: Any) -> bytes:
     )
 
 
-def _element(element: Any) -> dict[str, Any] | None:
-    """One UI element; None where it has no place, or is not to be seen."""
+def _element_properties(element: Any) -> dict[str, Any] | None:
+    """Return one UI element's properties, or None if it has no box or is invisible."""
     box = element.bbox_pixels
     if box is None or element.is_visible is False:
         return None
@@ -136,7 +141,7 @@ def _element(element: Any) -> dict[str, Any] | None:
 
 
 def _facts(name: str, task: Any) -> dict[str, Any]:
-    """What a task, or its class, tells without being begun."""
+    """Return the facts of a task, or of its class, that need no initialization."""
     complexity, apps = getattr(task, "complexity", None), getattr(task, "app_names", None)
     facts: dict[str, Any] = {"name": name}
     if isinstance(complexity, int | float):
@@ -147,19 +152,19 @@ def _facts(name: str, task: Any) -> dict[str, Any]:
 
 
 def _chosen_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options that were given; AndroidWorld has its own for the others."""
+    """Return the options given. AndroidWorld has its own defaults for the others."""
     return {name: value for name, value in vars(options).items() if value is not None}
 
 
 def main() -> None:
-    """Answers lines until there are no more."""
+    """Answer requests until standard input closes."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--console_port", type=int)
     parser.add_argument("--grpc_port", type=int)
     parser.add_argument("--adb_path")
     worker = Worker(parser.parse_args())
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # AndroidWorld prints as it goes on, and a line that nobody asked for would be taken for an answer
+    os.dup2(2, 1)  # AndroidWorld prints to standard output, which hitlab would read as an answer
     verbs = {
         "tasks": worker.tasks,
         "task": worker.one_task,
@@ -173,7 +178,7 @@ def main() -> None:
         request = json.loads(line)
         try:
             answer: dict[str, Any] = {"ok": verbs[request["do"]](request)}
-        except Exception as error:  # noqa: BLE001 - whatever AndroidWorld raises is told, and the next line is read
+        except Exception as error:  # noqa: BLE001 - report whatever AndroidWorld raises, and read on
             answer = {"error": f"{type(error).__name__}: {error}"}
         out.write(json.dumps(answer) + "\n")
         out.flush()

@@ -1,4 +1,4 @@
-"""Builds the environment that an address leads to: one line for each kind."""
+"""Factory of environments by address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from simulators.environments.address import read_address
 
 
 def open_environment(text: str) -> Environment:
-    """The environment at an address; nothing is asked of it yet. A `LabError` where that is no address."""
+    """Return the environment at an address, without contacting it. Raise `LabError` if the address is invalid."""
     address = read_address(text)
     if address.kind == "androidworld":
         from simulators.environments.androidworld import AndroidWorld

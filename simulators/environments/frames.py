@@ -1,4 +1,4 @@
-"""Pictures for the eye from a phone that is asked for each: decoded, counted, with the tree that is known of them."""
+"""Live frames from a phone that must be polled: decoded, numbered, with the tree known for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST = 16384
 
 
 def picture_size(png: bytes, what: str) -> Point:
-    """Width and height of a PNG, from its first chunk; a `Trouble` naming `what` where these bytes are none."""
+    """Return width and height from a PNG's first chunk. Raise `Trouble` naming `what` if it is not a PNG."""
     if png[:8] == _SIGNATURE and png[12:16] == b"IHDR" and len(png) >= 33:
         width, height = struct.unpack(">II", png[16:24])
         if 0 < width <= _LARGEST and 0 < height <= _LARGEST:
@@ -27,7 +27,7 @@ def picture_size(png: bytes, what: str) -> Point:
 
 
 class Look(NamedTuple):
-    """One look at a phone: a PNG, and its tree where that is known of this very picture."""
+    """One polled picture: a PNG, and its tree if known for exactly this picture."""
 
     png: bytes
     tree: UiTree | None = None
@@ -36,15 +36,16 @@ class Look(NamedTuple):
 def polled_frames(
     look: Callable[[], Look], stop: threading.Event, closed: threading.Event, seconds: float, what: str
 ) -> Iterator[Frame]:
-    """A frame for each look, `seconds` apart, until `stop` or `closed` is set; the same number where nothing changed.
+    """Poll `look` every `seconds` and yield a frame each time, until `stop` or `closed` is set.
 
-    A `Trouble` ends them.
+    An unchanged picture repeats its number. A `Trouble` ends the stream.
     """
     before, frame, number = b"", None, 0
     while not stop.is_set() and not closed.is_set():
         try:
             snapshot = look()
         except Trouble:
+            # A closed phone answers nothing: the end of the stream, not an error.
             if closed.is_set():
                 return
             raise

@@ -1,4 +1,4 @@
-"""One question at a time to an environment's HTTP server: bounded in time and size, its answer of a known shape."""
+"""Client of an environment's HTTP server, with limits on time and size and typed answers."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ from lab.core.secret_keys import without_keys
 T = TypeVar("T")
 
 ANSWER_BYTES = 4 * MB
-"""Bytes of an answer, where nothing else is said."""
+"""Default limit on an answer's bytes."""
 _CHUNK = 1 << 16
 _SHOWN = 300
-"""Characters that are told of a server's own words."""
+"""Most characters quoted from a server's error text."""
 
 
 class ServerRefusal(LabError):
-    """The server is there, and answered with an error, or with what it should not."""
+    """Error answer, or an unusable one, from a server that responds."""
 
 
 class HttpLine:
-    """Asks the server at `base`. No answer in time, or none at all, is a `Trouble`; a wrong one is `ServerRefusal`.
+    """Client of the server at `base`. A missing or late answer raises `Trouble`, a wrong one `ServerRefusal`.
 
-    Redirections are not followed, and no proxy is used. Each question has a connection of its own, so that several
-    threads may ask.
+    It follows no redirections and uses no proxy. Each request has its own connection, so several threads may use it.
     """
 
     def __init__(self, base: str, hint: str = "", away: str = "") -> None:
-        """`hint` is what to do about a server that is another one, `away` about one that does not answer."""
+        """Set the hints: `hint` for what looks like another server, `away` for one that does not answer."""
         self.base, self._hint, self._away = base, hint, away
         self._parts = urlsplit(base)
 
@@ -56,7 +55,10 @@ class HttpLine:
         seconds: float = 60.0,
         most: int = ANSWER_BYTES,
     ) -> T:
-        """The answer as `kind`; `body` is sent as JSON. `seconds` are for all of it, `most` bytes are read."""
+        """Return the answer as `kind`.
+
+        `body` is sent as JSON, `seconds` limits the whole exchange, `most` the bytes.
+        """
         data = self.fetch(method, path, query=query, body=body, seconds=seconds, most=most)
         what = f"{self.base}{path}"
         try:
@@ -75,7 +77,7 @@ class HttpLine:
         seconds: float = 60.0,
         most: int = ANSWER_BYTES,
     ) -> bytes:
-        """The answer's bytes as they come."""
+        """Return the answer's raw bytes."""
         target = f"{self._parts.path}{path}" + (f"?{urlencode(query)}" if query else "")
         status, data = self._exchange(method, path, target, None if body is None else encode(body), seconds, most)
         if status != http.client.OK:
@@ -93,15 +95,17 @@ class HttpLine:
         timer: threading.Timer | None = None
         try:
             line.connect()
+            # The socket's timeout applies to each read: a server that trickles bytes could stretch it without end.
             timer = threading.Timer(seconds, _cut, (line.sock,))
             timer.daemon = True
             timer.start()
+            # Only a POST may have changed anything before it failed.
             sent = method == "POST"
             line.request(method, target, body, {"Content-Type": "application/json", "Connection": "close"})
             answer = line.getresponse()
             data = self._read(answer, path, most)
             if time.monotonic() >= end:
-                raise TimeoutError  # it was cut, and what came may look whole
+                raise TimeoutError  # `_cut` ended it, and a truncated body may look complete
             return answer.status, data
         except (OSError, http.client.HTTPException) as error:
             late = isinstance(error, TimeoutError) or time.monotonic() >= end
@@ -118,14 +122,14 @@ class HttpLine:
             data += chunk
             if len(data) > most:
                 raise ServerRefusal(f"{self.base}{path}", f"answers with more than {most:,} bytes.")
-        if answer.length:  # of what was announced, this much never came
+        if answer.length:  # bytes missing of the announced length
             raise http.client.IncompleteRead(b"", answer.length)
         return bytes(data)
 
 
 def _cut(sock: socket.socket) -> None:
-    """Ends a connection whose time is over, from another thread: who reads from it gets an error."""
-    with suppress(OSError):  # it is closed already
+    """Shut down an overdue connection from another thread, which makes a blocked read fail."""
+    with suppress(OSError):  # already closed
         sock.shutdown(socket.SHUT_RDWR)
 
 
@@ -134,13 +138,13 @@ def _reason(error: BaseException) -> str:
 
 
 class _Detail(msgspec.Struct):
-    """How these servers say why: `detail`, a text; a list of fields where a request does not fit."""
+    """Error body of these servers: `detail` is a text, or a list of fields for an invalid request."""
 
     detail: Any = ""
 
 
 def _detail(data: bytes) -> str:
-    """Why, in the server's own words, as the rest of a sentence; empty where it says nothing that can be read."""
+    """Return the server's own reason as the rest of a sentence, or an empty string if unreadable."""
     try:
         detail: Any = convert(read_json(data[:ANSWER_BYTES], "detail").value, _Detail, "detail").detail
     except LabError:

@@ -1,8 +1,8 @@
-"""MobileWorld's and KnowU-Bench's environment server: its tasks, its phone and its scores, over its HTTP API.
+"""Client of MobileWorld's and KnowU-Bench's environment server: tasks, phone and scores over its HTTP API.
 
-The server runs beside an emulator in a container (`/init`, `/task/*`, `/screenshot`, `/xml`, `/state`, `/step`). It
-has no way to take or put back a snapshot from outside: `/task/init` alone loads the one of its task. Source: the
-projects' own `core/server.py` and `runtime/client.py`.
+The server runs beside an emulator in a container (`/init`, `/task/*`, `/screenshot`, `/xml`, `/state`, `/step`).
+Clients can neither take nor restore snapshots: only `/task/init` loads the one of its task. Source: the projects' own
+`core/server.py` and `runtime/client.py`.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ from simulators.environments.reply_endpoint import JUDGE, SETTING, ReplyEndpoint
 from simulators.users.endpoint.chat_reply import answer_of
 
 DEVICE = "emulator-5554"
-"""The emulator's serial inside the container."""
+"""Emulator's serial inside the container."""
 BUDGET = 50
-"""Steps that an agent has: the projects' own default."""
+"""Steps of an agent, the projects' own default."""
 _SETTLES = 1.0
-"""Seconds after an action before the screen is looked at: the projects' own default."""
+"""Seconds between an action and the next observation, the projects' own default."""
 _HINT = "Is this the address of a MobileWorld or KnowU-Bench server?"
 _AWAY = "Is its container running?"
 _INIT, _SCORE, _STEP, _LOOK, _END = 300.0, 300.0, 120.0, 60.0, 120.0
-"""Seconds for a task's beginning and its score, for an action, a look, and a task's end."""
+"""Time limits in seconds: begin, score, action, look, end."""
+# Base64 needs four bytes for three, plus the JSON around it.
 _PICTURE = PICTURE_BYTES * 4 // 3 + MB
 _TREE = 16 * MB
 _POLL = 0.5
-"""Seconds between two pictures for the eye."""
+"""Seconds between two live frames."""
 _PROFILES = "src/knowu_bench/user_profile/{}.yaml"
-"""Where KnowU-Bench's server has its users' profiles, seen from the folder that it runs in."""
+"""Path of a user's profile in KnowU-Bench's server, relative to its working folder."""
 _PROFILE = re.compile(r"@([A-Za-z0-9_-]{1,64})$")
 _POLICY: dict[Kind, str] = {
     "general": "",
@@ -58,11 +59,11 @@ _POLICY: dict[Kind, str] = {
     "proactive": "Accept what your routine has you do now, in about nine cases of ten, and reject as often what it has"
     " not. Whether it sounds reasonable or helpful does not count.",
 }
-"""How KnowU-Bench has its own user decide, in short."""
+"""Decision policy of KnowU-Bench's own user, in short, by kind of task."""
 _NAME = 200
-"""Characters of the longest task name."""
+"""Most characters of a task name."""
 _LOOKS = "hitlab"
-"""The name of the file in which the server puts its screenshots and trees: one, or they would fill its disk."""
+"""File name prefix for the server's screenshots and trees. A fixed one, or they would fill its disk."""
 
 
 class _TaskEntry(msgspec.Struct):
@@ -105,11 +106,11 @@ class MobileWorld:
         self._listed: list[Task] = []
 
     def tasks(self) -> list[Task]:
-        """All that the server has, by name, without what is asked in them; it is asked once."""
-        self._listed = self._listed or self._list()
+        """Return all tasks of the server by name, without instructions. The first call fetches the list."""
+        self._listed = self._listed or self._fetch_tasks()
         return self._listed
 
-    def _list(self) -> list[Task]:
+    def _fetch_tasks(self) -> list[Task]:
         entries: list[_TaskEntry] = self._line.ask("GET", "/task/list", list[_TaskEntry])
         for place, entry in enumerate(entries):
             if not entry.name.strip() or len(entry.name) > _NAME:
@@ -118,7 +119,7 @@ class MobileWorld:
         return [_task(entry) for entry in sorted(entries, key=lambda entry: entry.name)]
 
     def task(self, name: str, seed: int) -> Task:
-        """One task with what is asked in it; the server has no parameters by seed."""
+        """Return one task with its instruction. The server has no parameters by seed."""
         tasks = {task.id: task for task in self.tasks()}
         if name not in tasks:
             problem = f"there is no task {plain(name[:_NAME], lines=False)!r}{suggestion(name, tasks) or '.'}"
@@ -129,7 +130,7 @@ class MobileWorld:
         return msgspec.structs.replace(tasks[name], instruction=goal)
 
     def persona(self, task: Task) -> Persona | None:
-        """The profile that a KnowU-Bench task names behind an @, as its server has it; None where it gives none."""
+        """Return the profile that a KnowU-Bench task names after an @, or None if the server does not provide it."""
         if not task.persona:
             return None
         try:
@@ -139,14 +140,14 @@ class MobileWorld:
         return read_persona(data, task.persona, f"{self._line.base}/download")
 
     def check(self, task: Task) -> None:
-        """Whether the server hears the replies that its score of the task rests on."""
-        if reply_endpoint() is None and _rests_on_replies(task):
+        """Raise `LabError` if the task's score depends on replies that the server would not receive."""
+        if reply_endpoint() is None and _score_needs_replies(task):
             problem = f"scores {plain(task.id, lines=False)!r} by what its user replies, and is not told of it."
             hint = f"Set {SETTING}=HOST:PORT here, and USER_AGENT_BASE_URL=http://HOST:PORT/v1 for the server."
             raise LabError(self._line.base, problem, hint)
 
     def phone(self, task: Task, seed: int) -> MobileWorldPhone:
-        """Its phone where the task begins, after what was left of it before is torn down."""
+        """Return its phone at the task's start, after tearing down an earlier one."""
         self.check(task)
         device = self._address.options.get("device", DEVICE)
         settles = float(self._address.options.get("settle", _SETTLES))
@@ -160,11 +161,11 @@ class MobileWorld:
         return phone
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: it holds no connection."""
 
 
 class MobileWorldPhone:
-    """The server's phone in one task, from `begin` to `close`; it scores itself."""
+    """The server's phone during one task, from `begin` to `close`. The server scores it."""
 
     def __init__(
         self, line: HttpLine, device: str, task: Task, size: Point, settles: float, replies: ReplyEndpoint | None
@@ -178,10 +179,10 @@ class MobileWorldPhone:
         self._last_look = Look(b"")
 
     def begin(self) -> None:
-        """Puts the phone where the task begins."""
-        with suppress(ServerRefusal):  # what is not begun cannot always be torn down; the beginning resets all anyway
-            self._of_task("POST", "/task/tear_down", Any, seconds=_END)
-        self._of_task("POST", "/task/init", Any, seconds=_INIT)
+        """Initialize the task on the phone."""
+        with suppress(ServerRefusal):  # there may be nothing to tear down, and `init` resets all
+            self._ask_task("POST", "/task/tear_down", Any, seconds=_END)
+        self._ask_task("POST", "/task/init", Any, seconds=_INIT)
         self._begun = True
 
     # -- the phone -------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ class MobileWorldPhone:
         return DeviceInfo("environment", self._line.base, product=self._device, size=self._size)
 
     def observe(self) -> Screen:
-        """What it shows once it stands still; its tree is of a moment later."""
+        """Return the settled screen. The tree is taken a moment after the screenshot."""
         self._closed.wait(max(0.0, self._still_at - time.monotonic()))
         png = self._picture()
         tree, missing = self._tree()
@@ -199,30 +200,30 @@ class MobileWorldPhone:
         return Screen(png, picture_size(png, f"{self._line.base}/screenshot"), tree, self._activity(), "", missing)
 
     def perform(self, action: Action) -> None:
-        """Does one action by the server's own; what only concerns the loop changes nothing."""
+        """Perform one action by the server's own. Ignore kinds that only concern the run's loop."""
         if action.kind not in ("ask_user", "answer", "status", "other"):
             for step in for_mobileworld(action, self._size):
                 self._step(step)
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """Its screenshots, one after the other."""
+        """Yield its screenshots repeatedly."""
         return polled_frames(self._look, stop, self._closed, _POLL, f"{self._line.base}/screenshot")
 
     def snapshot(self) -> dict[str, Any] | None:
-        """The server gives none."""
+        """Return None: the server has no snapshots."""
         return None
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Refused: the server takes none."""
+        """Raise `LabError`: the server restores no snapshots."""
         raise LabError(self._line.base, "this server takes no snapshot; a new run begins where the task does.")
 
     def close(self) -> None:
-        """Tears the task down."""
+        """Tear the task down."""
         self._closed.set()
         if self._begun:
             self._begun = False
-            with suppress(LabError):  # the next beginning tears down what is left
-                self._of_task("POST", "/task/tear_down", Any, seconds=_END)
+            with suppress(LabError):  # the next task's start tears down what is left
+                self._ask_task("POST", "/task/tear_down", Any, seconds=_END)
 
     # -- the score -------------------------------------------------------------------------------------------
 
@@ -231,25 +232,29 @@ class MobileWorldPhone:
         return self._line.base
 
     def hear(self, question: Question, reply: Reply) -> None:
-        """Has the server ask its user this question, and its user, who asks us, say what was replied."""
+        """Have the server ask its user this question, and answer that request with the run's reply.
+
+        Raise `LabError` if the server's own user answered instead, because the score may depend on it.
+        """
         if self._replies is None:
             return
         answer = answer_of(reply)
         with self._replies.offering(question.text, answer) as offer:
             result = self._step({"action_type": "ask_user", "text": question.text}).result
+        # Other words than ours mean that another model answered the server.
         if not offer.asked or result != answer.content:
             problem = "its own user answered in place of this run's, and its score may rest on that."
             hint = f"Set USER_AGENT_BASE_URL={self._replies.base} for the server, by a name under which it is reached."
             raise LabError(f"{self._line.base}/step", problem, hint)
 
     def score(self, steps: Sequence[Step]) -> EnvironmentScore:
-        """What `/task/eval` says, with the final answer and all actions told to it before."""
+        """Submit the final answer and return the result of `/task/eval` for all actions."""
         performed_actions = [action for step in steps if (action := step.action) is not None and action.kind != "other"]
         if performed_actions and performed_actions[-1].kind == "answer":
             self._step({"action_type": "answer", "text": performed_actions[-1].text or ""})
         unjudged = self._replies.unjudged if self._replies is not None else 0
-        actions = [action_json for action in performed_actions for action_json in _json_of(action, self._size)]
-        task_score: _TaskScore = self._of_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
+        actions = [action_json for action in performed_actions for action_json in _eval_actions(action, self._size)]
+        task_score: _TaskScore = self._ask_task("GET", "/task/eval", _TaskScore, seconds=_SCORE, actions=actions)
         if self._replies is not None and self._replies.unjudged > unjudged:
             problem = "its judge asked for a model's opinion and got none, so its score is no score."
             raise LabError(f"{self._line.base}/task/eval", problem, f"Name a model with {JUDGE}.")
@@ -260,7 +265,7 @@ class MobileWorldPhone:
 
     # -- questions to the server -----------------------------------------------------------------------------
 
-    def _of_task(self, method: str, path: str, kind: Any, *, seconds: float, **more: Any) -> Any:
+    def _ask_task(self, method: str, path: str, kind: Any, *, seconds: float, **more: Any) -> Any:
         body = {"task_name": self._task.id, "req_device": self._device, **more}
         return self._line.ask(method, path, kind, body=body, seconds=seconds)
 
@@ -273,16 +278,16 @@ class MobileWorldPhone:
         return stepped
 
     def _look(self) -> Look:
-        """The screen for the eye, with its tree where it is still the one that was observed."""
+        """Return the screen for the live view, with the observed tree if the picture is still the same."""
         png, last = self._picture(), self._last_look
         return last if png == last.png else Look(png)
 
     def _picture(self) -> bytes:
-        """A screenshot as PNG bytes; a `Trouble` where the server gives none."""
+        """Return a screenshot as PNG bytes. Raise `Trouble` if the server gives none."""
         what = f"{self._line.base}/screenshot"
         query = {"device": self._device, "return_b64": "true", "prefix": _LOOKS}
         with self._looking:
-            shot: _Screenshot = self._looked_up("/screenshot", _Screenshot, query, _PICTURE)
+            shot: _Screenshot = self._query("/screenshot", _Screenshot, query, _PICTURE)
         try:
             png = base64.b64decode(shot.b64_png.rpartition(",")[2], validate=True)
         except (binascii.Error, ValueError) as error:
@@ -291,31 +296,31 @@ class MobileWorldPhone:
         return png
 
     def _tree(self) -> tuple[UiTree, str]:
-        """The screen's tree, and why there is none."""
+        """Return the screen's tree, and the reason if it is missing."""
         query = {"device": self._device, "mode": "uia", "return_content": "true", "prefix": _LOOKS}
         try:
-            xml: _Xml = self._looked_up("/xml", _Xml, query, _TREE)
+            xml: _Xml = self._query("/xml", _Xml, query, _TREE)
             return UiTree.from_xml(xml.content, f"{self._line.base}/xml"), ""
         except LabError as error:
             return UiTree(), plain(error.message, lines=False)
 
     def _activity(self) -> str:
         try:
-            state: _State = self._looked_up("/state", _State, {"device": self._device}, MB)
+            state: _State = self._query("/state", _State, {"device": self._device}, MB)
         except LabError:
             return ""
         return state.current_activity.strip()[:_NAME] if isinstance(state.current_activity, str) else ""
 
-    def _looked_up(self, path: str, kind: Any, query: dict[str, str], most: int) -> Any:
-        """What only looks: whatever is wrong with the answer may be well when it is asked again."""
+    def _query(self, path: str, kind: Any, query: dict[str, str], most: int) -> Any:
+        """Send a read-only request. Every error becomes a `Trouble`, because a retry may succeed."""
         try:
             return self._line.ask("GET", path, kind, query=query, seconds=_LOOK, most=most)
         except ServerRefusal as refused:
             raise Trouble(refused.title, refused.message, refused.hint) from refused
 
 
-def _json_of(action: Action, size: Point) -> list[dict[str, Any]]:
-    """An action as `/task/eval` is told of it; nothing of one that the server's phone has not."""
+def _eval_actions(action: Action, size: Point) -> list[dict[str, Any]]:
+    """Convert an action for `/task/eval`. Return nothing for one that the server's phone does not support."""
     try:
         return for_mobileworld(action, size)
     except LabError:
@@ -323,7 +328,7 @@ def _json_of(action: Action, size: Point) -> list[dict[str, Any]]:
 
 
 def _task(entry: _TaskEntry) -> Task:
-    """A task as its tags describe it. KnowU-Bench tags what it splits by: routine, preference, general."""
+    """Return a task with the kind and difficulty of its tags. KnowU-Bench's splits are routine, preference, general."""
     tags = set(entry.tags)
     kind: Kind = "proactive" if "routine" in tags else "personalized" if "preference" in tags else "general"
     traits = {"tags": ", ".join(sorted(tags))} if tags else {}
@@ -341,6 +346,6 @@ def _task(entry: _TaskEntry) -> Task:
     )
 
 
-def _rests_on_replies(task: Task) -> bool:
-    """Whether KnowU-Bench's scorer of this task reads what the user said."""
+def _score_needs_replies(task: Task) -> bool:
+    """Return True if KnowU-Bench's scorer of this task reads the user's replies."""
     return task.kind != "general"

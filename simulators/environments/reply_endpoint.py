@@ -1,8 +1,8 @@
-"""Where an environment asks for its user's reply: an OpenAI-compatible server that says what the run's user said.
+"""OpenAI-compatible server that gives an environment the replies of the run's own user.
 
-MobileWorld's server has its user simulated by a model at `USER_AGENT_BASE_URL`, and KnowU-Bench's scorers read what
-that said. With this address there, they read what the run's own person, script or model replied. KnowU-Bench's judge
-asks at the same address; a model answers it, where one is named.
+MobileWorld's server simulates its user with a model at `USER_AGENT_BASE_URL`, and KnowU-Bench's scorers read that
+model's replies. With this address there, they read the replies of the run's person, script or model instead.
+KnowU-Bench's judge sends its requests to the same address. A model answers them, if one is configured.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NOBODY = "No question of a run's waits for this reply."
 
 
 class OfferedReply:
-    """One reply that an environment may ask for, and whether it did."""
+    """Reply available to an environment's request. `asked` is True once it was requested."""
 
     def __init__(self, question: str, answer: Answer) -> None:
         self.question, self.answer = question, answer
@@ -44,13 +44,16 @@ class OfferedReply:
 
 
 class ReplyEndpoint:
-    """Serves from when it is made, on threads of its own, as long as the program runs.
+    """Server that starts on construction and runs on threads of its own until the program ends.
 
-    One reply at a time is to be had: with several environments asking the same words, each gets its own run's.
+    It offers one reply at a time: if several environments ask the same words, each gets its own run's reply.
     """
 
     def __init__(self, host: str, port: int, judge: Llm | None) -> None:
-        """`LabError` where the port is taken, or others than this machine reach it and no token is set."""
+        """Start the server.
+
+        Raise `LabError` if the port is taken, or other machines can reach it and no token is set.
+        """
         token = os.environ.get(TOKEN, "")
         if not token and not is_loopback(host):
             hint = f"Set {TOKEN} here, and USER_AGENT_API_KEY to the same in the environment."
@@ -58,10 +61,10 @@ class ReplyEndpoint:
         self.access: Access = access_for(host, token)
         self.judge = judge
         self.unjudged = 0
-        """How many requests of a judge had no answer."""
+        """Number of a judge's requests that got no answer."""
         self._rules = judge_rules()
         self._offered: OfferedReply | None = None
-        self._one = threading.Lock()
+        self._offer_lock = threading.Lock()
         try:
             self._server = _Server((host, port), _handler(self))
         except OSError as error:
@@ -70,14 +73,14 @@ class ReplyEndpoint:
 
     @property
     def base(self) -> str:
-        """What `USER_AGENT_BASE_URL` is set to, where this machine's own name for itself reaches it."""
+        """Value for `USER_AGENT_BASE_URL` on this machine."""
         host, port = self._server.server_address[:2]
         return f"http://{host if isinstance(host, str) else host.decode()}:{port}/v1"
 
     @contextlib.contextmanager
     def offering(self, question: str, answer: Answer) -> Iterator[OfferedReply]:
-        """Within it, whoever asks this question gets this answer."""
-        with self._one:
+        """Offer this answer to whoever asks this question, for the duration of the context."""
+        with self._offer_lock:
             self._offered = offer = OfferedReply(question, answer)
             try:
                 yield offer
@@ -85,16 +88,16 @@ class ReplyEndpoint:
                 self._offered = None
 
     def answer(self, request: ChatRequest) -> Answer | None:
-        """What is answered; None where nothing is."""
+        """Return the answer to a request, or None."""
         if self._rules.holds(request.system):
-            return self._judged(request)
+            return self._ask_judge(request)
         offer = self._offered
         if offer is None or not request.messages or request.messages[-1].text.strip() != offer.question.strip():
             return None
         offer.asked = True
         return offer.answer
 
-    def _judged(self, request: ChatRequest) -> Answer | None:
+    def _ask_judge(self, request: ChatRequest) -> Answer | None:
         if self.judge is None:
             self.unjudged += 1
             return None
@@ -107,11 +110,12 @@ class ReplyEndpoint:
 
 
 _endpoints: dict[str, ReplyEndpoint] = {}
-_opening = threading.Lock()
+# Runs on several threads must not open the same port twice.
+_open_lock = threading.Lock()
 
 
 def reply_endpoint() -> ReplyEndpoint | None:
-    """The endpoint that the settings ask for, one for the whole program; None where they ask for none."""
+    """Return the program's one endpoint at the configured address, or None if none is configured."""
     settings = load()
     place = settings.environment_replies
     if not place:
@@ -119,7 +123,7 @@ def reply_endpoint() -> ReplyEndpoint | None:
     match = _PLACE.fullmatch(place)
     if match is None or int(match[2]) >= 1 << 16:
         raise LabError(SETTING, f"{place[:80]!r} is no HOST:PORT of this machine.", "It is as 127.0.0.1:6900.", code=2)
-    with _opening:
+    with _open_lock:
         if place not in _endpoints:
             name = settings.environment_judge
             judge = Llm(name, terms(settings)) if name else None
@@ -134,12 +138,12 @@ class _Server(ThreadingHTTPServer):
     allow_reuse_address = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that breaks off prints nothing into the terminal."""
+        """Print nothing if a client breaks off: a traceback would end up in the terminal."""
 
 
 def _handler(endpoint: ReplyEndpoint) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        """One request: `POST .../chat/completions`."""
+        """Handler of one request: `POST .../chat/completions`."""
 
         timeout = _SILENT
 
@@ -172,6 +176,6 @@ def _handler(endpoint: ReplyEndpoint) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """What is asked and answered stands in no log."""
+            """Log nothing: requests and answers are private."""
 
     return Handler

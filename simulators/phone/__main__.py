@@ -1,4 +1,4 @@
-"""`python -m simulators.phone --shots DIR`: a picture of each screen, to look at and for the docs."""
+"""`python -m simulators.phone --shots DIR`: a picture of each screen, for inspection and the docs."""
 
 from __future__ import annotations
 

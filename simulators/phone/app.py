@@ -1,4 +1,4 @@
-"""What an app is, and what its screens and handlers are given."""
+"""The base class of the phone's apps, and the context that their screens and handlers receive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = dict[str, Any]
 
 
 class AppContext:
-    """The place an app's screen stands in: the phone's state, the app's own, and the screen's arguments."""
+    """Context of a screen or handler: the phone's state, the app's own state and the screen's arguments."""
 
     def __init__(self, phone: State, app: str, args: State | None = None) -> None:
         self.phone = phone
@@ -34,31 +34,31 @@ class AppContext:
         return state
 
     def go(self, screen: str, **args: Any) -> None:
-        """Opens a screen over this one."""
+        """Open a screen on top of this one."""
         nav.push(self.phone, self.app, screen, args)
 
     def back(self, steps: int = 1) -> None:
-        """Closes this screen, or several."""
+        """Close this screen, or the topmost `steps` screens."""
         for _ in range(steps):
             nav.pop(self.phone, self.app)
 
     def toast(self, text: str) -> None:
-        """Says something for as long as nothing else is done."""
+        """Show a toast. The next action removes it."""
         self.phone["toast"] = text
 
     def focus(self, field: str | None) -> None:
-        """Puts the cursor into a field of this screen, or takes it away."""
+        """Move the cursor into a field of this screen; None removes it."""
         nav.focus(self.phone, field)
 
     def notify(self, title: str, text: str, screen: str, args: State | None = None, heads_up: bool = True) -> None:
-        """Posts a notification that opens `screen` of this app."""
+        """Post a notification that opens `screen` of this app."""
         notes: list[State] = self.phone["notifications"]
         number = 1 + max((n.get("id", 0) for n in notes), default=0)
         entry = {"id": number, "app": self.app, "title": title, "text": text, "screen": screen, "args": args or {}}
         notes.append(entry | {"time": self.phone["clock"], "heads_up": heads_up})
 
     def read(self, path: Sequence[str | int]) -> Any:
-        """The value below the app's own state, or None where the path leads nowhere."""
+        """Return the value at a path below the app's own state; None if the path does not exist."""
         value: Any = self.own
         for key in path:
             try:
@@ -68,7 +68,7 @@ class AppContext:
         return value
 
     def set(self, path: Sequence[str | int], value: Any) -> None:
-        """Puts a value below the app's own state, at a path that is there up to its last key."""
+        """Set a value below the app's own state. All keys of the path but the last must exist."""
         place: Any = self.own
         for key in path[:-1]:
             place = place[key]
@@ -76,7 +76,7 @@ class AppContext:
 
 
 class App:
-    """One app: its name and icon, its first state, a `screen_*` method per screen, a `do_*` method per act.
+    """Base class of an app: name, icon, first state, a `screen_*` method per screen and a `do_*` method per act.
 
     Screens are pure functions of `AppContext`. Handlers change `here.own` and call `here.go`, `back`, `toast`.
     """
@@ -88,23 +88,23 @@ class App:
     hue: ClassVar[int]
     root: ClassVar[str] = "home"
     shapes: ClassVar[dict[str, State]] = {}
-    """For each list of the app's state, by dotted path, what an entry holds where nothing else is said."""
+    """Default values of the entries of each list in the app's state, by dotted path."""
 
     @property
     def package(self) -> str:
         return f"com.hitlab.{self.id}"
 
     def first_state(self, rng: Random, clock: datetime) -> State:
-        """The app's state on a phone that nobody has touched; `rng` shuffles what has no order of its own."""
+        """Return the app's state on an untouched phone. `rng` shuffles what has no natural order."""
         return {}
 
     def screen(self, name: str, here: AppContext) -> Screen:
-        """The screen of that name."""
+        """Return the screen of that name."""
         screen: Screen = getattr(self, f"screen_{name}")(here)
         return screen
 
     def act(self, here: AppContext, act: Act) -> None:
-        """Does one act of this app."""
+        """Perform one act of this app."""
         name, *args = act
         match name:
             case "go":
@@ -119,15 +119,15 @@ class App:
                 getattr(self, f"do_{name}")(here, *args)
 
     def opened(self, here: AppContext) -> None:
-        """Called after a notification opened one of this app's screens."""
+        """React to a notification that opened one of this app's screens."""
 
     def edited(self, here: AppContext, field: str) -> None:
-        """Called after a field of this app was typed into."""
+        """React to typing in a field of this app."""
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        """Called when the phone's clock went on."""
+        """React to the phone's clock, which advanced from `before` to `after`."""
 
 
 def copy(value: Any) -> Any:
-    """A JSON value of one's own."""
+    """Return a deep copy of a JSON value."""
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,6 +1,6 @@
-"""Laid-out views: boxes with what is painted in them, and the windows they stand in.
+"""Laid-out views: boxes with their paints, and the windows that contain them.
 
-A box is read by three: the painter, the tree, and the finger. So picture, tree and touch cannot disagree.
+Painter, tree and finger all read the same boxes. So picture, tree and touch cannot disagree.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from simulators.phone.views import Act, Field
 
 
 class Round(NamedTuple):
-    """A filled box with rounded corners; `border` makes it an outline so many pixels thick."""
+    """A filled box with rounded corners. `border` draws only its outline, that many pixels thick."""
 
     bounds: Bounds
     radius: int
@@ -23,7 +23,7 @@ class Round(NamedTuple):
 
 
 class InkLine(NamedTuple):
-    """One line of text; `y` is the top of its letters' mask."""
+    """One line of text. `y` is the top of its letters' mask."""
 
     text: str
     x: int
@@ -44,7 +44,7 @@ class Sign(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A picture of some kind, drawn when it is first needed."""
+    """A picture of one kind, drawn on first use."""
 
     kind: str
     key: str
@@ -57,7 +57,7 @@ Paint = Round | InkLine | Sign | Drawing
 
 
 class Scroll(NamedTuple):
-    """Where a list stands: `offset` pixels of at most `limit`, remembered in the state under `key`."""
+    """Scroll position of a list: `offset` pixels of at most `limit`, stored in the state under `key`."""
 
     key: str
     offset: int
@@ -67,7 +67,7 @@ class Scroll(NamedTuple):
 
 @dataclass(slots=True)
 class Box:
-    """A view in its place. `node` holds uiautomator's attributes, None where the box is only for layout."""
+    """A placed view. `node` holds uiautomator's attributes, or None if the box only serves the layout."""
 
     bounds: Bounds
     node: dict[str, object] | None = None
@@ -81,8 +81,11 @@ class Box:
 
 @dataclass(slots=True)
 class Window:
-    """A root box. `owner` handles its acts; `listed` says whether it is in the tree; `outside` is done by a tap
-    beside it where it is modal; `inert` ones let touches through; `shade` darkens what lies below (0 to 255)."""
+    """A root box. `owner` handles its acts.
+
+    `listed` windows are in the tree. A tap beside a `modal` window performs `outside`. `inert` windows let touches
+    pass. `shade` darkens the windows below (0 to 255).
+    """
 
     root: Box
     owner: str

@@ -1,4 +1,4 @@
-"""How what one works with is measured and painted: buttons, chips, text fields, switches, meters."""
+"""Measuring and painting of controls: buttons, chips, text fields, switches, meters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _(view: Button, inner: Bounds, box: Box, env: Env) -> None:
 
 
 def _label(text: str, icon: str, body: Bounds, colour: str, box: Box, env: Env) -> None:
-    """A label in the middle of a box, an icon before it."""
+    """Paint a centred label with an optional icon before it."""
     style = size, _, bold = env.style("label")
     lead = 60 if icon else 0
     text = fonts.ellipsis(text, size, bold, body.width - lead - 16)
@@ -68,7 +68,7 @@ _MARGIN = {"outline": (40, 28), "search": (40, 24), "pill": (48, 24), "plain": (
 
 
 def shown(view: Field, env: Env) -> str:
-    """What a field shows of its value."""
+    """Return the displayed text of a field, masked in a password field."""
     value = env.read(view.bind)
     return "*" * len(value) if view.password else value
 
@@ -123,6 +123,7 @@ def _write(view: Field, value: str, focused: bool, room: Bounds, box: Box, env: 
         lines = fonts.wrap(text, size, bold, room.width - 8, 0)
         top = room.top
     else:
+        # One line that is too long shows its end, where the cursor is.
         while value and fonts.width(text, size, bold) > room.width - 8:
             text = text[1:]
         lines = (fonts.ellipsis(text.replace("\n", " "), size, bold, room.width - 8),)

@@ -1,4 +1,4 @@
-"""Boxes to a picture. Only small pieces (corners, letters, glyphs, drawings) are antialiased, once, and kept."""
+"""Boxes to a picture. Only small pieces (corners, letters, glyphs, drawings) are antialiased, once, and cached."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Artist = Callable[[str, int, int, bool], "Image"]
-"""Draws a picture of one kind: from its key, width, height, and whether the theme is dark."""
+"""Painter of one kind of picture: takes its key, width, height and True for the dark theme."""
 
 
 def picture(windows: list[Window], artists: Mapping[str, Artist]) -> Image:
-    """The screen that these windows make, the first lowest; RGB."""
+    """Return the RGB picture of these windows, drawn from the first (lowest) to the last."""
     from PIL import Image
 
     canvas = Image.new("RGB", (WIDTH, HEIGHT))
@@ -42,6 +42,7 @@ def _box(box: Box, canvas: Image, dx: int, dy: int, artists: Mapping[str, Artist
     left, top, right, bottom = box.bounds
     if right <= left or bottom <= top:
         return
+    # Children are painted on a copy of the list's area, which clips them.
     port = canvas.crop((left + dx, top + dy, right + dx, bottom + dy))
     for child in box.children:
         _box(child, port, -left, -top, artists)
@@ -90,6 +91,7 @@ def _round(paint: Round, canvas: Image, dx: int, dy: int) -> None:
         )
     for a, b, c, d in sides:
         if c > a and d > b:
+            # Pillow's rectangles include their right and lower edge.
             draw.rectangle((a, b, c - 1, d - 1), fill=rgb)
     if radius:
         for mask, x, y in zip(
@@ -103,7 +105,7 @@ def _round(paint: Round, canvas: Image, dx: int, dy: int) -> None:
 
 @lru_cache(maxsize=256)
 def _corners(radius: int, border: int) -> tuple[Image, Image, Image, Image]:
-    """The four quarters of a disc (or ring): upper left, upper right, lower left, lower right."""
+    """Return the four quarters of a disc (or ring): upper left, upper right, lower left, lower right."""
     from PIL import Image, ImageDraw
 
     over = 4
@@ -121,7 +123,7 @@ def _corners(radius: int, border: int) -> tuple[Image, Image, Image, Image]:
 
 @keep_pictures(megabytes=6)
 def rounded(width: int, height: int, radius: int) -> Image:
-    """A mask with rounded corners."""
+    """Return a mask with rounded corners."""
     from PIL import Image
 
     radius = min(radius, width // 2, height // 2)
@@ -136,5 +138,5 @@ def rounded(width: int, height: int, radius: int) -> Image:
 
 
 def png(picture: Image) -> bytes:
-    """A picture as PNG, lossless."""
+    """Return a picture as lossless PNG."""
     return png_of(picture.convert("RGB").tobytes(), picture.size)

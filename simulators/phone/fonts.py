@@ -1,7 +1,7 @@
-"""Letters: which font has a character, how wide a text is, where it wraps, and its mask for painting.
+"""Letters: the font of a character, the width of a text, where it wraps, and its mask for painting.
 
-Latin letters come from the font that Pillow carries (Aileron), so that they are the same on every machine.
-Other characters come from the first system font that has them; where none has, a neat box stands for them.
+Latin letters come from Pillow's own font (Aileron), so they look the same on every machine. Other characters come from
+the first system font that has them, or appear as a box if none has.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 CELL = 24
-"""Pixels that one Latin character of a text mirror takes; texts are laid out at least so wide."""
+"""Pixels that one Latin character takes in a text mirror. A text is laid out at least this wide."""
 
 _WANTED = (
     "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.otf", "NotoSansSC-Regular.ttf",
@@ -30,7 +30,7 @@ _WANTED = (
     "NotoSansSymbols2-Regular.ttf", "NotoSansSymbols-Regular.ttf", "NotoEmoji-Regular.ttf",
 )  # fmt: skip
 _DEJAVU_FIRST = 0x2E80
-"""Below this point an accented letter from DejaVu sits better beside Aileron than one from a CJK font."""
+"""Code points below this come from DejaVu first: its accented letters fit beside Aileron better than a CJK font's."""
 _NOTHING = "\U0010fff0"
 
 
@@ -43,7 +43,7 @@ def _folders() -> list[Path]:
 
 @lru_cache(maxsize=1)
 def found_fonts() -> tuple[str, ...]:
-    """Paths of the wanted system fonts that are there, the preferred first."""
+    """Return the paths of the wanted system fonts that exist, in order of preference."""
     there: dict[str, str] = {}
     for folder in _folders():
         for root, _, names in os.walk(folder):
@@ -61,13 +61,15 @@ def _face(path: str, size: int) -> FreeTypeFont:
         font = ImageFont.load_default(size)
         assert isinstance(font, ImageFont.FreeTypeFont)
         return font
+    # The collection's third face is Simplified Chinese.
     index = 2 if path.endswith("NotoSansCJK-Regular.ttc") else 0
+    # The basic layout is the same on every machine. Raqm is not always installed.
     return ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
 
 
 @lru_cache(maxsize=8192)
 def font_of(ch: str) -> str | None:
-    """The font that has `ch`: "" for Pillow's own, a path, or None where no font has it."""
+    """Return the font that has `ch`: "" for Pillow's own, else a path; None if no font has it."""
     if " " <= ch <= "~":
         return ""
     if unicodedata.category(ch) in ("Cc", "Cs"):
@@ -76,6 +78,7 @@ def font_of(ch: str) -> str | None:
     if ord(ch) < _DEJAVU_FIRST:
         paths.sort(key=lambda p: not p.endswith("DejaVuSans.ttf"))
     for path in ("", *paths):
+        # A font draws its "missing" box for an unassigned code point, so an equal mask means that it lacks `ch`.
         face = _face(path, 32)
         if bytes(face.getmask(ch)) != bytes(face.getmask(_NOTHING)):
             return path
@@ -83,7 +86,7 @@ def font_of(ch: str) -> str | None:
 
 
 def _runs(text: str) -> Iterator[tuple[str | None, str]]:
-    """`text` cut where the font changes."""
+    """Yield the parts of `text` that share a font, with that font."""
     start, source = 0, font_of(text[0]) if text else None
     for i, ch in enumerate(text):
         other = font_of(ch)
@@ -99,13 +102,13 @@ def _wide(ch: str) -> bool:
 
 
 def cells(text: str) -> int:
-    """How many terminal columns `text` takes: two for each wide (CJK) character."""
+    """Return the number of terminal columns of `text`: two for each wide (CJK) character."""
     return len(text) if text.isascii() else sum(2 if _wide(ch) else 1 for ch in text)
 
 
 @lru_cache(maxsize=16384)
 def width(text: str, size: int, bold: bool = False) -> int:
-    """How wide `text` is drawn, in pixels."""
+    """Return the drawn width of `text` in pixels."""
     total = 0.0
     for source, run in _runs(text):
         total += size * 0.9 * len(run) if source is None else _face(source, size).getlength(run)
@@ -113,7 +116,7 @@ def width(text: str, size: int, bold: bool = False) -> int:
 
 
 def room(text: str, size: int, bold: bool = False) -> int:
-    """The width `text` should be given: what its letters take, and what a mirror's cells take."""
+    """Return the width to reserve for `text`: the larger of its letters' and its terminal cells'."""
     return max(width(text, size, bold), cells(text) * CELL)
 
 
@@ -123,7 +126,7 @@ def _boldness(size: int) -> int:
 
 @lru_cache(maxsize=4096)
 def wrap(text: str, size: int, bold: bool, limit: int, lines: int) -> tuple[str, ...]:
-    """`text` in lines no wider than `limit`, at most `lines` (0: as many as needed); `…` where it was cut."""
+    """Return `text` in lines no wider than `limit`, at most `lines` (0: no limit), with `…` where text is cut."""
     if lines == 1:
         return (ellipsis(" ".join(text.split("\n")), size, bold, limit),)
     out: list[str] = []
@@ -139,7 +142,7 @@ def wrap(text: str, size: int, bold: bool, limit: int, lines: int) -> tuple[str,
 
 
 def ellipsis(line: str, size: int, bold: bool, limit: int) -> str:
-    """One line cut to `limit`, ending in `…` where it was cut."""
+    """Return one line shortened to `limit`, ending in `…` if it was cut."""
     if width(line, size, bold) <= limit:
         return line
     prefix = line.rstrip("…")
@@ -167,9 +170,10 @@ def _wrap_paragraph(text: str, size: int, bold: bool, limit: int) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The parts between which a line may break: after spaces, and around each wide character."""
+    """Yield the parts between which a line may break: after spaces, and around each wide character."""
     piece = ""
     for ch in text:
+        # CJK punctuation stays with the character before it.
         if _wide(ch) and ch not in "，。！？、；：）":
             if piece:
                 yield piece
@@ -185,7 +189,9 @@ def _pieces(text: str) -> Iterator[str]:
 
 @keep_pictures(megabytes=6)
 def mask(text: str, size: int, bold: bool) -> Image:
-    """The ink of one line as a grey picture, `width` wide and 1.5 times `size` high; baseline at 1.1 `size`."""
+    """Return the ink of one line as a grey picture, `width` wide and 1.5 times `size` high, with the baseline at 1.1
+    `size`.
+    """
     from PIL import Image, ImageChops, ImageDraw
 
     picture = Image.new("L", (width(text, size, bold) + 4, round(size * 1.5)))
@@ -202,6 +208,7 @@ def mask(text: str, size: int, bold: bool) -> Image:
             draw.text((round(x), base), run, fill=255, font=face, anchor="ls")
             x += face.getlength(run)
     if bold:
+        # The fonts come in one weight: shifted copies thicken the letters.
         thin = picture
         for step in range(1, _boldness(size) + 1):
             copy = Image.new("L", picture.size)

@@ -1,7 +1,7 @@
-"""Icons as vectors on a 24 by 24 grid, drawn large once and reduced: no icon font is needed.
+"""Icons as vectors on a 24 by 24 grid, drawn large once and reduced. No icon font is needed.
 
-Each glyph is a tuple of strokes: `l` a line through points with round joints, `p` a polygon, `c` a disc, `o` a
-ring, `a` an arc (degrees, clockwise from three o'clock), `r` a rounded box, `b` its outline. A leading `-` erases.
+Each glyph is a tuple of strokes: `l` a line through points with round joints, `p` a polygon, `c` a disc, `o` a ring,
+`a` an arc (degrees, clockwise from three o'clock), `r` a rounded box, `b` its outline. A leading `-` erases.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
 
 _OVER = 4
-"""How many times larger a glyph is drawn before it is reduced."""
+"""Oversampling factor: a glyph is drawn this many times larger, then reduced."""
 
 GLYPHS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "back": (("l", 2, 20, 12, 5, 12), ("l", 2, 11.5, 5, 4.6, 12, 11.5, 19)),
@@ -206,7 +206,7 @@ GLYPHS: dict[str, tuple[tuple[Any, ...], ...]] = {
 
 @lru_cache(maxsize=512)
 def glyph(name: str, size: int) -> Image:
-    """The ink of one icon as a grey square, `size` pixels wide."""
+    """Return the ink of one icon as a grey square, `size` pixels wide."""
     from PIL import Image, ImageDraw
 
     big = Image.new("L", (size * _OVER, size * _OVER))

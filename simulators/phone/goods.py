@@ -1,4 +1,4 @@
-"""Drawn goods for the shops, with the pen of the dishes: a kettle, a lamp, a scarf, as simple shapes on a ground."""
+"""Drawn goods of the shops, in the style of the dishes: a kettle, a lamp, a scarf as simple shapes on a ground."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ DYES: dict[str, RGB] = {
     "Grey": (136, 140, 146), "Green": (78, 128, 84), "Black": (58, 56, 62), "White": (250, 250, 248),
     "Navy": (38, 52, 96),
 }  # fmt: skip
-"""The colours that a thing can be had in."""
+"""Colours that a product comes in."""
 
 
 def dyed(p: Pen) -> RGB:
-    """The colour that was chosen, else one that follows from the name."""
+    """Return the chosen colour, or one derived from the product's name."""
     return DYES.get(p.colour) or p.pick(_CLOTH)
 
 

@@ -1,4 +1,4 @@
-"""The apps this phone has."""
+"""The apps installed on this phone."""
 
 from __future__ import annotations
 
@@ -49,13 +49,14 @@ APPS: dict[str, App] = {app.id: app for app in (Launcher(_APPS), *_APPS)}
 
 
 def first_state(seed: int, clock: str) -> State:
-    """The phone as its owner left it; `seed` orders what has no order of its own."""
+    """Return the state of an untouched phone. `seed` orders what has no natural order."""
     now = moment(clock, "phone clock")
     return {
         "seed": seed,
         "clock": clock,
         "battery": 78,
         "charging": False,
+        # One generator per app: a new app must not reorder the others.
         "apps": {app.id: app.first_state(Random(f"{seed}/{app.id}"), now) for app in APPS.values()},
         "nav": nav.first({app.id: app.root for app in APPS.values()}),
         "focus": None,
@@ -68,7 +69,7 @@ def first_state(seed: int, clock: str) -> State:
 
 
 def moment(clock: str, what: str) -> datetime:
-    """A time with offset; a `LabError` naming `what` where the text is none."""
+    """Parse a time with an offset. Raise a `LabError` naming `what` if the text is not one."""
     try:
         then = datetime.fromisoformat(clock)
     except (TypeError, ValueError) as error:
@@ -79,7 +80,10 @@ def moment(clock: str, what: str) -> datetime:
 
 
 def named(name: str) -> str:
-    """The id of the app with that label, package or id; a `LabError` names those there are."""
+    """Return the id of the app with that label, package or id.
+
+    Raise a `LabError` that lists the apps if none matches.
+    """
     key = name.strip().casefold().partition("/")[0]
     for app in APPS.values():
         if key in (app.id, app.label.casefold(), app.package):

@@ -1,4 +1,4 @@
-"""The on-screen keyboard: its keys as boxes, and what each key does to the text with the cursor."""
+"""The on-screen keyboard: its keys as boxes, and each key's effect on the text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TALL, _GAP = 168, 12
 
 
 def keyboard(state: State, action: str, env: Env) -> Box:
-    """The keyboard for a field whose enter key means `action`."""
+    """Return the keyboard of a field whose enter key is labelled `action`."""
     root = Box(BOUNDS, {"id": "keyboard", "cls": "android.widget.FrameLayout", "text": "", "desc": "Keyboard"})
     root.paints.append(Round(Bounds(0, BOUNDS.top, WIDTH, 2400), 0, env.rgb("container")))
     page, shift = state["keyboard"]["page"], state["keyboard"]["shift"]
@@ -40,7 +40,7 @@ def keyboard(state: State, action: str, env: Env) -> Box:
 
 
 def _helpers(page: str, shift: str, action: str, env: Env) -> list[Box]:
-    """Shift, backspace and the lowest row."""
+    """Return shift, backspace and the lowest row."""
     third = BOUNDS.top + 40 + 2 * (_TALL + _GAP)
     fourth = BOUNDS.top + 40 + 3 * (_TALL + _GAP)
     low = fourth + _TALL
@@ -100,7 +100,7 @@ def _cap(text: str, desc: str, act: tuple[str, str], bounds: Bounds, ground: str
 
 
 def typed(value: str, key: str, state: State) -> str:
-    """The text after a key; shift is used up by the letter it raised."""
+    """Return the text after a key. Typing a letter ends a single shift."""
     board = state["keyboard"]
     if key == "backspace":
         return value[:-1]
@@ -110,6 +110,6 @@ def typed(value: str, key: str, state: State) -> str:
 
 
 def press_shift(state: State) -> None:
-    """Off, then for one letter, then for all, then off."""
+    """Cycle shift: off, one letter, caps lock."""
     board = state["keyboard"]
     board["shift"] = {"off": "on", "on": "lock", "lock": "off"}[board["shift"]]

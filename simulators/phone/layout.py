@@ -1,4 +1,4 @@
-"""Views to boxes: every view is measured for the width it may have, then placed."""
+"""Views to boxes: every view is measured for its available width, then placed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulators.phone.views import Art, Column, Icon, Line, ListView, Pad, Row, 
 
 @dataclass
 class Env:
-    """What layout needs to know beside the views: colours, letter scale, and the state it shows."""
+    """Surroundings of a layout: colours, letter scale and the state that the views show."""
 
     colours: Mapping[str, RGB]
     dark: bool
@@ -33,20 +33,20 @@ class Env:
         return colour(name, self.colours)
 
     def style(self, name: str, bold: bool = False) -> tuple[int, int, bool]:
-        """Size, line pitch and boldness of a style at the phone's letter scale."""
+        """Return size, line pitch and boldness of a text style at the phone's letter scale."""
         style = STYLES[name]
         return round(style.size * self.scale), round(style.pitch * max(1.0, self.scale)), bold or style.bold
 
 
 def sides(pad: Pad) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom of a margin."""
+    """Return a margin as left, top, right, bottom."""
     if isinstance(pad, int):
         return pad, pad, pad, pad
     return pad if len(pad) == 4 else (pad[0], pad[1], pad[0], pad[1])
 
 
 def measure(view: View, limit: int, env: Env) -> tuple[int, int]:
-    """Width and height that a view wants where it may be `limit` wide."""
+    """Return the width and height that a view wants within `limit`."""
     key = (id(view), limit)
     if key not in env.sizes:
         env.kept.append(view)  # keeps the id from being given to another view
@@ -58,7 +58,7 @@ def measure(view: View, limit: int, env: Env) -> tuple[int, int]:
 
 
 def place(view: View, bounds: Bounds, env: Env) -> Box:
-    """The box of a view, and of all in it, in exactly these bounds."""
+    """Return the box of a view, children included, at exactly these bounds."""
     box = Box(bounds, node_of(view), on=view.on if view.enabled else None, long=view.long)
     if view.fill:
         box.paints.append(Round(bounds, view.radius, env.rgb(view.fill)))
@@ -77,7 +77,7 @@ _CLASSES = {
 
 
 def node_of(view: View) -> dict[str, object] | None:
-    """The uiautomator attributes of a view; None for one that is only there for layout."""
+    """Return the uiautomator attributes of a view; None if it only serves the layout."""
     name = type(view).__name__
     text = getattr(view, "text", "")
     worth = view.id or view.desc or view.on or view.long or text or view.checkable or name in ("Field", "ListView")
@@ -96,18 +96,18 @@ def node_of(view: View) -> dict[str, object] | None:
 
 @singledispatch
 def wants(view: View, limit: int, env: Env) -> tuple[int, int]:
-    """The content's width and height within `limit`, margins apart; each kind of view registers its own."""
+    """Return the content's width and height within `limit`, without margins. Each kind of view registers its own."""
     raise TypeError(f"{type(view).__name__} has no size")
 
 
 @singledispatch
 def fill(view: View, inner: Bounds, box: Box, env: Env) -> None:
-    """Paints a view's content, or places its children, in `inner`; each kind of view registers its own."""
+    """Paint a view's content, or place its children, in `inner`. Each kind of view registers its own."""
     raise TypeError(f"{type(view).__name__} cannot be placed")
 
 
 def ink(text: str, bounds: Bounds, style: tuple[int, int, bool], align: str, rgb: RGB) -> InkLine:
-    """One line of text in a box: vertically in the middle, horizontally as `align` says."""
+    """Return one line of text, centred vertically and aligned horizontally by `align`."""
     size, _, bold = style
     wide = fonts.width(text, size, bold)
     x = {"left": bounds.left, "center": (bounds.left + bounds.right - wide) // 2, "right": bounds.right - wide}[align]
@@ -115,7 +115,7 @@ def ink(text: str, bounds: Bounds, style: tuple[int, int, bool], align: str, rgb
 
 
 def center(bounds: Bounds, width: int, height: int) -> Bounds:
-    """A box of that size in the middle of another."""
+    """Return bounds of that size, centred in another box."""
     x, y = (bounds.left + bounds.right - width) // 2, (bounds.top + bounds.bottom - height) // 2
     return Bounds(x, y, x + width, y + height)
 
@@ -186,13 +186,13 @@ def _(view: Line, inner: Bounds, box: Box, env: Env) -> None:
     box.paints.append(Round(line, 0, env.rgb("line")))
 
 
-def _there(view: Column | Row | ListView) -> list[View]:
+def _present_children(view: Column | Row | ListView) -> list[View]:
     return [child for child in view.children if child is not None]
 
 
 @wants.register
 def _(view: Column, limit: int, env: Env) -> tuple[int, int]:
-    sizes = [measure(child, limit, env) for child in _there(view)]
+    sizes = [measure(child, limit, env) for child in _present_children(view)]
     if not sizes:
         return 0, 0
     wide = limit if view.align == "fill" and any(c.grow for c in view.children if c) else max(w for w, _ in sizes)
@@ -201,7 +201,7 @@ def _(view: Column, limit: int, env: Env) -> tuple[int, int]:
 
 @fill.register
 def _(view: Column, inner: Bounds, box: Box, env: Env) -> None:
-    children = _there(view)
+    children = _present_children(view)
     sizes = [measure(child, inner.width, env) for child in children]
     free = inner.height - sum(h for (_, h), c in zip(sizes, children, strict=True) if not c.grow)
     free -= view.gap * max(0, len(children) - 1)
@@ -215,8 +215,8 @@ def _(view: Column, inner: Bounds, box: Box, env: Env) -> None:
 
 
 def _row_widths(view: Row, limit: int, env: Env) -> list[int]:
-    """The width of each child of a row: what it wants, then what is left for those that grow."""
-    children = _there(view)
+    """Return the width of each child of a row: fixed ones first, the rest is shared by `grow`."""
+    children = _present_children(view)
     inner_width = limit - view.gap * max(0, len(children) - 1)
     widths = [0 if c.grow else measure(c, max(inner_width, 1), env)[0] for c in children]
     parts, free = sum(c.grow for c in children), max(0, inner_width - sum(widths))
@@ -225,7 +225,7 @@ def _row_widths(view: Row, limit: int, env: Env) -> list[int]:
 
 @wants.register
 def _(view: Row, limit: int, env: Env) -> tuple[int, int]:
-    children, widths = _there(view), _row_widths(view, limit, env)
+    children, widths = _present_children(view), _row_widths(view, limit, env)
     high = max((measure(c, w, env)[1] for c, w in zip(children, widths, strict=True)), default=0)
     return sum(widths) + view.gap * max(0, len(children) - 1), high
 
@@ -233,7 +233,7 @@ def _(view: Row, limit: int, env: Env) -> tuple[int, int]:
 @fill.register
 def _(view: Row, inner: Bounds, box: Box, env: Env) -> None:
     x = inner.left
-    for child, wide in zip(_there(view), _row_widths(view, inner.width, env), strict=True):
+    for child, wide in zip(_present_children(view), _row_widths(view, inner.width, env), strict=True):
         high = min(inner.height, measure(child, wide, env)[1])
         gap = inner.height - high
         y = inner.top + {"top": 0, "center": gap // 2, "bottom": gap}[view.align]
@@ -243,7 +243,7 @@ def _(view: Row, inner: Bounds, box: Box, env: Env) -> None:
 
 @wants.register
 def _(view: ListView, limit: int, env: Env) -> tuple[int, int]:
-    sizes = [measure(child, limit, env) for child in _there(view)]
+    sizes = [measure(child, limit, env) for child in _present_children(view)]
     if view.across:
         return limit, max((h for _, h in sizes), default=0)
     return limit, sum(h for _, h in sizes) + view.gap * max(0, len(sizes) - 1)
@@ -251,7 +251,7 @@ def _(view: ListView, limit: int, env: Env) -> tuple[int, int]:
 
 @fill.register
 def _(view: ListView, inner: Bounds, box: Box, env: Env) -> None:
-    children = _there(view)
+    children = _present_children(view)
     sizes = [measure(child, inner.width, env) for child in children]
     lengths = [w if view.across else h for w, h in sizes]
     port = inner.width if view.across else inner.height

@@ -1,7 +1,7 @@
-"""Where on the phone one is: the app in front, each app's stack of screens, the recent apps, the focus.
+"""Navigation: the app in front, each app's stack of screens, the recent apps, the focus.
 
-`nav` holds `app`, `stacks` (app -> list of `{screen, args}`), `recents` (latest first) and `overview`.
-`focus` is the id of the field with the cursor; the keyboard is there while it is set.
+`nav` holds `app`, `stacks` (app -> list of `{screen, args}`), `recents` (latest first) and `overview`. `focus` is the
+id of the field with the cursor. While it is set, the keyboard is on the screen.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ LAUNCHER = "launcher"
 
 
 def first(root_screens: dict[str, str]) -> State:
-    """A phone that shows its home screen."""
+    """Return the navigation state of a phone that shows its home screen."""
     stacks = {app: [{"screen": screen, "args": {}}] for app, screen in root_screens.items()}
     return {"app": LAUNCHER, "stacks": stacks, "recents": [], "overview": False}
 
 
 def stack(state: State, app: str) -> list[State]:
-    """The app's screens, the one in front last."""
+    """Return the app's open screens, topmost last."""
     entries: list[State] = state["nav"]["stacks"][app]
     return entries
 
 
 def scope(state: State, app: str, depth: int) -> str:
-    """The name under which a screen's lists remember where they stand."""
+    """Return the key prefix under which a screen's lists store their scroll offsets."""
     return f"{app}/{depth}/{stack(state, app)[depth]['screen']}"
 
 
@@ -35,7 +35,7 @@ def focus(state: State, field: str | None) -> None:
 
 
 def push(state: State, app: str, screen: str, args: State) -> None:
-    """Opens a screen over the one in front; its lists begin where lists begin."""
+    """Open a screen on top of an app's stack, with its lists at their start."""
     focus(state, None)
     screens = stack(state, app)
     screens.append({"screen": screen, "args": args})
@@ -43,7 +43,7 @@ def push(state: State, app: str, screen: str, args: State) -> None:
 
 
 def pop(state: State, app: str) -> bool:
-    """Closes the screen in front; False where it is the app's first."""
+    """Close an app's topmost screen. Return False if it is the app's only one."""
     focus(state, None)
     screens = stack(state, app)
     if len(screens) == 1:
@@ -59,7 +59,7 @@ def _forget(state: State, app: str, depth: int) -> None:
 
 
 def show(state: State, app: str) -> None:
-    """Brings an app to the front as it was left."""
+    """Bring an app to the front with its stack unchanged."""
     focus(state, None)
     nav = state["nav"]
     state["shade"], nav["overview"] = False, False
@@ -69,7 +69,7 @@ def show(state: State, app: str) -> None:
 
 
 def back(state: State) -> None:
-    """The back button: what lies uppermost goes first."""
+    """Perform the back button: close the topmost of keyboard, shade, overview, screen, app."""
     nav = state["nav"]
     if state["focus"] is not None:
         focus(state, None)
@@ -82,7 +82,7 @@ def back(state: State) -> None:
 
 
 def overview(state: State) -> None:
-    """The recent apps, or away from them again."""
+    """Open or close the list of recent apps."""
     focus(state, None)
     state["shade"] = False
     state["nav"]["overview"] = not state["nav"]["overview"]

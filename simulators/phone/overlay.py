@@ -1,4 +1,4 @@
-"""Laying a task's values over the phone's state, and refusing a state that the phone cannot show."""
+"""Merging a task's values into the phone's state, and rejecting a state that the phone cannot show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from simulators.phone.stage import app_windows, shade_window, windows
 from simulators.phone.theme import NAV_BAR
 
 _STRICT = 2
-"""So many levels have only the keys they have: the phone's own, and the apps' (with those of an app's state)."""
+"""Levels of the state whose keys are fixed: the phone's own and the list of apps. So is the first in an app's state."""
 
 
 _KINDS = {
@@ -28,22 +28,22 @@ _KINDS = {
     int: "a whole number",
     float: "a number",
 }
-"""What a value of that type is called; null stands where a value may be of several types."""
+"""Words for a value's type. A null in the state accepts several types and is not checked."""
 
 _TIMES = ("time", "edited", "placed")
-"""Keys whose value, where none is given, is the phone's clock."""
+"""Keys whose empty default is the phone's clock."""
 
 _SHOWN: set[bytes] = set()
-"""SHA-256 of the states that were laid out whole, and of each app's with what its screens show of the phone."""
+"""SHA-256 digests of the states, and of the apps with what they show of the phone, that were laid out successfully."""
 _MOST_SHOWN = 10_000
 
 _NOTE: State = {"id": 0, "app": "", "title": "", "text": "", "screen": "", "args": {}, "time": "", "heads_up": False}
 
 
 def merge(state: State, overlay: Mapping[str, Any]) -> State:
-    """`overlay` over a copy of `state`: mappings key by key, all else replaced.
+    """Return a copy of `state` with `overlay` merged in: mappings key by key, everything else replaced.
 
-    What an app's lists hold is looked at where the overlay says something of that app.
+    Lists of an app are checked only if the overlay mentions that app.
     """
     out: State = copy(state)
     _merge(out, overlay, "", 0)
@@ -64,7 +64,7 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
 
 
 def _fill(state: State, path: str, shape: State, place: str) -> None:
-    """Gives each entry of the lists at `path` what it lacks; refuses an entry with keys that it cannot have."""
+    """Add missing keys to each entry of the lists at `path`. Raise `LabError` if an entry has an unknown key."""
     name, _, rest = path.partition(".")
     entries = state[name]
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -99,23 +99,25 @@ def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> No
 
 
 def _same_kind(old: Any, value: Any, path: str) -> None:
-    """Refuses a value of another kind than the phone has there; a whole number is a number too."""
+    """Raise `LabError` if a value's type differs from the phone's. An integer counts as a number."""
+    # `type` and not `isinstance`: a bool is an int to Python.
     whole = type(old) is float and type(value) is int
     if type(old) in _KINDS and type(old) is not type(value) and not whole:
         raise LabError("field phone", f"{path!r} is {_KINDS[type(old)]}, not {value!r}")
 
 
 def check(state: Any, like: State, what: str, *, whole: bool) -> None:
-    """Raises `LabError` where a state lacks what `like` has, or where a screen of it cannot be shown."""
+    """Raise `LabError` if a state lacks keys of `like`, or if one of its screens cannot be shown."""
     if not isinstance(state, dict):
         raise LabError(what, "is no mapping")
     if whole:
         _same_keys(state, like, what)
     try:
         moment(state["clock"], f"{what}, clock")
-        _show(state, like)
+        _lay_out_all(state, like)
     except LabError:
         raise
+    # A state is arbitrary JSON from a file: a screen that reads it may fail in any of these ways.
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise LabError(what, f"holds something that cannot be shown ({type(error).__name__}: {error})") from error
 
@@ -132,18 +134,18 @@ def _same_keys(state: State, like: State, what: str) -> None:
                 raise LabError(what, f"field {place}{key}: is nothing this phone has")
 
 
-def _show(state: State, like: State) -> None:
-    """Lays out what is in front, and each app that is not as in `like`, as it was left and at its first screen.
+def _lay_out_all(state: State, like: State) -> None:
+    """Lay out the front, and each app that differs from `like`: its open screens and its first one.
 
-    A state that was laid out before, as each attempt's first one is, is not laid out again, nor an app that was.
+    A state that was laid out before is skipped, as the first state of each attempt is. So is an app.
     """
     digest = _digest(state)
     if digest in _SHOWN:
         return
     windows(state, APPS)
     front = "" if state["nav"]["overview"] else state["nav"]["app"]
-    of_all = _seen_by_all(state)
-    common, common_digest = of_all == _seen_by_all(like), _digest(of_all)
+    of_all = _shared_state(state)
+    common, common_digest = of_all == _shared_state(like), _digest(of_all)
     shown = [digest]
     for app in APPS.values():
         own, stack = state["apps"][app.id], nav.stack(state, app.id)
@@ -157,6 +159,7 @@ def _show(state: State, like: State) -> None:
             app_windows(state, APPS, NAV_BAR.top, app.id)
         shown.append(app_digest)
     shade_window(state, APPS)
+    # Bounds the memory of a long process.
     if len(_SHOWN) >= _MOST_SHOWN:
         _SHOWN.clear()
     _SHOWN.update(shown)
@@ -166,6 +169,6 @@ def _digest(value: Any) -> bytes:
     return hashlib.sha256(msgspec.json.encode(value)).digest()
 
 
-def _seen_by_all(state: State) -> tuple[Any, ...]:
-    """What every app's screens may show of the rest of the phone."""
+def _shared_state(state: State) -> tuple[Any, ...]:
+    """Return the parts of the phone that every app's screens may show."""
     return state["clock"], state["apps"]["settings"], state["apps"]["contacts"]

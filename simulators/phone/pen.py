@@ -1,4 +1,4 @@
-"""The pen that dishes and goods are drawn with, and colours by hue."""
+"""The pen that draws dishes and goods, and colours by hue."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def tone(hue: float, light: float, vivid: float) -> RGB:
-    """A colour by its hue (a turn is 1), lightness and saturation (0 to 1)."""
+    """Return a colour by its hue (0 to 1), lightness and saturation (0 to 1)."""
     r, g, b = colorsys.hls_to_rgb(hue % 1, light, vivid)
     return round(r * 255), round(g * 255), round(b * 255)
 
 
 class Pen:
-    """Draws on a field from -50 to 50 around the middle; `pick` draws from a list by the dish's own seed."""
+    """Pen for a field from -50 to 50 around the middle. `pick` selects by the dish's own seed."""
 
     def __init__(self, draw: ImageDraw, x: float, y: float, scale: float, seed: int, dark: bool, colour: str) -> None:
         self.draw, self.x, self.y, self.scale, self.seed, self.colour = draw, x, y, scale, seed, colour

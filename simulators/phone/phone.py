@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST = 8_000_000
-"""Bytes of PNG files that are kept; a screen has some 130,000."""
+"""Bytes of cached PNG files. A screen takes about 130,000."""
 
 
 class PackedScreens:
-    """PNG files of screens by the phone's state, up to `most` bytes; the one that was used longest ago goes first."""
+    """A cache of screens' PNG files by the phone's state, up to `most` bytes, least recently used evicted first."""
 
     def __init__(self, most: int = MOST) -> None:
         self._files: SizedCache[bytes] = SizedCache(most, len)
 
     @property
     def size(self) -> int:
-        """Bytes that are kept now."""
+        """Bytes in the cache."""
         return self._files.size
 
     def png(self, state: State, pack: Callable[[], bytes]) -> bytes:
-        """The PNG of a state's screen: the one that is kept, or else what `pack` makes."""
+        """Return the PNG of a state's screen, from the cache or else from `pack`."""
         key = hashlib.blake2b(msgspec.json.encode(state), digest_size=32).digest()
         png = self._files.get(key)
         if png is None:
@@ -54,16 +54,16 @@ class PackedScreens:
 
 
 _LOOK = 0.25
-"""Seconds between two looks at `stop` while nothing changes."""
+"""Seconds between two polls of `stop` while nothing changes."""
 _ALIVE = 1.0
-"""Seconds after which a picture that did not change is given again, as one of now."""
+"""Seconds after which an unchanged picture is yielded again with the current time."""
 _PACKED = PackedScreens()
 
 
 class Phone:
-    """A phone of 1080 x 2400 pixels whose whole state is one JSON value; implements `lab.core.seams.Device`.
+    """A phone of 1080 x 2400 pixels whose whole state is one JSON value. It implements `lab.core.seams.Device`.
 
-    `state` is a snapshot to begin with, else the first state of `seed` at `clock` (ISO 8601 with offset).
+    It starts from `state`, a snapshot, or else from the first state of `seed` at `clock` (ISO 8601 with offset).
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Phone:
         return DeviceInfo(kind="embedded", id="embedded", model="Lantern One", size=(WIDTH, HEIGHT))
 
     def observe(self) -> Screen:
-        """What it shows now; the tree belongs to this very picture."""
+        """Return the current screen: picture and tree of the same state."""
         with self._changed:
             drawn_screen = self._draw()
             return Screen(
@@ -91,44 +91,47 @@ class Phone:
             )
 
     def perform(self, action: Action) -> None:
-        """Does one action and lets the clock go on; a `LabError` where it names what is not there."""
+        """Perform one action and advance the clock. Raise `LabError` if it names something that does not exist."""
         self.change(lambda state, screen_windows: touch.perform(state, screen_windows, action))
 
     def change(self, act: Callable[[State, list[Window]], bool]) -> bool:
-        """Lets `act` change a copy of the state, which looks like the windows it is given; kept if it says so."""
+        """Let `act` change a copy of the state, given its windows. Keep the copy if `act` returns True."""
         with self._changed:
             state = copy(self._state)
             done = act(state, self._draw().windows)
             if done:
-                self._put(state)
+                self._set_state(state)
             return done
 
     @property
     def version(self) -> int:
-        """A number that goes up with each change of the state, and with each `stir`."""
+        """Number that increases with each change of the state and each `stir`."""
         return self._version + self._stirred
 
     def look(self) -> DrawnScreen:
-        """What there is to see now, drawn only as far as it is asked for."""
+        """Return the current screen, drawn lazily."""
         with self._changed:
             return self._draw()
 
     def stir(self) -> None:
-        """Wakes those who `wait`: something beside the state, that changes what is seen of it, is another."""
+        """Wake all who `wait`, when something outside the state changed the display."""
         with self._changed:
             self._stirred += 1
             self._changed.notify_all()
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until the phone is at another version, is closed, or `timeout` seconds are over; the version now."""
+        """Block until the version differs, the phone is closed, or `timeout` seconds passed.
+
+        Return the current version.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self.version != version or self._closed, timeout)
             return self.version
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """The picture at once, then each time it changed, and about once a second with the same number if it did not.
+        """Yield the picture at once, after each change, and about once a second (same number) if nothing changed.
 
-        Until `stop` is set or the phone is closed.
+        Ends when `stop` is set or the phone is closed.
         """
         last_version, number, last = -1, -1, b""
         while True:
@@ -137,6 +140,7 @@ class Phone:
                 while (
                     self._version == last_version and time.monotonic() < due and not stop.is_set() and not self._closed
                 ):
+                    # `stop` belongs to the caller: setting it does not notify this condition.
                     self._changed.wait(_LOOK)
                 if stop.is_set() or self._closed:
                     return
@@ -148,49 +152,46 @@ class Phone:
             yield Frame(last, (WIDTH, HEIGHT), drawn_screen.tree, at, number)
 
     def snapshot(self) -> dict[str, Any]:
-        """The whole state, as a JSON value of its own."""
+        """Return a copy of the whole state as a JSON value."""
         with self._changed:
             return dict(copy(self._state))
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Puts a snapshot back; refused with a `LabError` where it is none."""
+        """Restore a snapshot. Raise `LabError` if it is not a valid state."""
         with self._changed:
             check(state, self._state, "phone state", whole=True)
-            self._put(dict(copy(state)))
+            self._set_state(dict(copy(state)))
 
     def lay(self, overlay: dict[str, Any]) -> None:
-        """Merges a task's `phone` mapping into the state, key by key; lists are replaced.
+        """Merge a task's `phone` mapping into the state, key by key. Lists are replaced.
 
-        A `LabError` names a key of the first two levels (or an app's) that this phone does not have.
+        Raise `LabError` for a key of the first two levels (or of an app's state) that this phone does not have.
         """
         with self._changed:
             state = merge(self._state, overlay)
             check(state, self._state, "field phone", whole=False)
-            self._put(state)
+            self._set_state(state)
 
     def close(self) -> None:
-        """Ends all streams of frames."""
+        """End all streams of frames."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
-    def _put(self, state: State) -> None:
+    def _set_state(self, state: State) -> None:
         self._state = state
         self._version += 1
         self._changed.notify_all()
 
     def _draw(self) -> DrawnScreen:
-        """What there is to see of the state as it is; drawn once per state."""
+        """Return the drawn screen of the current state, one object per state."""
         if self._drawn is None or self._drawn.version != self._version:
             self._drawn = DrawnScreen(self._version, windows(self._state, APPS), self._state)
         return self._drawn
 
 
 class DrawnScreen:
-    """One state's windows, and what is made of them when it is first asked for, by whichever thread.
-
-    `state` is to be read only.
-    """
+    """One state's windows, with picture and PNG made on first use by any thread. `state` is read-only."""
 
     def __init__(self, version: int, screen_windows: list[Window], state: State) -> None:
         self.version = version
@@ -203,7 +204,7 @@ class DrawnScreen:
 
     @property
     def picture(self) -> Image:
-        """The picture, made of its bytes anew: to keep both would take 10 MB more for as long as it is shown."""
+        """Picture, rebuilt from its bytes at each access: caching both would take 10 MB more."""
         from PIL import Image
 
         return Image.frombytes("RGB", (WIDTH, HEIGHT), self.rgb)

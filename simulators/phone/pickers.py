@@ -1,4 +1,4 @@
-"""Choosing a day or a time of day: parts of forms and dialogs in several apps."""
+"""Pickers for a day or a time of day, which several apps' forms and dialogs use."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def day_words(day: date, year: bool = False) -> str:
-    """A day as Tuesday, 10 March; with its year where it is asked for."""
+    """Format a day as Tuesday, 10 March, optionally with the year."""
     return day.strftime(f"%A, %d %B{' %Y' if year else ''}").replace(" 0", " ")
 
 
 def short_day(day: date, year: bool = False) -> str:
-    """A day as Tue, 10 Mar; with its year where it is asked for."""
+    """Format a day as Tue, 10 Mar, optionally with the year."""
     return day.strftime(f"%a, %d %b{' %Y' if year else ''}").replace(" 0", " ")
 
 
@@ -30,9 +30,9 @@ def month_grid(
     turn: Callable[[int], Act],
     marked: Collection[date] = (),
 ) -> View:
-    """The days of the month that `month` lies in, week by week; `marked` ones carry a dot.
+    """Return a grid of the month that contains `month`, week by week, with a dot at `marked` days.
 
-    `on` is what a tap on a day does, `turn` what leads so many months on.
+    `on` returns the act of a tap on a day, `turn` the act that moves by a number of months.
     """
     title = Text(month.strftime("%B %Y"), "strong", align="center", grow=1, lines=1, id="month")
     head = Row(
@@ -50,7 +50,7 @@ def month_grid(
 
 def week_strip(days: Sequence[date], selected_day: date, today: date, on: Callable[[date], Act],
                marked: Collection[date] = ()) -> View:  # fmt: skip
-    """The days of a week beside one another, each under its name."""
+    """Return the days of a week side by side, each below its weekday."""
     cells: list[View | None] = []
     for day in days:
         cell = _day(day, day == selected_day, day == today, day in marked, on)
@@ -68,14 +68,13 @@ def _day(day: date, selected: bool, today: bool, marked: bool, on: Callable[[dat
 
 
 def time_fields(bind: Sequence[str | int], step: Callable[[str, int], Act]) -> View:
-    """Hour and minute as fields between arrows; their values stand at `hour` and `minute` below `bind`."""
+    """Return hour and minute as fields between arrows, bound to `hour` and `minute` below `bind`."""
     colon = Text(":", "display", align="center", width=80)
-    hour, minute = _part(bind, "hour", step), _part(bind, "minute", step)
+    hour, minute = _time_field(bind, "hour", step), _time_field(bind, "minute", step)
     return Row([Space(grow=1), hour, colon, minute, Space(grow=1)])
 
 
-def _part(bind: Sequence[str | int], name: str, step: Callable[[str, int], Act]) -> View:
-    """One half of the time: a field between two arrows."""
+def _time_field(bind: Sequence[str | int], name: str, step: Callable[[str, int], Act]) -> View:
     field = Field(
         [*bind, name], kind="box", style="display", id=name, desc=name.title(), numeric=True, fresh=True,
         align="center", width=320, action="Done",
@@ -86,12 +85,12 @@ def _part(bind: Sequence[str | int], name: str, step: Callable[[str, int], Act])
 
 
 def two_digits(text: object) -> str:
-    """What is kept of an hour or minute as typed: its last two digits."""
+    """Return the last two digits of a typed hour or minute."""
     return "".join(ch for ch in str(text) if ch.isdecimal())[-2:]
 
 
 def time_of(hour: object, minute: object) -> str | None:
-    """A time as HH:MM; None where hour and minute make none."""
+    """Return a time as HH:MM; None if hour and minute are not a valid time."""
     parts = two_digits(hour), two_digits(minute)
     if not all(parts) or int(parts[0]) > 23 or int(parts[1]) > 59:
         return None
@@ -99,5 +98,5 @@ def time_of(hour: object, minute: object) -> str | None:
 
 
 def stepped(part: str, value: object, by: int) -> str:
-    """An hour or minute some steps on, around the clock."""
+    """Return an hour or minute moved by `by` steps, wrapping around."""
     return f"{(int(two_digits(value) or 0) + by) % (24 if part == 'hour' else 60):02d}"

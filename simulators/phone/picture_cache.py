@@ -1,4 +1,4 @@
-"""A cache of drawn pictures, bounded by the memory that they take and not by their number."""
+"""A cache of drawn pictures, bounded by their memory instead of their number."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Arguments = ParamSpec("Arguments")
 
 
 def picture_bytes(picture: Image) -> int:
-    """What the pixels of a picture take: Pillow keeps one of several bands in four bytes each."""
+    """Return the bytes of a picture's pixels. Pillow stores pictures of several bands in four bytes a pixel."""
     return picture.width * picture.height * (4 if len(picture.getbands()) > 1 else 1)
 
 
 class KeptPictures(Generic[Arguments]):
-    """A function that draws, and the pictures that it drew."""
+    """A drawing function with a cache of its pictures."""
 
     def __init__(self, draw: Callable[Arguments, Image], most: int) -> None:
         update_wrapper(self, draw)
@@ -30,19 +30,20 @@ class KeptPictures(Generic[Arguments]):
     def __call__(self, *args: Arguments.args, **more: Arguments.kwargs) -> Image:
         key = (args, tuple(sorted(more.items())))
         picture = self._cache.get(key)
+        # Two threads may draw the same picture at once. Both results are equal, so there is no lock.
         if picture is None:
             picture = self._draw(*args, **more)
             self._cache.put(key, picture)
         return picture
 
     def cache_clear(self) -> None:
-        """Forgets every picture, as `functools.lru_cache` has it."""
+        """Drop every picture. Named after `functools.lru_cache`'s method."""
         self._cache = SizedCache(self._most, picture_bytes)
 
 
 def keep_pictures(megabytes: int) -> Callable[[Callable[Arguments, Image]], KeptPictures[Arguments]]:
-    """Has a function that draws by its arguments alone give a picture again that it has drawn, as far as memory goes.
+    """Cache the pictures of a function that depends on its arguments alone, up to a number of megabytes.
 
-    Nobody may draw in what it gives. Its arguments are hashable.
+    Callers must not draw in the result: it is shared. The arguments must be hashable.
     """
     return lambda draw: KeptPictures(draw, megabytes * 1_000_000)

@@ -1,7 +1,7 @@
-"""Drawn pictures: the wallpaper, and dishes as simple illustrations that follow from kind and name alone.
+"""Drawn pictures: the wallpaper, and dishes as simple illustrations that depend on kind and name alone.
 
-A dish's key is `kind/name`; its kind is one of `KINDS`, its colours come from the name. `kind/name@colour` is a thing
-from a shop in one of its colours.
+A dish's key is `kind/name`. Its kind is one of `KINDS`, its colours derive from the name. `kind/name@colour` is a
+shop's product in one of its colours.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from simulators.phone.theme import RGB
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Oversampling factor: Pillow's shapes are not antialiased.
 _OVER = 3
 
 
 def wallpaper(key: str, width: int, height: int, dark: bool) -> Image:
-    """Soft hills under a pale sky."""
+    """Return soft hills under a pale sky."""
     return _hills(width, height, dark).convert("RGB")
 
 
 @lru_cache(maxsize=4)
 def _hills(width: int, height: int, dark: bool) -> Image:
-    """Their picture by a palette of its 60 colours, all kept: a quarter of the memory of one by red, green and blue."""
+    """Return the hills with a palette of their 60 colours: a quarter of the memory of an RGB picture, and no loss."""
     from PIL import Image, ImageDraw
 
     top, low = ((24, 28, 52), (58, 44, 84)) if dark else ((205, 222, 246), (250, 228, 214))
@@ -50,7 +51,7 @@ def _hills(width: int, height: int, dark: bool) -> Image:
 
 
 def dish(key: str, width: int, height: int, dark: bool) -> Image:
-    """A dish on a tinted ground."""
+    """Return a dish on a tinted ground."""
     from PIL import Image
 
     side = min(width, height)
@@ -61,7 +62,7 @@ def dish(key: str, width: int, height: int, dark: bool) -> Image:
 
 @keep_pictures(megabytes=8)
 def _square(key: str, side: int, dark: bool) -> Image:
-    """The dish in a square of its ground; what is beside that in a wider picture is ground alone, and is not kept."""
+    """Return the dish in a square of its ground. The sides of a wider picture are plain ground and not cached."""
     from PIL import Image, ImageDraw
 
     kind, name, colour = _parts(key)
@@ -72,14 +73,13 @@ def _square(key: str, side: int, dark: bool) -> Image:
 
 
 def _parts(key: str) -> tuple[str, str, str]:
-    """Kind, name and colour of a key."""
     kind, _, rest = key.partition("/")
     name, _, colour = rest.partition("@")
     return kind, name, colour
 
 
 def _ground(key: str, dark: bool) -> RGB:
-    """The colour under a dish, by its kind and a little by its name."""
+    """Return the colour under a dish, by its kind and slightly by its name."""
     kind, name, _ = _parts(key)
     hue = {"drink": 0.08, "tea": 0.12, "salad": 0.3, "cake": 0.93, "soup": 0.05}.get(kind, 0.09)
     hue += (zlib.crc32(name.encode()) % 17 - 8) / 90

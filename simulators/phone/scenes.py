@@ -1,6 +1,6 @@
-"""Photos as simple drawings that follow from kind and name alone: places, people, animals, things, screenshots.
+"""Photos as simple drawings that depend on kind and name alone: places, people, animals, things, screenshots.
 
-A photo's key is `kind/name`; its kind is one of `SCENES`, its colours and places of things come from the name.
+A photo's key is `kind/name`. Its kind is one of `SCENES`, its colours and positions derive from the name.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from simulators.phone.theme import RGB
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# Oversampling factor: Pillow's shapes are not antialiased.
 _OVER = 2
 
 
 class Brush:
-    """Draws on a field 100 wide, as high as the picture's shape wants, around 0, 0; `chance` is the name's."""
+    """Brush for a field 100 wide, as high as the picture's shape needs, centred at 0, 0.
+
+    `chance` depends on the name.
+    """
 
     def __init__(self, width: int, height: int, seed: int) -> None:
         from PIL import Image, ImageDraw
@@ -28,12 +32,12 @@ class Brush:
         self.seed, self.scale = seed, width * _OVER / 100
         self.x, self.y = width * _OVER / 2, height * _OVER / 2
         self.low = 50 * height / width
-        """The lower edge: half of the height, in hundredths of the width."""
+        """Lower edge: half of the height, in hundredths of the width."""
         self.image = Image.new("RGB", (width * _OVER, height * _OVER))
         self.draw = ImageDraw.Draw(self.image)
 
     def chance(self, turn: int, below: int) -> int:
-        """A number from 0 on and less than `below`, the same each time."""
+        """Return a number from 0 to `below` - 1, the same for each name and turn."""
         return (self.seed >> (turn % 24)) * (2 * turn + 3) % below
 
     def pick(self, colours: tuple[RGB, ...], turn: int = 0) -> RGB:
@@ -43,7 +47,7 @@ class Brush:
         return [(self.x if i % 2 == 0 else self.y) + v * self.scale for i, v in enumerate(n)]
 
     def sky(self, top: RGB, low: RGB) -> None:
-        """The whole ground, from one colour down to another."""
+        """Fill the picture with a vertical gradient."""
         for y in range(self.image.height):
             share = y / self.image.height
             row = tuple(round(a + (b - a) * share) for a, b in zip(top, low, strict=True))
@@ -234,7 +238,7 @@ SCENES = {
 
 
 def photo(key: str, width: int, height: int, dark: bool) -> Image:
-    """A photo; it looks the same in the dark. What is cooked or drunk is drawn as the food apps draw it."""
+    """Return a photo, the same in both themes. Kinds of food and drink are drawn by the food apps' painter."""
     kind, _, name = key.partition("/")
     return _scene(kind, name, width, height) if kind in SCENES else dish(key, width, height, dark)
 

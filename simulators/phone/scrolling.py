@@ -1,4 +1,4 @@
-"""Which list a movement moves, and by how many pixels."""
+"""The list that a movement scrolls, and the distance in pixels."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from simulators.phone.boxes import Box, Window
 from simulators.phone.tree import walk
 
 _SHARE = 0.6
-"""How much of a list one scroll or swipe without a length moves."""
+"""Share of a list that a scroll or swipe without a length moves."""
 
 _BELOW = 24
-"""Pixels that stay free below a field that was brought into sight."""
+"""Free pixels below a field that was scrolled into view."""
 
 _FINGER = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
 def vector(screen_windows: list[Window], action: Action) -> Point:
-    """The finger's movement in pixels. A scroll's direction is the content's, so the finger goes the other way."""
+    """Return the finger's movement in pixels. A scroll's direction is the content's, so the finger moves opposite."""
     if action.vector is not None:
         return action.vector
     if action.at is not None and action.to is not None:
@@ -31,7 +31,7 @@ def vector(screen_windows: list[Window], action: Action) -> Point:
 
 
 def list_at(screen_windows: list[Window], at: Point | None, *, across: bool) -> Box | None:
-    """The list under a point that moves along that axis, else the largest one of the uppermost window with any."""
+    """Return the list under a point that moves along that axis, else the largest of the topmost window that has one."""
     for window in reversed(screen_windows):
         boxes = [(box, visible) for box, visible in walk(window.root) if box.scroll and box.scroll.across == across]
         under = [box for box, visible in boxes if at is not None and visible.holds(*at)]
@@ -47,7 +47,7 @@ def list_at(screen_windows: list[Window], at: Point | None, *, across: bool) -> 
 
 
 def reveal(state: State, chain: list[Box]) -> None:
-    """Scrolls the list around a field (the last of `chain`) so that the field's lower end, or all of it, is seen."""
+    """Scroll the list around a field (the last of `chain`) until the field, or at least its lower end, is visible."""
     lists = [box for box in chain if box.scroll is not None and not box.scroll.across]
     if not lists or lists[-1].scroll is None:
         return
@@ -60,7 +60,7 @@ def reveal(state: State, chain: list[Box]) -> None:
 
 
 def move(state: State, box: Box, way: Point) -> None:
-    """Moves a list's content with the finger, no further than it goes."""
+    """Scroll a list with the finger, at most to its ends."""
     scroll = box.scroll
     assert scroll is not None
     by = way[0] if scroll.across else way[1]

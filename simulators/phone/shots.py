@@ -1,4 +1,4 @@
-"""One picture of each screen of the phone, made by going there."""
+"""One picture of each screen of the phone, taken by opening it."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("settings-about", "settings", "about", {}),
     ("settings-rename", "settings", "rename", {}),
 )
-"""Each screen that is gone to directly: its picture's name, the app, the screen and that screen's arguments."""
+"""Screens that can be opened directly: picture's name, app, screen and the screen's arguments."""
 
 
 def _food(phone: Phone) -> Iterator[tuple[str, bytes]]:
@@ -272,7 +272,7 @@ def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
 
 
 def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
-    """Name and PNG of each screen."""
+    """Yield the name and PNG of each screen."""
     yield "launcher", at("launcher", "home", {}, dark=dark).observe().png
     for name, app, screen, args in SCREENS:
         yield name, at(app, screen, args, dark=dark).observe().png

@@ -1,4 +1,4 @@
-"""Pictures of buying: what the shops and Suppertide show once something stands in their carts."""
+"""Pictures of buying: the shops and Suppertide with filled carts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _supper(dark: bool) -> _Shots:
 
 
 def shots(dark: bool) -> _Shots:
-    """Name and PNG of each."""
+    """Yield the name and PNG of each screen of buying."""
     yield from _marrowby(dark)
     yield from _quillbarn(dark)
     yield from _supper(dark)

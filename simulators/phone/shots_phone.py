@@ -1,4 +1,4 @@
-"""A phone that pictures are made of: stood at one of its screens, tapped by what is read on it."""
+"""A phone to take pictures of: it opens at a given screen, and taps find their target by its text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulators.phone.phone import Phone
 
 
 def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Phone:
-    """A phone that stands at a screen."""
+    """Return a phone that shows the given screen."""
     phone = Phone()
     stack = [phone.snapshot()["nav"]["stacks"][app][0]]
     if screen != stack[0]["screen"]:
@@ -19,7 +19,7 @@ def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Ph
 
 
 def tap(phone: Phone, label: str) -> None:
-    """Taps the last thing on the screen with that text or description."""
+    """Tap the last node on the screen with that text or description."""
     tree = phone.look().tree
     nodes = [node for node in tree.nodes() if label in (node.text, node.desc)]
     phone.perform(Action("click", at=tree.target(nodes[-1]).bounds.center))

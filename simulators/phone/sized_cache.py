@@ -1,4 +1,4 @@
-"""A cache that is bounded by the memory of what it keeps, and not by how many things these are."""
+"""A cache that is bounded by the memory of its values instead of their number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Kept = TypeVar("Kept")
 
 
 class SizedCache(Generic[Kept]):
-    """Things by key, up to `most` bytes as `size_of` counts them; the one that was used longest ago goes first."""
+    """A mapping of up to `most` bytes as `size_of` counts them. It evicts the least recently used value first."""
 
     def __init__(self, most: int, size_of: Callable[[Kept], int]) -> None:
         self._most, self._size_of, self._size = most, size_of, 0
@@ -20,11 +20,11 @@ class SizedCache(Generic[Kept]):
 
     @property
     def size(self) -> int:
-        """Bytes that are kept now."""
+        """Bytes in the cache."""
         return self._size
 
     def get(self, key: Hashable) -> Kept | None:
-        """What is kept by a key, or None."""
+        """Return the value of a key; None if it is not cached."""
         with self._lock:
             value = self._kept.get(key)
             if value is not None:
@@ -32,8 +32,9 @@ class SizedCache(Generic[Kept]):
             return value
 
     def put(self, key: Hashable, value: Kept) -> None:
-        """Keeps it, and forgets others while all together are too large; what is too large alone is not kept."""
+        """Store a value and evict others until the total fits. A value that alone exceeds the bound is not stored."""
         with self._lock:
+            # A replaced value must release its size.
             self._forget(key)
             size = self._size_of(value)
             if size > self._most:

@@ -1,4 +1,4 @@
-"""State to windows: all that is on the screen now, lowest first. A pure function of the state."""
+"""State to windows: everything on the screen, lowest first. A pure function of the state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCALES = {"small": 0.88, "default": 1.0, "large": 1.14, "largest": 1.28}
 
 
 def env(state: State, hue: int, package: str, scope: str, owner: str = "") -> Env:
-    """The surroundings of a layout."""
+    """Return the surroundings of a layout."""
     settings = state["apps"]["settings"]
     dark = bool(settings["dark_theme"])
     here = AppContext(state, owner) if owner else None
@@ -39,7 +39,7 @@ def env(state: State, hue: int, package: str, scope: str, owner: str = "") -> En
 
 
 def windows(state: State, apps: Mapping[str, App]) -> list[Window]:
-    """Everything that is shown: the app, keyboard, shade or heads-up, bars, toast."""
+    """Return everything on the screen: the app, keyboard, shade or heads-up, bars, toast."""
     ground = env(state, _SYSTEM_HUE, system.PACKAGE, "system")
     bottom = keyboard.BOUNDS.top if state["focus"] is not None else NAV_BAR.top
     out = [_overview(state, apps, ground)] if state["nav"]["overview"] else app_windows(state, apps, bottom)
@@ -58,7 +58,7 @@ def windows(state: State, apps: Mapping[str, App]) -> list[Window]:
 
 
 def shade_window(state: State, apps: Mapping[str, App]) -> Window:
-    """The notification shade of a state, whether or not it is pulled down."""
+    """Return the notification shade of a state, open or not."""
     return system.shade(state, apps, env(state, _SYSTEM_HUE, system.PACKAGE, "system"))
 
 
@@ -67,17 +67,19 @@ def _overview(state: State, apps: Mapping[str, App], ground: Env) -> Window:
 
 
 def app_windows(state: State, apps: Mapping[str, App], bottom: int, name: str = "") -> list[Window]:
-    """The page in front of an app, and the sheets and dialogs over it; only the uppermost is in the tree."""
+    """Return the page in front of an app and the sheets and dialogs over it. Only the topmost is in the tree."""
     app = apps[name or state["nav"]["app"]]
     screens: list[tuple[Screen, int]] = []
     for depth in range(len(nav.stack(state, app.id)) - 1, -1, -1):
         entry = nav.stack(state, app.id)[depth]
         screens.insert(0, (app.screen(entry["screen"], AppContext(state, app.id, entry["args"])), depth))
+        # Sheets and dialogs cover only a part: everything down to the page below is drawn.
         if isinstance(screens[0][0], Page):
             break
     out = []
     for screen, depth in screens:
         around = env(state, app.hue, app.package, nav.scope(state, app.id, depth), app.id)
+        # Only the topmost screen can have the cursor.
         if (screen, depth) != screens[-1]:
             around.focus = None
         out.append(window(screen, app.id, app.package, bottom, around))
@@ -92,13 +94,16 @@ def _keyboard(state: State, below: list[Window], ground: Env) -> Window:
 
 
 def focused(state: State, screen_windows: list[Window]) -> Box | None:
-    """The box of the field with the cursor, in the uppermost window that has it; it may be scrolled out of sight."""
+    """Return the box of the field with the cursor, from the topmost window that has it.
+
+    It may be scrolled out of view.
+    """
     chain = focus_chain(state, screen_windows)
     return chain[-1] if chain else None
 
 
 def focus_chain(state: State, screen_windows: list[Window]) -> list[Box]:
-    """The boxes around the field with the cursor, from its window's root down to the field itself."""
+    """Return the boxes around the field with the cursor, from its window's root to the field."""
     for upper_window in reversed(screen_windows):
         stack = [[upper_window.root]]
         while stack:
@@ -111,7 +116,7 @@ def focus_chain(state: State, screen_windows: list[Window]) -> list[Box]:
 
 
 def activity(state: State, apps: Mapping[str, App]) -> str:
-    """What Android would name the screen in front: `com.hitlab.food/.Menu`."""
+    """Return Android's name of the screen in front, as `com.hitlab.food/.Menu`."""
     if state["nav"]["overview"]:
         return f"{system.PACKAGE}/.Overview"
     app = apps[state["nav"]["app"]]
@@ -120,7 +125,7 @@ def activity(state: State, apps: Mapping[str, App]) -> str:
 
 
 def artists(state: State, apps: Mapping[str, App]) -> dict[str, Artist]:
-    """Who draws which kind of picture; `thumb` is an app's own screen, small."""
+    """Return the painter of each kind of picture. `thumb` is a small picture of an app's screen."""
     from simulators.phone.draw import picture
     from simulators.phone.pictures import dish, wallpaper
     from simulators.phone.scenes import photo
@@ -143,7 +148,7 @@ _PLAIN: dict[str, object] = {"text": "", "desc": "", "id": "", "cls": "android.w
 
 
 def window(screen: Screen, owner: str, package: str, bottom: int, env: Env) -> Window:
-    """A screen laid out between the status bar and `bottom` (the keyboard's or navigation bar's upper edge)."""
+    """Lay out a screen between the status bar and `bottom` (the upper edge of the keyboard or navigation bar)."""
     if isinstance(screen, Page):
         return Window(_page(screen, bottom, env), owner, package)
     panel = _sheet(screen, bottom, env) if isinstance(screen, Sheet) else _dialog(screen, bottom, env)

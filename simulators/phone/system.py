@@ -1,4 +1,4 @@
-"""The phone's own windows: status bar, navigation bar, shade, heads-up, recent apps, toast."""
+"""The system's windows: status bar, navigation bar, shade, heads-up, recent apps, toast."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _TILES = (("wifi", "Wi-Fi", "wifi"), ("bluetooth", "Bluetooth", "bluetooth"), ("
           ("dark_theme", "Dark", "moon"), ("battery_saver", "Saver", "leaf"),
           ("airplane_mode", "Airplane", "plane"))  # fmt: skip
 _LOW = 15
-"""The percentage from which on the battery's level is red."""
+"""Battery percentage at and below which the level is red."""
 
 
 def status_bar(state: State, rgb: RGB, red: RGB) -> Window:
-    """Clock, signs of what is on, and the battery."""
+    """Return the status bar: clock, signs of active settings, and the battery."""
     clock = datetime.fromisoformat(state["clock"])
     settings = state["apps"]["settings"]
     low = state["battery"] <= _LOW and not state["charging"]
     root = Box(STATUS_BAR, _node("status_bar"))
     percent = f"{state['battery']}%"
     root.children = [
-        _word(clock.strftime("%H:%M"), "clock", Bounds(48, 0, 216, 96), "left", rgb),
-        _word(percent, "battery", Bounds(936, 0, 1032, 96), "right", red if low else rgb),
+        _text_box(clock.strftime("%H:%M"), "clock", Bounds(48, 0, 216, 96), "left", rgb),
+        _text_box(percent, "battery", Bounds(936, 0, 1032, 96), "right", red if low else rgb),
     ]
     x = 1032 - fonts.width(percent, 40, True) - 60
     signs = [("bolt" if state["charging"] else "battery", 44)]
@@ -58,13 +58,13 @@ def _node(name: str, desc: str = "") -> dict[str, object]:
     return {"id": name, "desc": desc, "cls": "android.widget.FrameLayout", "text": ""}
 
 
-def _word(text: str, name: str, bounds: Bounds, align: str, rgb: RGB) -> Box:
+def _text_box(text: str, name: str, bounds: Bounds, align: str, rgb: RGB) -> Box:
     node: dict[str, object] = {"text": text, "id": name, "cls": "android.widget.TextView"}
     return Box(bounds, node, [ink(text, bounds, (40, 80, True), align, rgb)])
 
 
 def nav_bar(rgb: RGB) -> Window:
-    """Back, Home and Overview."""
+    """Return the navigation bar: Back, Home and Overview."""
     root = Box(NAV_BAR, _node("navigation_bar"))
     third = WIDTH // 3
     for i, (name, desc) in enumerate((("back", "Back"), ("home", "Home"), ("overview", "Overview"))):
@@ -101,7 +101,7 @@ def _note_card(entry: State, apps: Mapping[str, App], clock: datetime, ground: s
 
 
 def shade(state: State, apps: Mapping[str, App], env: Env) -> Window:
-    """Quick settings and all notifications, the latest first."""
+    """Return the shade: quick settings and all notifications, latest first."""
     clock = datetime.fromisoformat(state["clock"])
     settings = state["apps"]["settings"]
     tiles = [
@@ -128,7 +128,7 @@ def shade(state: State, apps: Mapping[str, App], env: Env) -> Window:
 
 
 def heads_up(state: State, apps: Mapping[str, App], env: Env) -> Window | None:
-    """The notification that has just come, over whatever is there."""
+    """Return the window of a notification that just arrived, on top of the screen; None if there is none to show."""
     coming = [entry for entry in state["notifications"] if entry.get("heads_up")]
     if not coming or state["shade"] or state["apps"]["settings"]["do_not_disturb"]:
         return None
@@ -140,7 +140,7 @@ def heads_up(state: State, apps: Mapping[str, App], env: Env) -> Window | None:
 
 
 def toast(text: str, bottom: int, env: Env) -> Window:
-    """A word that goes away by itself."""
+    """Return a short message that disappears by itself."""
     view = Text(text, "body", "on_inverse", "center", pad=(56, 16), fill="inverse", radius=56, lines=2)
     view.cls = "android.widget.Toast"
     wide, high = measure(view, WIDTH - 120, env)
@@ -150,7 +150,7 @@ def toast(text: str, bottom: int, env: Env) -> Window:
 
 
 def overview(state: State, apps: Mapping[str, App]) -> Screen:
-    """The recent apps as cards, side by side, the latest first."""
+    """Return the recent apps as cards, side by side, latest first."""
     cards: list[View | None] = [_card(apps[name]) for name in state["nav"]["recents"]]
     if not cards:
         empty = Column([Space(800), Text("No recent apps", "title", "faint", "center")])

@@ -1,4 +1,4 @@
-"""How the phone looks: its measures in pixels, its text styles, and the colours of a light or dark theme."""
+"""The phone's look: its measures in pixels, its text styles, and the colours of a light and a dark theme."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ STATUS_BAR = Bounds(0, 0, WIDTH, 96)
 NAV_BAR = Bounds(0, HEIGHT - 132, WIDTH, HEIGHT)
 KEYBOARD_HEIGHT = 784
 EDGE = 48
-"""The margin that text keeps from the screen's sides."""
+"""Margin between text and the screen's sides."""
 
 RGB = tuple[int, int, int]
 
 
 class TextStyle(NamedTuple):
-    """A size of letters, the pitch of its lines (both in pixels at scale 1), and whether it is bold."""
+    """Letter size and line pitch (both in pixels at scale 1), and boldness."""
 
     size: int
     pitch: int
@@ -44,7 +44,7 @@ STYLES: dict[str, TextStyle] = {
 
 @lru_cache(maxsize=64)
 def palette(dark: bool, hue: int) -> dict[str, RGB]:
-    """The colour of each role, tinted by `hue` (0 to 359): text roles are readable on the role they name."""
+    """Return the colour of each role, tinted by `hue` (0 to 359). `on_*` roles are readable on the role they name."""
 
     def tone(light: float, vivid: float) -> RGB:
         r, g, b = colorsys.hls_to_rgb((hue % 360) / 360, light, vivid)
@@ -72,7 +72,7 @@ def palette(dark: bool, hue: int) -> dict[str, RGB]:
 
 
 def colour(name: str, colours: Mapping[str, RGB]) -> RGB:
-    """A role's colour, or the colour that `#rrggbb` names."""
+    """Return the colour of a role, or of a `#rrggbb` literal."""
     if name.startswith("#"):
         return int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16)
     return colours[name]

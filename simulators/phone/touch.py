@@ -1,4 +1,4 @@
-"""Actions to changes of state: what a finger, a key or the clock does to the phone."""
+"""Actions to changes of state: the effects of a finger, a key and the clock."""
 
 from __future__ import annotations
 
@@ -16,27 +16,30 @@ from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import hit
 from simulators.phone.views import Act, Field
 
+# Milliseconds by which an action, and a wait without a length, advance the phone's clock.
 _ACT_MS, _WAIT_MS = 2000, 1000
 _MIDDLE = (WIDTH // 2, HEIGHT // 2)
 
 
 def perform(state: State, screen_windows: list[Window], action: Action) -> bool:
-    """Does `action` to `state`, which looks like `screen_windows`; False where it is none that a phone knows."""
+    """Perform `action` on `state`, which `screen_windows` shows. Return False if it is not an action on a phone."""
     if action.kind in ("ask_user", "answer", "status", "other"):
         return False
     state["toast"] = None
     coming = [note for note in state["notifications"] if note.get("heads_up")]
-    _do(state, screen_windows, action)
+    _dispatch(state, screen_windows, action)
+    # A heads-up lasts for one action. One that this action posts stays for the next.
     for note in coming:
         note["heads_up"] = False
     if state["focus"] is not None and action.kind not in ("scroll", "swipe", "drag", "wait"):
         scrolling.reveal(state, focus_chain(state, windows(state, APPS)))
+    # The clock advances last, so alarms and timers show in the next observation.
     wait = _WAIT_MS if action.ms is None else max(0, action.ms)
     _advance(state, wait if action.kind == "wait" else _ACT_MS)
     return True
 
 
-def _do(state: State, screen_windows: list[Window], action: Action) -> None:
+def _dispatch(state: State, screen_windows: list[Window], action: Action) -> None:
     at = action.at or _MIDDLE
     match action.kind:
         case "click":
@@ -62,7 +65,7 @@ def _do(state: State, screen_windows: list[Window], action: Action) -> None:
         case "press_recent":
             nav.overview(state)
         case "open_app":
-            _open(state, action.app or action.text or "")
+            _open_app(state, action.app or action.text or "")
 
 
 def _advance(state: State, ms: int) -> None:
@@ -73,14 +76,14 @@ def _advance(state: State, ms: int) -> None:
         app.tick(AppContext(state, app.id), before, after)
 
 
-def _open(state: State, name: str) -> None:
+def _open_app(state: State, name: str) -> None:
     if not name:
         raise LabError("open app", "the action names no app")
     nav.show(state, named(name))
 
 
 def tap(state: State, screen_windows: list[Window], at: Point) -> None:
-    """A short touch: the uppermost thing there that takes one does what it does."""
+    """Perform a short touch: the act of the topmost box under it, or the cursor moves into its field."""
     target = hit(screen_windows, *at, lambda box: box.on is not None or box.field is not None)
     if target is None:
         return
@@ -96,7 +99,7 @@ def tap(state: State, screen_windows: list[Window], at: Point) -> None:
 
 
 def long_press(state: State, screen_windows: list[Window], at: Point) -> None:
-    """A long touch: what waits for one, else the same as a tap."""
+    """Perform a long touch: the act of the topmost box with one, else a tap."""
     target = hit(screen_windows, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
     if target is not None and target[1] is not None:
         around = hit(screen_windows, *at, lambda box: box.long is not None)
@@ -107,7 +110,7 @@ def long_press(state: State, screen_windows: list[Window], at: Point) -> None:
 
 
 def act(state: State, owner: str, what: Act, screen_windows: list[Window]) -> None:
-    """Does an act of an app, of the system or of the keyboard."""
+    """Perform an act of an app, of the system or of the keyboard."""
     if owner == "keyboard":
         _press(state, what, screen_windows)
     elif owner == "system":
@@ -147,12 +150,13 @@ def _system(state: State, what: Act) -> None:
 
 
 def _open_notification(state: State, number: Any) -> None:
-    """Shows what a notification is about, over the app's first screen, and takes it away."""
+    """Open a notification's screen over the app's first screen, and remove the notification."""
     note = next(n for n in state["notifications"] if n["id"] == number)
     state["notifications"] = [n for n in state["notifications"] if n["id"] != number]
     app = APPS[note["app"]]
     nav.show(state, app.id)
     stack = nav.stack(state, app.id)
+    # The stack is cut to the first screen, so that Back leads there from the notification.
     while len(stack) > 1:
         nav.pop(state, app.id)
     screen = note.get("screen") or app.root
@@ -181,50 +185,50 @@ def _write(state: State, screen_windows: list[Window], key: str) -> None:
     box = _field(state, screen_windows)
     if box is None or box.field is None:
         return
-    here = _front(state)
-    here.set(box.field.bind, keyboard.typed(_before(here, box.field, state), key, state))
+    here = _front_context(state)
+    here.set(box.field.bind, keyboard.typed(_text_before(here, box.field, state), key, state))
     APPS[here.app].edited(here, box.field.id)
 
 
-def _before(here: AppContext, field: Field, state: State) -> str:
-    """The text that typing goes on from: none where the first key replaces all."""
+def _text_before(here: AppContext, field: Field, state: State) -> str:
+    """Return the text that typing appends to. Empty if the first key replaces a fresh field's value."""
     fresh, state["keyboard"]["fresh"] = state["keyboard"]["fresh"], False
     return "" if fresh else str(here.read(field.bind) or "")
 
 
 def _type(state: State, screen_windows: list[Window], text: str) -> None:
-    """Types at once into the field with the cursor; line feeds only where a field has lines."""
+    """Type a text into the field with the cursor. Line feeds become spaces in a field of one line."""
     box = _field(state, screen_windows)
     if box is None or box.field is None:
         raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
-    here = _front(state)
+    here = _front_context(state)
     words = text if box.field.many else " ".join(text.splitlines())
-    here.set(box.field.bind, _before(here, box.field, state) + words)
+    here.set(box.field.bind, _text_before(here, box.field, state) + words)
     APPS[here.app].edited(here, box.field.id)
 
 
 def _enter(state: State, screen_windows: list[Window]) -> None:
-    """The enter key: a new line, or what the field submits; the keyboard goes."""
+    """Press enter: start a new line, or submit the field and (unless it sends a message) hide the keyboard."""
     box = _field(state, screen_windows)
     if box is None or box.field is None:
         return
     if box.field.action == "Enter":
         _write(state, screen_windows, "\n")
         return
-    here = _front(state)
+    here = _front_context(state)
     if box.field.action != "Send":
         nav.focus(state, None)
     if box.field.submit is not None:
         APPS[here.app].act(here, box.field.submit)
 
 
-def _front(state: State) -> AppContext:
+def _front_context(state: State) -> AppContext:
     app = state["nav"]["app"]
     return AppContext(state, app, nav.stack(state, app)[-1]["args"])
 
 
 def _move(state: State, screen_windows: list[Window], action: Action) -> None:
-    """A drag, swipe or scroll: the shade, or the list under the finger, or the largest list."""
+    """Perform a drag, swipe or scroll on the shade, the list under the finger, or the largest list."""
     vector = scrolling.vector(screen_windows, action)
     start = action.at
     down = vector[1] > abs(vector[0])

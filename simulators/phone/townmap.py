@@ -1,7 +1,7 @@
-"""A drawn map of the town in which the phone is: streets, blocks, a canal, parks; pins and a way on top.
+"""A drawn map of the phone's town: streets, blocks, a canal, parks, with pins and a route on top.
 
-A key is `x,y,wide|pins|way`: the middle and the width of what is shown, in metres; pins as `x,y,#rrggbb` and the way as
-`x,y`, each separated by `;`. East and south are positive.
+A key is `x,y,wide|pins|route`: the middle and width of the map in metres, pins as `x,y,#rrggbb` and the route as `x,y`,
+each separated by `;`. East and south are positive.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
+# Oversampling factor: Pillow's shapes are not antialiased.
 _OVER = 2
 _STREET = 240
 """Metres between two streets."""
@@ -33,7 +34,7 @@ _LAKE = (3700, 500, 4150, 820)
 
 @keep_pictures(megabytes=12)
 def town(key: str, width: int, height: int, dark: bool) -> Image:
-    """The piece of the town that a key names."""
+    """Return the piece of the town that a key describes."""
     from PIL import Image, ImageDraw
 
     where, pins, way = (key + "||").split("|")[:3]
@@ -54,7 +55,7 @@ def town(key: str, width: int, height: int, dark: bool) -> Image:
 
 
 class _View:
-    """Metres to pixels."""
+    """Projection of metres to pixels."""
 
     def __init__(self, x: float, y: float, scale: float, width: int, height: int) -> None:
         self.x, self.y, self.scale, self.width, self.height = x, y, scale, width, height
@@ -63,7 +64,7 @@ class _View:
         return self.width / 2 + (x - self.x) * self.scale, self.height / 2 + (y - self.y) * self.scale
 
     def edges(self) -> tuple[int, int, int, int]:
-        """The first and last street to the east, and to the south."""
+        """Return the first and last visible street to the east, then to the south."""
         across, along = self.width / self.scale / 2, self.height / self.scale / 2
         return (
             int((self.x - across) // _STREET),
@@ -83,7 +84,7 @@ def _rgb(name: str) -> RGB:
 
 
 class _Inks(NamedTuple):
-    """The colours of a theme: ground, houses, small and large streets, parks, water."""
+    """Colours of a theme: ground, houses, small and large streets, parks, water."""
 
     ground: RGB
     house: RGB
@@ -98,7 +99,7 @@ _DARK = _Inks((38, 42, 52), (48, 52, 64), (70, 76, 90), (96, 92, 76), (42, 72, 5
 
 
 def _ground(draw: ImageDraw, view: _View, inks: _Inks) -> None:
-    """Houses, streets over them, parks and water over both, and the bridges of the large streets."""
+    """Draw houses, streets over them, parks and water over both, and the bridges of the large streets."""
     left, right, top, low = view.edges()
     for i in range(left, right):
         for j in range(top, low):
@@ -120,7 +121,7 @@ def _ground(draw: ImageDraw, view: _View, inks: _Inks) -> None:
 
 
 def _houses(draw: ImageDraw, view: _View, i: int, j: int, rgb: RGB) -> None:
-    """The two houses between four streets."""
+    """Draw the two houses between four streets."""
     seed = zlib.crc32(f"{i},{j}".encode())
     for part in range(2):
         x = i * _STREET + 26 + part * (94 + seed % 40)
@@ -131,7 +132,7 @@ def _houses(draw: ImageDraw, view: _View, i: int, j: int, rgb: RGB) -> None:
 
 
 def _canal_at(x: float) -> float:
-    """How far south the canal is where it is so far east."""
+    """Return how far south the canal is at that distance east."""
     for (x1, y1), (x2, y2) in pairwise(_CANAL):
         if x1 <= x <= x2:
             return y1 + (y2 - y1) * (x - x1) / (x2 - x1)

@@ -13,7 +13,7 @@ SCREEN = Bounds(0, 0, WIDTH, HEIGHT)
 
 
 def tree(windows: list[Window]) -> UiTree:
-    """The nodes of all listed windows that can be seen, clipped by the lists they are in and by the screen."""
+    """Return the visible nodes of all listed windows, clipped by their lists and by the screen."""
     roots: list[Node] = []
     for window in windows:
         if window.listed:
@@ -31,15 +31,17 @@ def _nodes(box: Box, clip: Bounds, package: str) -> list[Node]:
         return list(children)
     attributes = cast(dict[str, Any], box.node)
     name = attributes["id"]
-    return [Node(bounds=visible, package=package, children=children, **attributes | {"id": _id(name, package)})]
+    return [
+        Node(bounds=visible, package=package, children=children, **attributes | {"id": _qualified_id(name, package)})
+    ]
 
 
-def _id(name: str, package: str) -> str:
+def _qualified_id(name: str, package: str) -> str:
     return f"{package}:id/{name}" if name else ""
 
 
 def walk(box: Box, clip: Bounds = SCREEN) -> Iterator[tuple[Box, Bounds]]:
-    """Every box that can be seen with its visible part, in drawing order."""
+    """Yield every visible box with its visible part, in drawing order."""
     visible = box.bounds.cut(clip)
     if visible.area:
         yield box, visible
@@ -48,9 +50,9 @@ def walk(box: Box, clip: Bounds = SCREEN) -> Iterator[tuple[Box, Bounds]]:
 
 
 def hit(windows: list[Window], x: int, y: int, accepts: Callable[[Box], bool]) -> tuple[Window, Box | None] | None:
-    """The uppermost window that a touch at `x`, `y` reaches, and in it the last drawn box that `accepts` takes.
+    """Return the topmost window at `x`, `y`, and its last drawn box that `accepts` takes.
 
-    None where a modal window is missed, or nothing is there.
+    None if nothing is there. The window with None if the touch misses a modal window or all its boxes.
     """
     for window in reversed(windows):
         if window.inert:

@@ -1,7 +1,7 @@
-"""The kit: what a screen is made of, as plain values. Layout gives them boxes; an app only says what there is.
+"""The kit: the plain values that a screen consists of. An app describes them and the layout turns them into boxes.
 
 `on` and `long` are acts: a handler's name with JSON-shaped arguments, as `("add", "Mango lassi")`. Every app knows
-`("go", screen, args)`, `("back",)`, `("set", path, value)` and `("toggle", path)`; the others are its own `do_*`.
+`("go", screen, args)`, `("back",)`, `("set", path, value)` and `("toggle", path)`. The others are the app's own `do_*`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 Act = tuple[Any, ...]
 Pad = int | tuple[int, int] | tuple[int, int, int, int]
-"""One margin for all sides; or across and along; or left, top, right, bottom."""
+"""Margins: one number for all sides, (across, along), or (left, top, right, bottom)."""
 
 
 @dataclass(kw_only=True)
 class View:
-    """What all views share: how they are found, what a touch does, their ground and their place in a row."""
+    """Base of all views: id and description, acts on touch, background, margins, size and share of free space."""
 
     id: str = ""
     desc: str = ""
@@ -39,7 +39,7 @@ class View:
 
 @dataclass
 class Text(View):
-    """Words. As wide as its column; `lines` cuts it (0: as many as it needs)."""
+    """Text, as wide as its column. `lines` limits the number of lines (0: no limit)."""
 
     text: str
     style: str = "body"
@@ -51,7 +51,7 @@ class Text(View):
 
 @dataclass
 class Icon(View):
-    """A glyph, on a disc where `disc` names a colour; `disc_radius` makes the disc a rounded square."""
+    """A glyph, on a disc if `disc` names a colour. `disc_radius` turns the disc into a rounded square."""
 
     name: str
     size: int = 64
@@ -63,7 +63,7 @@ class Icon(View):
 
 @dataclass
 class Art(View):
-    """A drawn picture: `kind` says of what (`dish`, `wallpaper`, `thumb`), `key` which one."""
+    """A drawn picture: `kind` selects the painter (`dish`, `wallpaper`, `thumb`), `key` the picture."""
 
     kind: str
     key: str
@@ -71,7 +71,7 @@ class Art(View):
 
 @dataclass
 class Mark(View):
-    """The visible part of a switch, a checkbox or a radio button; what is around it takes the touch."""
+    """The visible part of a switch, checkbox or radio button. The row around it takes the touch."""
 
     kind: Literal["switch", "checkbox", "radio"]
 
@@ -94,7 +94,7 @@ class Button(View):
 
 @dataclass
 class Chip(View):
-    """A small choice; filled when `selected`."""
+    """A small option, filled if `selected`."""
 
     text: str
     icon: str = ""
@@ -102,10 +102,10 @@ class Chip(View):
 
 @dataclass
 class Field(View):
-    """A text field whose value stands at `bind`, a path of keys below the app's state.
+    """A text field for the value at `bind`, a path of keys below the app's state.
 
-    `action` is what the keyboard's enter key says; `submit` is the act it does. `many` lets it have lines; with
-    `fresh` the first key after it got the cursor replaces what stands there.
+    `action` labels the keyboard's enter key, which performs `submit`. `many` allows several lines. With `fresh` the
+    first key after the field gets the cursor replaces the value.
     """
 
     bind: Sequence[str | int]
@@ -123,7 +123,7 @@ class Field(View):
 
 @dataclass
 class Column(View):
-    """Views below one another."""
+    """Views stacked vertically."""
 
     children: Sequence[View | None]
     gap: int = 0
@@ -132,7 +132,7 @@ class Column(View):
 
 @dataclass
 class Row(View):
-    """Views beside one another; those with `grow` share what is left."""
+    """Views side by side. Those with `grow` share the free width."""
 
     children: Sequence[View | None]
     gap: int = 0
@@ -141,7 +141,7 @@ class Row(View):
 
 @dataclass
 class ListView(View):
-    """A list that scrolls by exact pixels, downwards or `across`; a chat begins at its `end`."""
+    """A list that scrolls by exact pixels, vertically or `across`. With `end` it starts at its end, as a chat does."""
 
     children: Sequence[View | None]
     gap: int = 0
@@ -151,7 +151,7 @@ class ListView(View):
 
 @dataclass
 class Space(View):
-    """Nothing, of a size."""
+    """An empty area of a given size."""
 
     size: int = 0
 
@@ -165,7 +165,7 @@ class Line(View):
 
 @dataclass
 class Page(View):
-    """A whole screen: a bar above, a body that takes the rest, a foot below, a button that floats."""
+    """A whole screen: a bar on top, a body that fills the rest, a foot below and a floating button."""
 
     body: View
     bar: View | None = None
@@ -177,7 +177,7 @@ class Page(View):
 
 @dataclass
 class Sheet(View):
-    """A panel from below, over the screen that opened it; a tap outside closes it."""
+    """A panel at the bottom, over the screen that opened it. A tap outside closes it."""
 
     body: View
     foot: View | None = None
@@ -186,7 +186,7 @@ class Sheet(View):
 
 @dataclass
 class Dialog(View):
-    """A question in the middle of the screen; a tap outside closes it."""
+    """A question in the middle of the screen. A tap outside closes it."""
 
     title: str
     body: View | None = None

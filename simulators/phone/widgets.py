@@ -1,4 +1,4 @@
-"""Views that are made of views: list items, bars, cards, steppers. What most screens are written in."""
+"""Compound views: list items, bars, cards, steppers. Most screens consist of these."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from simulators.phone.theme import EDGE
 from simulators.phone.views import Act, Button, Column, Icon, Line, Mark, Row, Space, Text, View
 
 _APART = 8
-"""Between the lines of an item, so that they keep the pitch of a text mirror's rows."""
+"""Pixels between the lines of an item, which keep the row pitch of a text mirror."""
 
 
 def icon_button(name: str, desc: str, on: Act, *, colour: str = "faint", disc: str = "", id: str = "") -> View:
-    """A glyph that can be tapped."""
+    """Return a glyph that can be tapped."""
     return Icon(
         name, 60, colour, on=on, desc=desc, id=id or desc.split()[0].lower(), cls="ImageButton",
         disc=disc, disc_size=104 if disc else 0, width=120, height=120,
@@ -20,7 +20,7 @@ def icon_button(name: str, desc: str, on: Act, *, colour: str = "faint", disc: s
 
 
 def app_bar(title: str, *actions: View | None, back: bool = True, sub: str = "") -> View:
-    """A screen's title, the way back, and what can be done."""
+    """Return a screen's title bar with a back button and actions."""
     left = [icon_button("back", "Navigate up", ("back",), colour="text", id="up")] if back else [Space(24)]
     words: View = Text(title, "title", lines=1, id="title", grow=1)
     if sub:
@@ -42,7 +42,7 @@ def item(
     fill: str = "",
     radius: int = 0,
 ) -> Row:
-    """A row of a list: a title, a line below it, something before and after."""
+    """Return a row of a list: a title, a line below it, and a view before and after."""
     words: list[View | None] = [Text(title, "strong" if strong else "item", lines=1, id="title")]
     if sub:
         words.append(Text(sub, "sub", "faint", lines=sub_lines, id="summary"))
@@ -59,7 +59,7 @@ def item(
 
 
 def marked(kind: str, title: str, checked: bool, on: Act, *, sub: str = "", lead: View | None = None) -> Row:
-    """A row with a switch, checkbox or radio button: the whole row takes the touch and is what is checked."""
+    """Return a row with a switch, checkbox or radio button. The whole row takes the touch and carries `checked`."""
     assert kind in ("switch", "checkbox", "radio")
     cls = {"switch": "Switch", "checkbox": "CheckBox", "radio": "RadioButton"}[kind]
     mark = Mark("switch" if kind == "switch" else "checkbox" if kind == "checkbox" else "radio", checked=checked)
@@ -69,12 +69,12 @@ def marked(kind: str, title: str, checked: bool, on: Act, *, sub: str = "", lead
 
 
 def section(title: str) -> View:
-    """A heading between groups of a list."""
+    """Return a heading between groups of a list."""
     return Text(title, "label", "primary", pad=(EDGE, 16, EDGE, 0), lines=1)
 
 
 def badge(icon: str, colour: str = "soft", ink: str = "on_soft") -> View:
-    """A glyph on a tinted disc, for the start of an item."""
+    """Return a glyph on a tinted disc, for the start of an item."""
     return Icon(icon, 56, ink, disc=colour, disc_size=104)
 
 
@@ -82,7 +82,7 @@ _FACES = ("#7b5ea7", "#2f7d6b", "#b3582c", "#3c6fb0", "#a2446b", "#6b7a2a", "#8a
 
 
 def avatar(name: str, size: int = 112) -> View:
-    """A person's initial on a disc whose colour is theirs."""
+    """Return a person's initial on a disc, coloured by their name."""
     colour = _FACES[sum(map(ord, name)) % len(_FACES)]
     initial = Text(name[:1].upper(), "title", "white", "center", height=size)
     return Column([initial], width=size, height=size, fill=colour, radius=size // 2)
@@ -98,17 +98,17 @@ def card(
     id: str = "",
     long: Act | None = None,
 ) -> Column:
-    """A rounded panel."""
+    """Return a rounded panel."""
     return Column(children, fill=fill, radius=52, pad=pad, gap=gap, on=on, id=id, long=long)
 
 
 def inset(view: View, top: int = 0, bottom: int = 0) -> View:
-    """A view with the screen's margin at its sides."""
+    """Return a view with the screen's margins at its sides."""
     return Column([view], pad=(EDGE, top, EDGE, bottom))
 
 
 def stepper(value: str, less: Act, more: Act, what: str, *, wide: int = 144) -> Row:
-    """A number between a minus and a plus."""
+    """Return a number between a minus and a plus button."""
     return Row(
         [
             icon_button("minus", f"Less {what}", less, disc="soft", colour="on_soft", id="less"),
@@ -120,13 +120,13 @@ def stepper(value: str, less: Act, more: Act, what: str, *, wide: int = 144) -> 
 
 
 def fab(icon: str, label: str, on: Act, id: str = "fab") -> View:
-    """The floating button of a screen."""
+    """Return the floating button of a screen."""
     row: list[View | None] = [Icon(icon, 64, "on_soft"), Text(label, "label", "on_soft", lines=1)]
     return Row(row, gap=20, pad=(48, 40), fill="soft", radius=56, on=on, id=id, desc=label, cls="Button")
 
 
 def tabs(names: Sequence[tuple[str, str, Act]], current: str) -> View:
-    """The bar at the foot of an app: label, icon and act of each tab."""
+    """Return the tab bar at the foot of an app, from the label, icon and act of each tab."""
     cells: list[View | None] = []
     for label, icon, act in names:
         here = label == current
@@ -149,14 +149,14 @@ def tabs(names: Sequence[tuple[str, str, Act]], current: str) -> View:
 
 
 def actions(*buttons: Button) -> View:
-    """A foot with buttons side by side."""
+    """Return a foot with buttons side by side."""
     for button in buttons:
         button.grow = 1
     return Row(list(buttons), gap=24, pad=(EDGE, 20, EDGE, 28))
 
 
 def empty(icon: str, title: str, text: str) -> View:
-    """What a list says when nothing is in it."""
+    """Return the placeholder of an empty list."""
     sign = Icon(icon, 120, "on_soft", disc="soft", disc_size=240)
     return Column(
         [Space(200), Column([sign], align="center"), Text(title, "title", align="center"),
@@ -165,7 +165,7 @@ def empty(icon: str, title: str, text: str) -> View:
 
 
 def quantity_row(words: View, quantity: int, index: int) -> View:
-    """A thing in a cart, at this place of it: its words, how many, and buttons for one less and one more."""
+    """Return a row of a cart: the item's text, its quantity, and buttons to change the quantity at `index`."""
     is_last = quantity == 1
     less = icon_button(
         "delete" if is_last else "minus", "Remove" if is_last else "Less", ("quantity", index, -1), id="less"

@@ -1,4 +1,4 @@
-"""A person as the user of a run and as its gate, both over a mailbox."""
+"""A person as the user of a run and as its gate, both through a mailbox."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lab.core.trace import Step
 
 
 class HumanUser:
-    """The person who answers: each question waits in the mailbox until they do."""
+    """A person who answers: each question waits in the mailbox for their reply."""
 
     def __init__(self, actor: Actor, mailbox: Mailbox[Question, Reply]) -> None:
         self.actor = actor
@@ -26,7 +26,7 @@ class HumanUser:
 
 
 class PassGate:
-    """The default gate: everything passes, at once."""
+    """Default gate: approves every action at once."""
 
     actor = Actor("script", "pass")
 
@@ -35,15 +35,17 @@ class PassGate:
 
 
 Stops = Callable[[Proposed, Screen, Sequence[Step]], AbstractContextManager[bool]]
-"""Whether this action must wait for the person though all others pass; entered until they have decided."""
+"""Callable that decides if an action must wait for the person even though others pass.
+
+Its context manager yields the decision, and stays entered until the person has decided on the action.
+"""
 
 
 class HumanGate:
-    """The person who lets actions through. While `asking` is false all pass but those that `stops` names; `taken_over`
-    says that they act themselves.
+    """A person who approves actions. If `asking` is False, all pass except those that `stops` selects.
 
-    What a person does in the agent's place passes without a second question, in their name. What the agent
-    proposed while they took over is rejected in their name, with a note.
+    `taken_over` returns True while the person acts in the agent's place. Their own actions pass without a second
+    question, in their name. The agent's proposals meanwhile are rejected in their name, with a note.
     """
 
     def __init__(
@@ -59,48 +61,48 @@ class HumanGate:
         self.mailbox = mailbox
         self.asking = asking
         self.screen: Screen | None = None
-        """What the phone showed when the newest action was proposed; None before the first."""
-        self._taken = taken_over
+        """Screen at the newest proposed action, or None before the first."""
+        self._taken_over = taken_over
         self._stops = stops
 
     def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:
         self.screen = screen
         if proposed.by is not None:
             return Decision("approve", proposed.by, proposed.action)
-        if self._taken():
+        if self._taken_over():
             return Decision("reject", self.actor, None, "took over")
         with self._stops(proposed, screen, history) as stopped:
             if not (self.asking or stopped):
                 return Decision("approve", PassGate.actor, proposed.action)
-            return self._asked(proposed, stop)
+            return self._ask(proposed, stop)
 
-    def _asked(self, proposed: Proposed, stop: threading.Event) -> Decision:
+    def _ask(self, proposed: Proposed, stop: threading.Event) -> Decision:
         began = time.monotonic()
         try:
             decision = self.mailbox.ask(proposed, stop)
         except WaitCancelled:
             if stop.is_set():
                 raise
-            return self._unasked(proposed, began)
-        return self._timed(decision, began)
+            return self._decide_ungated(proposed, began)
+        return self._with_duration(decision, began)
 
     def approve(self, proposed: Proposed, note: str = "") -> bool:
-        """Lets the waiting action through as it is; False where it no longer waits."""
+        """Approve the waiting action as it is. Return False if it no longer waits."""
         return self.mailbox.answer(proposed, Decision("approve", self.actor, proposed.action, note))
 
     def amend(self, proposed: Proposed, action: Action, note: str = "") -> bool:
-        """Lets another action through in its place."""
+        """Approve a different action in its place."""
         return self.mailbox.answer(proposed, Decision("amend", self.actor, action, note))
 
     def reject(self, proposed: Proposed, note: str = "") -> bool:
-        """Lets nothing through; the agent sees that its proposal was rejected and proposes again."""
+        """Reject the action. The agent sees the rejection and proposes again."""
         return self.mailbox.answer(proposed, Decision("reject", self.actor, None, note))
 
-    def _unasked(self, proposed: Proposed, began: float) -> Decision:
-        """The person stopped gating, or took over, while an action waited."""
-        if self._taken():
-            return self._timed(Decision("reject", self.actor, None, "took over"), began)
-        return self._timed(Decision("approve", self.actor, proposed.action, "no longer gated"), began)
+    def _decide_ungated(self, proposed: Proposed, began: float) -> Decision:
+        """Decide an action during whose wait the person stopped gating or took over."""
+        if self._taken_over():
+            return self._with_duration(Decision("reject", self.actor, None, "took over"), began)
+        return self._with_duration(Decision("approve", self.actor, proposed.action, "no longer gated"), began)
 
-    def _timed(self, decision: Decision, began: float) -> Decision:
+    def _with_duration(self, decision: Decision, began: float) -> Decision:
         return Decision(decision.verdict, decision.by, decision.action, decision.note, time.monotonic() - began)

@@ -1,9 +1,9 @@
-"""A language model in the user's chair: it is told whom it plays, and answers in their words.
+"""A language model as the user simulator: it plays a persona and answers the agent's questions.
 
-What it is conditioned on is what KnowU-Bench (3.2, E.2) names for its user agent: profile, environment, the task's own
-instruction and decision policy, the dialogue, the question. The words on the screen are told where a study shows
-people the phone; no rubric, no outcome, no thoughts of the agent's ever are. All of it comes through the door by which
-raters get runs (`lab.core.blinding`). The prompts are our own, and files beside this one.
+Its prompt holds what KnowU-Bench (3.2, E.2) gives its user agent: profile, environment, the task's instruction and
+decision policy, the dialogue, the question. It holds the screen's texts only if a study shows people the phone, and
+never a rubric, an outcome or the agent's thoughts. All of it passes the filter that also prepares runs for raters
+(`lab.core.blinding`). The prompts are our own, in files beside this one.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from lab.llm.client import Llm, Message, NoModelAnswer, terms
 from lab.llm.json_in_text import SeveralAnswers, answer_in, why_no_object
 
 USER_SHOWS: tuple[Show, ...] = ("instruction", "context", "persona", "policy", "dialogue")
-"""What every user is told, a person as a model."""
+"""Parts of a run that every user sees, person or model."""
 SEEING_SHOWS: tuple[Show, ...] = (*USER_SHOWS, "screens")
-"""What a user is told who sees the phone, too."""
+"""Parts of a run for a user who also sees the phone."""
 UNKNOWN, UNKNOWN_ZH = "I don't know.", "我不知道。"
-"""What is said, and nothing else, where neither profile nor task holds what was asked."""
+"""Complete reply if neither profile nor task holds the answer."""
 PACKAGE = "simulators.users"
 VERSION = version_of(
     PACKAGE, "user-rules.md", "user-unseen.md", "user-seen.md", "user-question.md", "user-proposal.md", "user-repair.md"
 )
-"""The hash of all that is told besides the person and the dialogue."""
+"""Hash of the whole prompt except the person and the dialogue."""
 _LONGEST = 4_000
-"""Characters of one line of the dialogue that are told."""
+"""Most characters of one line of the dialogue."""
 _MOST_WORDS = 120
-"""Texts of one screen that are told, from top to bottom."""
+"""Most texts of one screen, from top to bottom."""
 
 
 class UnusableReply(Exception):
-    """The answer holds no reply; the message says why, for the model and for people."""
+    """A model's answer holds no reply. The message states the reason, for the model and for people."""
 
 
 class UserPart(NamedTuple):
-    """Whom a model plays, and what it is shown: the task and the persona as they are, which `shows` cuts."""
+    """Part that a model plays: the unblinded task and persona, and the parts it may see (`shows`)."""
 
     task: Task
     persona: Persona | None
@@ -58,10 +58,10 @@ class UserPart(NamedTuple):
 
 
 class ModelUser:
-    """A `User` that asks a model anew for each question, with all it needs to know, so that runs resume and fork.
+    """A `User` that asks a model, with a self-contained prompt for each question, so that runs resume and fork.
 
-    An answer that cannot be used is asked for once more with the reason; if that fails too, or none comes, a `LabError`
-    says so, and the run fails with that sentence: no reply is ever made up.
+    It asks once more, with the reason, if an answer is unusable. If that fails too, or no answer arrives, a `LabError`
+    fails the run: it never makes up a reply.
     """
 
     def __init__(
@@ -74,19 +74,20 @@ class ModelUser:
 
     @property
     def config_sha(self) -> str:
-        """The hash of its name, its prompt and how it is asked; what it cost or how long it may take is not in it."""
+        """Hash of its model, prompt and sampling terms, without costs and time limits."""
         on = self._llm.terms
         screen_terms = ("screens",) if "screens" in self._part.shows else ()
         terms = (self._llm.model, VERSION, *screen_terms, on.base, on.tokens, on.temperature)
         return hashlib.sha256(encode(terms)).hexdigest()
 
     def look(self, screen: Observation) -> None:
-        """Takes what the phone shows when the next question is asked; told only to a user who sees it."""
+        """Store the phone's screen for the next question. Only a user who sees the phone gets it in the prompt."""
         self._screen = screen
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        """The model's answer; `Withdrawn` soon after `stop` is set."""
-        self._llm.load(stop)  # the seconds of that are none that the model took
+        """Return the model's reply. Raise `WaitCancelled` soon after `stop` is set."""
+        # Loading the client library first excludes its seconds from the model's answer time.
+        self._llm.load(stop)
         shown_at, usage = now(), Usage(tries=0)
         messages = list(user_messages(self._part, question, history, self._screen))
         why = ""
@@ -94,6 +95,7 @@ class ModelUser:
             try:
                 answer = self._llm.ask(messages, stop)
             except NoModelAnswer as error:
+                # The first answer was paid for, too.
                 error.usage = usage.plus(error.usage)
                 raise
             usage = usage.plus(answer.usage)
@@ -113,7 +115,7 @@ class ModelUser:
 
 
 class UnusedReplies(LabError):
-    """A model gave no reply in two answers; `usage` is what they cost."""
+    """A model gave no usable reply in two answers. `usage` is their cost."""
 
     def __init__(self, title: str, message: str, usage: Usage) -> None:
         super().__init__(title, message)
@@ -123,9 +125,9 @@ class UnusedReplies(LabError):
 def user_messages(
     part: UserPart, question: Question, history: Sequence[Step], screen: Observation
 ) -> tuple[Message, ...]:
-    """Exactly what a model is sent for a question: the rules, then the person, what was said, the screen if it is seen.
+    """Return the exact messages for a question: the rules, then the person, the dialogue and, if seen, the screen.
 
-    Nothing that `part.shows` does not name is in it, whatever task, persona, history or screen hold.
+    They contain nothing that `part.shows` does not name, whatever task, persona, history or screen hold.
     """
     shows = part.shows
     start_event = blinded(Started(trace="", task=part.task, agent=NOBODY, persona=part.persona), shows)
@@ -144,14 +146,14 @@ def user_messages(
 
 
 def rules(shows: Collection[Show] = USER_SHOWS) -> str:
-    """The instructions that a model plays a user by."""
+    """Return the system prompt of a model user."""
     general_rules = filled(PACKAGE, "user-rules.md", unknown=UNKNOWN, unknown_zh=UNKNOWN_ZH)
     screen_rules = filled(PACKAGE, "user-seen.md" if "screens" in shows else "user-unseen.md")
     return f"{general_rules}\n\n{screen_rules}\n(instructions {VERSION})"
 
 
 def seat_words(task: Task, persona: Persona | None) -> str:
-    """Whom the model plays, where they are, what they asked for, and how they decide."""
+    """Describe the persona, the situation, the request and the decision policy."""
     facts = json.dumps(persona.facts, ensure_ascii=False, indent=1) if persona is not None else "Nothing is known."
     parts = [
         f"# Who you are\n{persona.name if persona is not None else 'The owner of the phone.'}\n{facts}",
@@ -163,7 +165,7 @@ def seat_words(task: Task, persona: Persona | None) -> str:
 
 
 def dialogue_lines(history: Sequence[Step]) -> list[str]:
-    """What the two have said to each other so far; nothing of what was done or thought in between."""
+    """Return the questions and replies so far, without actions and thoughts."""
     lines: list[str] = []
     for step in history:
         if step.question is None or step.reply is None:
@@ -174,7 +176,7 @@ def dialogue_lines(history: Sequence[Step]) -> list[str]:
 
 
 def screen_lines(screen: Observation) -> list[str]:
-    """The texts on a screen, each once, from top to bottom; none of a password field."""
+    """Return a screen's distinct texts from top to bottom, without those of password fields."""
     if screen.tree is None:
         return []
     nodes = [node for node in screen.tree.nodes() if node.label.strip() and not node.password]
@@ -183,7 +185,10 @@ def screen_lines(screen: Observation) -> list[str]:
 
 
 def read_reply(text: str, *, proposal: bool) -> tuple[str, Literal["accept", "reject"] | None]:
-    """The reply in a model's answer; `UnusableReply` where there is none, or a proposal is left undecided."""
+    """Parse the reply in a model's answer.
+
+    Raise `UnusableReply` if there is none, or it leaves a proposal undecided.
+    """
     try:
         answer = answer_in(text, lambda found: "text" in found or "decision" in found)
     except SeveralAnswers as error:
@@ -217,7 +222,7 @@ def _line(text: str) -> str:
 def model_user(
     name: str, settings: Settings, task: Task, persona: Persona | None, shows: Collection[Show] = USER_SHOWS
 ) -> ModelUser:
-    """The user that `model:NAME` stands for, on the terms that a person has set."""
+    """Return the user for `model:NAME` with the terms of the settings."""
     llm = Llm(name, terms(settings))
     llm.check()
     return ModelUser(name, llm, task, persona, shows)

@@ -1,4 +1,4 @@
-"""A user who answers from a script: canned replies by what the question says. For tests, the demo and CI."""
+"""A user with a script: canned replies selected by the question's text, for tests, the demo and CI."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from lab.core.trace import Step
 
 UNPREPARED = "I don't mind, you decide."
 UNFORESEEN = "No, leave it."
-"""What a script without `otherwise` says to a question, and to a proposal, that it does not foresee."""
+"""Replies of a script without `otherwise` to an unmatched question (`UNPREPARED`) and proposal (`UNFORESEEN`)."""
 
 _SHOWN = 80
 _SIMPLER = "`when` is a text or a regular expression with few repeats."
 
 
 class ScriptedReply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One reply: its text, and the decision it carries (null for an answer to a plain question)."""
+    """One reply: its text and its decision (None for an answer to a plain question)."""
 
     say: str
     decision: Literal["accept", "reject"] | None = None
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A reply to every question in which `when` is found, whatever its case; at most `times` times."""
+    """Reply to each question that contains `when`, ignoring case, at most `times` times."""
 
     when: str
     say: str
@@ -43,17 +43,18 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     times: int | None = None
 
     def fits(self, question: str) -> bool:
-        """Whether `when` stands in the question: as it is written, or as a regular expression."""
-        return _fits(self.when, question)
+        """Return True if the question contains `when` literally, or matches it as a regular expression."""
+        return _matches(self.when, question)
 
 
 @lru_cache(maxsize=4096)
-def _fits(when: str, question: str) -> bool:
+def _matches(when: str, question: str) -> bool:
+    # Matching repeats over the whole history at each question, hence the cache.
     return when.casefold() in question.casefold() or pattern(when, any_case=True).matches(question)
 
 
 class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The replies of one person in one run, first fitting one first."""
+    """Replies of one person in one run. The first match wins."""
 
     id: str
     persona: str = ""
@@ -62,7 +63,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_script(path: Path) -> Script:
-    """A script from a YAML file; a `LabError` names the file and the field that is wrong."""
+    """Load a script from a YAML file. Raise `LabError` with the file and the wrong field."""
     what = f"script file {path}"
     value = read_yaml(read_file(path, what), what).value
     if not isinstance(value, dict):
@@ -83,9 +84,9 @@ def load_script(path: Path) -> Script:
 class Scripted:
     """A `User` that answers from a script.
 
-    It keeps nothing: how often a line was used is counted in the history, so that a resumed run goes on as the
-    first would have. A question nothing fits is answered by `otherwise`; without one, the choice is left to the
-    agent (`UNPREPARED`), and a proposal is rejected (`UNFORESEEN`), because nobody has agreed to it.
+    It is stateless: it counts each line's uses in the history, so that a resumed run continues as the original would.
+    `otherwise` answers an unmatched question. Without it, `UNPREPARED` leaves the choice to the agent, and `UNFORESEEN`
+    rejects a proposal, because nobody has agreed to it.
     """
 
     def __init__(self, script: Script) -> None:
@@ -93,9 +94,10 @@ class Scripted:
         self.actor = Actor("script", script.id)
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        """The first line that fits and is not used up, at once; `WaitCancelled` where `stop` is set."""
+        """Return the first matching line that is not used up, at once. Raise `WaitCancelled` if `stop` is set."""
         if stop.is_set():
             raise WaitCancelled
+        # Replays the script over the history to find which lines are used up.
         use_counts = [0] * len(self.script.replies)
         for step in history:
             if step.question is not None and step.reply is not None and step.reply.by == self.actor:
@@ -103,7 +105,7 @@ class Scripted:
                 if reply_index is not None:
                     use_counts[reply_index] += 1
         reply_index = self._choose(question, use_counts, stop)
-        reply_text = self._unprepared(question) if reply_index is None else self.script.replies[reply_index]
+        reply_text = self._fallback(question) if reply_index is None else self.script.replies[reply_index]
         at = now()
         return Reply(
             question_id=question.id,
@@ -123,19 +125,19 @@ class Scripted:
                 return number
         return None
 
-    def _unprepared(self, question: Question) -> ScriptedReply:
+    def _fallback(self, question: Question) -> ScriptedReply:
         if self.script.otherwise is not None:
             return self.script.otherwise
         return ScriptedReply(UNFORESEEN, "reject") if question.kind == "propose" else ScriptedReply(UNPREPARED)
 
 
 class Unscripted:
-    """A `User` of a task without a script: nobody is needed until a question comes, which ends the run."""
+    """A `User` of a task without a script, which fails the run at the first question."""
 
     def __init__(self, task: str) -> None:
         self.actor = Actor("script", task)
 
     def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
-        """No reply: a `LabError` says what was asked and how to answer it."""
+        """Raise a `LabError` with the question and how to answer it."""
         problem = f'has no script, and the agent asks: "{question.text[:_SHOWN]}"'
         raise LabError(f"task {self.actor.id}", problem, "--user script:FILE or model:NAME answers.")

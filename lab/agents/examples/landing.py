@@ -1,4 +1,4 @@
-"""A whole agent: it finds a landing time and a flight's number in a chat and sets an alarm (task `flight_alarm`)."""
+"""Complete agent: it finds a landing time and a flight number in a chat and sets an alarm (task `flight_alarm`)."""
 
 import json
 import re

@@ -1,14 +1,13 @@
-"""Browser: an address bar, results, small pages with links, a history and bookmarks.
+"""Browser: an address bar, search results, small pages with links, a history, bookmarks, and a weather site.
 
-State, `apps.browser`: `address` (what is typed); `pages`, each `{url, title, about, body: [{kind: text | head | link,
-text, url}]}`; `history`, the latest first, each `{title, url, time}`; `bookmarks`, each `{title, url}`. A link to
-`maps:NAME` opens that place in Maps. The weather's state: see `browser_weather`; the train tickets': `browser_trains`.
-
-The weather site of the Browser: a search for cities, today with its hours, and the days to come.
-
-State, in `apps.browser`: `weather`, one entry per city and day, each `{city, date (ISO), sky: Sunny | Partly cloudy |
-Cloudy | Rain | Storm | Snow, low, high (degrees Celsius), rain (percent), wind (km/h), wet: hours in which it falls}`;
-the hours' temperatures follow from low and high. `city` is what is searched.
+State, `apps.browser`:
+- `address`: the typed address or query. `pages`, each `{url, title, about, body: [{kind: text | head | link, text,
+  url}]}`. A link to `maps:NAME` opens that place in Maps.
+- `history`, latest first, each `{title, url, time}`. `bookmarks`, each `{title, url}`.
+- `weather`, one entry per city and day, each `{city, date (ISO), sky: Sunny | Partly cloudy | Cloudy | Rain | Storm |
+  Snow, low, high (degrees Celsius), rain (percent), wind (km/h), wet: hours with rain or snow}`. The hours'
+  temperatures follow from low and high. `city`: the typed query of the weather site.
+- The train tickets' state: see `browser_trains`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.browser_data import first_pages, first_trains, first_weather
 from simulators.phone.apps.browser_history import WEATHER, page_at, remember, title_of, visit
 from simulators.phone.apps.browser_trains import BOOKING, FIRST_TRAINS, TRAIN, Trains
@@ -47,85 +46,6 @@ _ICONS = {"Sunny": "sun", "Partly cloudy": "sun_cloud", "Cloudy": "cloud", "Rain
 _FALLING = ("Rain", "Storm", "Snow")
 _WORDS = ("weather", "forecast", "rain", "天气", "temperature")
 _COLDEST, _WARMEST = 5, 15
-
-
-class Weather(App):
-    """The part of the Browser that is the weather site."""
-
-    def weather_answer(self, here: AppContext, query: str) -> View | None:
-        """Today's weather, where a search asks for that of a city that is known."""
-        folded_query = query.casefold()
-        city = next((c for c in _cities(here) if c.casefold() in folded_query), None)
-        if city is None or not any(word in folded_query for word in _WORDS):
-            return None
-        today = _day(here, city, here.clock.date().isoformat())
-        if today is None:
-            return None
-        body = [Text(f"Weather in {city}", "strong", lines=1), Text(_summary(today), "body", "faint")]
-        return inset(card(list(body), on=("visit", f"{WEATHER}/{city}"), id="answer"), 8, 16)
-
-    def screen_weather(self, here: AppContext) -> Screen:
-        if "city" not in here.args:
-            return self._choose(here)
-        city = str(here.args["city"])
-        days = sorted((d for d in here.own["weather"] if d["city"] == city), key=lambda d: str(d["date"]))
-        days = [d for d in days if d["date"] >= here.clock.date().isoformat()]
-        url = f"{WEATHER}/{city}"
-        if not days:
-            return site(here, url, [empty("cloud", "No forecast", f"Lark Weather does not know {city}.")])
-        rows: list[View | None] = [Text(city, "headline", pad=(48, 16), lines=1, id="city")]
-        if days[0]["date"] == here.clock.date().isoformat():
-            rows += [self._now(here, days[0]), section("Today by the hour"), _hours(days[0], here.clock.hour)]
-        rows.append(section("Days to come"))
-        rows += [
-            item(day_name(str(d["date"]), here.clock), _summary(d), lead=badge(_icon(d)), id="day", sub_lines=2,
-                 on=("go", "weather_day", {"city": city, "date": d["date"]}))
-            for d in days if d["date"] > here.clock.date().isoformat()
-        ]  # fmt: skip
-        return site(here, url, rows)
-
-    def _now(self, here: AppContext, today: State) -> View:
-        hour = here.clock.hour
-        words = Column([
-            Text(f"{_degrees(today, hour)} °C", "display", id="temperature"),
-            Text(f"{_sky(today, hour)} now", "body", lines=1),
-        ], grow=1)  # fmt: skip
-        panel = card([Row([words, Icon(_icon_of(_sky(today, hour)), 200, "primary")]), *_facts(today)])
-        return inset(panel, 8, 16)
-
-    def _choose(self, here: AppContext) -> Screen:
-        query = str(here.own["city"]).strip().casefold()
-        today = here.clock.date().isoformat()
-        field = Field(["city"], hint="Search cities", kind="search", id="city", action="Search")
-        cities = [city for city in _cities(here) if query in city.casefold()]
-        rows: list[View | None] = [
-            Text("Lark Weather", "headline", pad=(48, 16), lines=1),
-            inset(field, 0, 16),
-        ]
-        for city in cities:
-            day = _day(here, city, today)
-            rows.append(item(city, _summary(day) if day else "No forecast for today", id="city_row", sub_lines=2,
-                             lead=badge(_icon(day) if day else "cloud"), on=("city", city)))  # fmt: skip
-        if not cities:
-            rows.append(empty("search", "No such city", "Lark Weather knows no city of that name."))
-        return site(here, WEATHER, rows)
-
-    def do_city(self, here: AppContext, city: str) -> None:
-        here.own["city"] = ""
-        visit(here.phone, f"{WEATHER}/{city}")
-
-    def screen_weather_day(self, here: AppContext) -> Screen:
-        city, date = str(here.args["city"]), str(here.args["date"])
-        day = _day(here, city, date)
-        if day is None:
-            return site(here, f"{WEATHER}/{city}", [empty("cloud", "No forecast", "This day has none.")])
-        rows: list[View | None] = [
-            Text(f"{city}, {day_name(date, here.clock)}", "headline", pad=(48, 16), id="title"),
-            inset(card([Text(str(day["sky"]), "title", lines=1, id="sky"), *_facts(day)])),
-            section("By the hour"),
-            _hours(day, 0),
-        ]
-        return site(here, f"{WEATHER}/{city}", rows)
 
 
 def _cities(here: AppContext) -> list[str]:
@@ -162,7 +82,7 @@ def _facts(day: State) -> list[View | None]:
 
 
 def _sky(day: State, hour: int) -> str:
-    """The sky at an hour: what falls does so in the wet hours, and the others are then only cloudy."""
+    """Return the sky at an hour. Rain or snow falls only in the wet hours, the others are cloudy."""
     sky, wet = str(day["sky"]), day["wet"]
     if not wet:
         return sky
@@ -171,7 +91,7 @@ def _sky(day: State, hour: int) -> str:
 
 
 def _degrees(day: State, hour: int) -> int:
-    """Coldest before dawn, warmest in the afternoon, a straight line between."""
+    """Return the temperature at an hour: coldest before dawn, warmest in the afternoon, linear in between."""
     low, high = int(day["low"]), int(day["high"])
     if _COLDEST <= hour <= _WARMEST:
         share = (hour - _COLDEST) / (_WARMEST - _COLDEST)
@@ -198,7 +118,7 @@ def _hours(day: State, first: int) -> View:
 _HINT = "Search or type web address"
 
 
-class Browser(Weather, Trains):
+class Browser(Trains):
     id, label, icon, colour, hue = "browser", "Browser", "globe", "#3468b8", 214
     shapes: ClassVar[dict[str, State]] = {
         "pages": {"url": "", "title": "", "about": "", "body": []},
@@ -241,10 +161,10 @@ class Browser(Weather, Trains):
         field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",))
         more = icon_button("more", "More options", ("go", "menu"), id="more")
         head = Row([Text("Browser", "headline", grow=1, lines=1), more], pad=(48, 16, 24, 8))
-        rows = self._suggestions(here, query) if query else self._start(here)
+        rows = self._suggestions(here, query) if query else self._start_rows(here)
         return Page(ListView([*rows, Space(60)], id="list"), bar=Column([head, inset(field, 0, 20)]))
 
-    def _start(self, here: AppContext) -> list[View | None]:
+    def _start_rows(self, here: AppContext) -> list[View | None]:
         marks = [_link(m["title"], m["url"], "bookmark") for m in here.own["bookmarks"]]
         lately = [_link(v["title"], v["url"], "history") for v in here.own["history"][:3]]
         if not marks and not lately:
@@ -267,7 +187,7 @@ class Browser(Weather, Trains):
         field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",), grow=1)
         back = icon_button("back", "Navigate up", ("back",), colour="text", id="up")
         query = str(here.own["address"]).strip()
-        rows = self._suggestions(here, query) if query else self._start(here)
+        rows = self._suggestions(here, query) if query else self._start_rows(here)
         return Page(ListView([*rows, Space(60)], id="list"), bar=Row([back, field], gap=8, pad=(16, 20, 32, 20)))
 
     def do_edit_address(self, here: AppContext) -> None:
@@ -279,7 +199,7 @@ class Browser(Weather, Trains):
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
 
     def do_search(self, here: AppContext) -> None:
-        """What was typed is an address, or words to look for."""
+        """Open the typed address, or search for the typed words."""
         query = str(here.own["address"]).strip()
         if not query:
             return
@@ -300,7 +220,7 @@ class Browser(Weather, Trains):
             visit(here.phone, url)
 
     def do_follow(self, here: AppContext, url: str) -> None:
-        """A link out of a list that closes behind it."""
+        """Follow a link in a list, and close the list."""
         here.back()
         self.do_visit(here, url)
 
@@ -314,7 +234,7 @@ class Browser(Weather, Trains):
                  Text(str(page["about"]), "body", lines=2, id="about")],
                 pad=(48, 20), on=("visit", page["url"]), id="result",
             )
-            for page in _found(here, query)
+            for page in _matching_pages(here, query)
         ]  # fmt: skip
         if not any(rows):
             rows = [empty("search", "Nothing found", f"No page says anything about {query}.")]
@@ -328,7 +248,7 @@ class Browser(Weather, Trains):
             again = Column([Button("Reload", "tonal", on=("reload",), id="reload")], align="center", pad=(0, 40))
             return site(here, url, [notice, again])
         rows: list[View | None] = [Text(str(page["title"]), "headline", pad=(48, 20), id="title")]
-        rows += [_part(part) for part in page["body"]]
+        rows += [_part_view(part) for part in page["body"]]
         return site(here, url, rows)
 
     def do_reload(self, here: AppContext) -> None:
@@ -405,13 +325,88 @@ class Browser(Weather, Trains):
         nothing = empty("bookmark", "No bookmarks", "The ribbon beside an address keeps the page.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="bookmarks"), bar=app_bar("Bookmarks"))
 
+    def weather_answer(self, here: AppContext, query: str) -> View | None:
+        """Return today's weather if a query asks for that of a known city; else None."""
+        folded_query = query.casefold()
+        city = next((c for c in _cities(here) if c.casefold() in folded_query), None)
+        if city is None or not any(word in folded_query for word in _WORDS):
+            return None
+        today = _day(here, city, here.clock.date().isoformat())
+        if today is None:
+            return None
+        body = [Text(f"Weather in {city}", "strong", lines=1), Text(_summary(today), "body", "faint")]
+        return inset(card(list(body), on=("visit", f"{WEATHER}/{city}"), id="answer"), 8, 16)
+
+    def screen_weather(self, here: AppContext) -> Screen:
+        if "city" not in here.args:
+            return self._city_page(here)
+        city = str(here.args["city"])
+        days = sorted((d for d in here.own["weather"] if d["city"] == city), key=lambda d: str(d["date"]))
+        days = [d for d in days if d["date"] >= here.clock.date().isoformat()]
+        url = f"{WEATHER}/{city}"
+        if not days:
+            return site(here, url, [empty("cloud", "No forecast", f"Lark Weather does not know {city}.")])
+        rows: list[View | None] = [Text(city, "headline", pad=(48, 16), lines=1, id="city")]
+        if days[0]["date"] == here.clock.date().isoformat():
+            rows += [self._now_panel(here, days[0]), section("Today by the hour"), _hours(days[0], here.clock.hour)]
+        rows.append(section("Days to come"))
+        rows += [
+            item(day_name(str(d["date"]), here.clock), _summary(d), lead=badge(_icon(d)), id="day", sub_lines=2,
+                 on=("go", "weather_day", {"city": city, "date": d["date"]}))
+            for d in days if d["date"] > here.clock.date().isoformat()
+        ]  # fmt: skip
+        return site(here, url, rows)
+
+    def _now_panel(self, here: AppContext, today: State) -> View:
+        hour = here.clock.hour
+        words = Column([
+            Text(f"{_degrees(today, hour)} °C", "display", id="temperature"),
+            Text(f"{_sky(today, hour)} now", "body", lines=1),
+        ], grow=1)  # fmt: skip
+        panel = card([Row([words, Icon(_icon_of(_sky(today, hour)), 200, "primary")]), *_facts(today)])
+        return inset(panel, 8, 16)
+
+    def _city_page(self, here: AppContext) -> Screen:
+        query = str(here.own["city"]).strip().casefold()
+        today = here.clock.date().isoformat()
+        field = Field(["city"], hint="Search cities", kind="search", id="city", action="Search")
+        cities = [city for city in _cities(here) if query in city.casefold()]
+        rows: list[View | None] = [
+            Text("Lark Weather", "headline", pad=(48, 16), lines=1),
+            inset(field, 0, 16),
+        ]
+        for city in cities:
+            day = _day(here, city, today)
+            rows.append(item(city, _summary(day) if day else "No forecast for today", id="city_row", sub_lines=2,
+                             lead=badge(_icon(day) if day else "cloud"), on=("city", city)))  # fmt: skip
+        if not cities:
+            rows.append(empty("search", "No such city", "Lark Weather knows no city of that name."))
+        return site(here, WEATHER, rows)
+
+    def do_city(self, here: AppContext, city: str) -> None:
+        here.own["city"] = ""
+        visit(here.phone, f"{WEATHER}/{city}")
+
+    def screen_weather_day(self, here: AppContext) -> Screen:
+        city, date = str(here.args["city"]), str(here.args["date"])
+        day = _day(here, city, date)
+        if day is None:
+            return site(here, f"{WEATHER}/{city}", [empty("cloud", "No forecast", "This day has none.")])
+        rows: list[View | None] = [
+            Text(f"{city}, {day_name(date, here.clock)}", "headline", pad=(48, 16), id="title"),
+            inset(card([Text(str(day["sky"]), "title", lines=1, id="sky"), *_facts(day)])),
+            section("By the hour"),
+            _hours(day, 0),
+        ]
+        return site(here, f"{WEATHER}/{city}", rows)
+
 
 def _link(title: str, url: str, icon: str, trail: View | None = None, before: str = "") -> View:
     where = "Search" if url.startswith("search?q=") else url
     return item(str(title), before + where, lead=badge(icon), trail=trail, on=("visit", url), id="link")
 
 
-def _part(part: State) -> View:
+def _part_view(part: State) -> View:
     match part["kind"]:
         case "head":
             return Text(str(part["text"]), "title", pad=(48, 20, 48, 0))
@@ -423,8 +418,9 @@ def _part(part: State) -> View:
             return Text(str(part["text"]), "body", pad=(48, 8))
 
 
-def _found(here: AppContext, query: str) -> list[State]:
-    """The pages that have most of the words, each page's text and title taken together."""
+def _matching_pages(here: AppContext, query: str) -> list[State]:
+    """Return the pages with matching words, best first. A page's title counts twice."""
+    # A single CJK character is a word, a single Latin letter is not.
     words = [word for word in query.casefold().split() if len(word) > 1 or not word.isascii()]
 
     def score(page: State) -> int:

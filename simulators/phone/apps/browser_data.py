@@ -1,4 +1,4 @@
-"""What the Browser finds: small pages, the weather of some cities, a timetable. All of it invented.
+"""Content of the Browser, all invented: small pages, the weather of some cities, a timetable.
 
 A page is an address, a title, a line for the results, and parts: `#` begins a heading, `>` a link as `> text | url`.
 Weather is a city's days from today on: sky, low, high (degrees Celsius), rain (percent), wind (km/h), wet hours.
@@ -99,12 +99,12 @@ TRAINS: tuple[tuple[str, str, str, str, str, float, float], ...] = (
 
 def first_pages() -> list[dict[str, Any]]:
     return [
-        {"url": url, "title": title, "about": about, "body": [_part(part) for part in parts]}
+        {"url": url, "title": title, "about": about, "body": [_parse_part(part) for part in parts]}
         for url, title, about, parts in PAGES
     ]
 
 
-def _part(part: str) -> dict[str, str]:
+def _parse_part(part: str) -> dict[str, str]:
     if part.startswith("# "):
         return {"kind": "head", "text": part[2:], "url": ""}
     if part.startswith("> "):

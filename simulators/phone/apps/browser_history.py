@@ -1,4 +1,4 @@
-"""Going to a web address, from the Browser or from another app, and what it remembers of that."""
+"""Visits of web addresses, from the Browser or another app, and the Browser's history of them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from simulators.phone import nav
 from simulators.phone.app import AppContext, State
 
 WEATHER, TRAINS = "lark.example", "wagtail.example"
-"""The two sites that are more than text."""
+"""The two sites that have screens of their own."""
 
 
 def plain_address(address: str) -> str:
-    """An address without its scheme, `www.` and closing slash."""
+    """Return an address without its scheme, `www.` and closing slash."""
     short = address.strip().removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
     host, slash, path = short.partition("/")
     return host.lower() + slash + path
 
 
 def visit(phone: State, address: str) -> None:
-    """Opens an address in the Browser and remembers it; `maps:NAME` opens that place in Maps."""
+    """Open an address in the Browser and add it to the history. `maps:NAME` opens that place in Maps."""
     app, colon, name = address.partition(":")
     if colon and app == "maps":
         nav.show(phone, "maps")
@@ -41,7 +41,7 @@ def page_at(here: AppContext, url: str) -> State | None:
 
 
 def title_of(here: AppContext, url: str) -> str:
-    """What the Browser calls an address."""
+    """Return the Browser's title of an address."""
     page = page_at(here, url)
     host, _, path = url.partition("/")
     if page is not None:
@@ -50,7 +50,7 @@ def title_of(here: AppContext, url: str) -> str:
 
 
 def remember(here: AppContext, title: str, url: str) -> None:
-    """Puts a visit at the top of the history; the same address twice in a row stands there once."""
+    """Add a visit to the top of the history. The same address twice in a row is one entry."""
     history: list[State] = here.own["history"]
     if history and history[0]["url"] == url:
         history.pop(0)

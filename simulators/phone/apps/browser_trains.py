@@ -1,4 +1,4 @@
-"""The train site of the Browser: looking for a train, choosing class, seat and coach, booking, cancelling.
+"""The train site of the Browser: searching for a train, choosing class, seat and coach, booking, cancelling.
 
 State, in `apps.browser`:
 - `trains`, the timetable, each `{number, origin, destination, depart, arrive (HH:MM), days: names as Mon, none for
@@ -22,63 +22,11 @@ from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView
 from simulators.phone.widgets import actions, app_bar, badge, card, empty, inset, item, marked, section
 
 
-class Tickets(App):
-    """The part of the train site that is about what was booked."""
-
-    def ticket_rows(self, here: AppContext) -> list[View | None]:
-        rows: list[View | None] = [
-            item(f"{b['origin']} to {b['destination']}", _when(here, b), lead=badge("receipt"), id="ticket",
-                 sub_lines=2, on=("go", "ticket", {"number": b["number"]}))
-            for b in reversed(here.own["bookings"])
-        ]  # fmt: skip
-        return rows or [Text("No tickets yet.", "body", "faint", pad=(48, 16))]
-
-    def screen_ticket(self, here: AppContext) -> Screen:
-        ticket = _ticket(here)
-        url = f"{TRAINS}/tickets"
-        if ticket is None:
-            return site(here, url, [empty("receipt", "No such ticket", "It was not booked with this phone.")])
-        cancelled = ticket["status"] != "Booked"
-        panel = card([
-            Text(f"{ticket['depart']} to {ticket['arrive']}", "headline", lines=1, id="times"),
-            Text(day_name(str(ticket["date"]), here.clock), "body", lines=1, id="date"),
-            Text(f"Train {ticket['train']}, {ticket['class']} class", "body", "faint", lines=1, id="class"),
-            Text(str(ticket["place"]), "body", "faint", lines=1, id="place"),
-            Text(f"{ticket['seat']} seat, {str(ticket['coach']).lower()} coach", "body", "faint", lines=1, id="seat"),
-        ])  # fmt: skip
-        cancel = Button("Cancel ticket", "outlined", on=("go", "cancel_ticket", {"number": ticket["number"]}))
-        rows: list[View | None] = [
-            Text(f"{ticket['origin']} to {ticket['destination']}", "title", pad=(48, 16), lines=1, id="way"),
-            inset(panel, 0, 16),
-            item(str(ticket["passenger"]), "Passenger", lead=badge("person"), id="passenger"),
-            item(money(ticket["total"]), str(ticket["payment"]), lead=badge("card"), id="paid"),
-            item(str(ticket["status"]), f"Ticket {ticket['number']}", lead=badge("receipt"), id="status"),
-            None if cancelled else inset(Column([cancel]), 16),
-        ]
-        return site(here, url, rows, id="ticket")
-
-    def screen_cancel_ticket(self, here: AppContext) -> Screen:
-        ticket = _ticket(here)
-        text = f"{money(ticket['total'])} go back to {ticket['payment']}." if ticket else ""
-        return Dialog(
-            "Cancel this ticket?",
-            Text(text, "body", "faint"),
-            [Button("Keep it", "text", on=("back",)), Button("Cancel ticket", "danger", on=("cancel_ticket",))],
-        )
-
-    def do_cancel_ticket(self, here: AppContext) -> None:
-        ticket = _ticket(here)
-        if ticket is not None:
-            ticket["status"] = "Cancelled"
-        here.back()
-        here.toast("Ticket cancelled")
-
-
 def _ticket(here: AppContext) -> State | None:
     return next((b for b in here.own["bookings"] if b["number"] == here.args["number"]), None)
 
 
-def _when(here: AppContext, ticket: State) -> str:
+def _departure_words(here: AppContext, ticket: State) -> str:
     suffix = ", cancelled" if ticket["status"] != "Booked" else ""
     return f"{day_name(str(ticket['date']), here.clock)}, {ticket['depart']}{suffix}"
 
@@ -102,11 +50,11 @@ FIRST_TRAINS: State = {
 }
 _SEATS, _COACHES = ("Window", "Aisle"), ("Standard", "Quiet", "Family")
 _AHEAD = 14
-"""How many days can be chosen."""
+"""Number of days on which a train can be booked."""
 
 
-class Trains(Tickets):
-    """The part of the Browser that is the train site."""
+class Trains(App):
+    """The train site of the Browser."""
 
     def screen_trains(self, here: AppContext) -> Screen:
         trip = here.own["journey"]
@@ -178,7 +126,7 @@ class Trains(Tickets):
             Text(f"{args['origin']} to {args['destination']}", "title", pad=(48, 12), lines=1, id="title"),
             Text(day_name(str(args["date"]), here.clock), "body", "faint", pad=(48, 0), lines=1, id="date"),
         ]
-        trains = _running(here)
+        trains = _remaining_trains(here)
         rows += [_row(train, str(args["date"])) for train in trains]
         if not trains:
             rows.append(empty("train", "No trains", "No train goes there on this day any more."))
@@ -245,7 +193,7 @@ class Trains(Tickets):
         here.own["bookings"].append({
             "number": number, "train": train["number"], "origin": train["origin"],
             "destination": train["destination"], "date": here.args["date"], "depart": train["depart"],
-            "arrive": train["arrive"], **choice, "place": _place(number, choice), "payment": here.own["payment"],
+            "arrive": train["arrive"], **choice, "place": _seat_words(number, choice), "payment": here.own["payment"],
             "total": price, "placed": here.clock.isoformat(), "status": "Booked",
         })  # fmt: skip
         while here.phone["nav"]["stacks"][self.id][-1]["screen"] not in ("trains", "home"):
@@ -253,9 +201,57 @@ class Trains(Tickets):
         here.go("ticket", number=number)
         here.toast("Booked")
 
+    def ticket_rows(self, here: AppContext) -> list[View | None]:
+        rows: list[View | None] = [
+            item(f"{b['origin']} to {b['destination']}", _departure_words(here, b), lead=badge("receipt"), id="ticket",
+                 sub_lines=2, on=("go", "ticket", {"number": b["number"]}))
+            for b in reversed(here.own["bookings"])
+        ]  # fmt: skip
+        return rows or [Text("No tickets yet.", "body", "faint", pad=(48, 16))]
+
+    def screen_ticket(self, here: AppContext) -> Screen:
+        ticket = _ticket(here)
+        url = f"{TRAINS}/tickets"
+        if ticket is None:
+            return site(here, url, [empty("receipt", "No such ticket", "It was not booked with this phone.")])
+        cancelled = ticket["status"] != "Booked"
+        panel = card([
+            Text(f"{ticket['depart']} to {ticket['arrive']}", "headline", lines=1, id="times"),
+            Text(day_name(str(ticket["date"]), here.clock), "body", lines=1, id="date"),
+            Text(f"Train {ticket['train']}, {ticket['class']} class", "body", "faint", lines=1, id="class"),
+            Text(str(ticket["place"]), "body", "faint", lines=1, id="place"),
+            Text(f"{ticket['seat']} seat, {str(ticket['coach']).lower()} coach", "body", "faint", lines=1, id="seat"),
+        ])  # fmt: skip
+        cancel = Button("Cancel ticket", "outlined", on=("go", "cancel_ticket", {"number": ticket["number"]}))
+        rows: list[View | None] = [
+            Text(f"{ticket['origin']} to {ticket['destination']}", "title", pad=(48, 16), lines=1, id="way"),
+            inset(panel, 0, 16),
+            item(str(ticket["passenger"]), "Passenger", lead=badge("person"), id="passenger"),
+            item(money(ticket["total"]), str(ticket["payment"]), lead=badge("card"), id="paid"),
+            item(str(ticket["status"]), f"Ticket {ticket['number']}", lead=badge("receipt"), id="status"),
+            None if cancelled else inset(Column([cancel]), 16),
+        ]
+        return site(here, url, rows, id="ticket")
+
+    def screen_cancel_ticket(self, here: AppContext) -> Screen:
+        ticket = _ticket(here)
+        text = f"{money(ticket['total'])} go back to {ticket['payment']}." if ticket else ""
+        return Dialog(
+            "Cancel this ticket?",
+            Text(text, "body", "faint"),
+            [Button("Keep it", "text", on=("back",)), Button("Cancel ticket", "danger", on=("cancel_ticket",))],
+        )
+
+    def do_cancel_ticket(self, here: AppContext) -> None:
+        ticket = _ticket(here)
+        if ticket is not None:
+            ticket["status"] = "Cancelled"
+        here.back()
+        here.toast("Ticket cancelled")
+
 
 def travel_day(here: AppContext) -> str:
-    """The day that is looked for: what was chosen, today where that is nothing or over."""
+    """Return the day of the search: the chosen one, or today if none is chosen or it is past."""
     today = here.clock.date().isoformat()
     return max(str(here.own["journey"]["date"]), today)
 
@@ -265,8 +261,8 @@ def _long_day(day: str, clock: datetime) -> str:
     return f"Today, {long_name}" if day == clock.date().isoformat() else long_name
 
 
-def _running(here: AppContext) -> list[State]:
-    """The trains of the day that was asked for, those that have left already not among them."""
+def _remaining_trains(here: AppContext) -> list[State]:
+    """Return the day's trains that have not left yet, by departure."""
     args, day = here.args, date.fromisoformat(here.args["date"])
     now = here.clock.strftime("%H:%M") if day == here.clock.date() else ""
     return sorted(
@@ -293,8 +289,8 @@ def _length(train: State) -> str:
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
 
 
-def _place(number: str, choice: State) -> str:
-    """Coach and seat, as they fall for a booking's number."""
+def _seat_words(number: str, choice: State) -> str:
+    """Return coach and seat, derived from the booking's number."""
     seed = zlib.crc32(number.encode())
     coach = {"Standard": 3, "Quiet": 6, "Family": 8}.get(str(choice["coach"]), 3) + seed % 2
     return f"Coach {coach}, seat {seed % 18 + 1}{'A' if choice['seat'] == 'Window' else 'B'}"

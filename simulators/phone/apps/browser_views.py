@@ -1,4 +1,4 @@
-"""The parts that the Browser's screens share."""
+"""Views that the Browser's screens share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def money(amount: float) -> str:
 
 
 def day_name(day: str, clock: datetime) -> str:
-    """A date as people say it: Today, Tomorrow, else `Friday, 13 March`."""
+    """Return a date as Today, Tomorrow, or `Friday, 13 March`."""
     then = date.fromisoformat(day)
     ahead = (then - clock.date()).days
     if ahead in (0, 1):
@@ -23,7 +23,7 @@ def day_name(day: str, clock: datetime) -> str:
 
 
 def site(here: AppContext, url: str, rows: list[View | None], *, foot: View | None = None, id: str = "page") -> Page:
-    """A page of the web: its address above, what it says below."""
+    """Return a web page: its address on top, its content below."""
     bookmarked = any(mark["url"] == url for mark in here.own["bookmarks"])
     star = icon_button(
         "bookmark" if bookmarked else "bookmark_off", "Remove bookmark" if bookmarked else "Add bookmark",

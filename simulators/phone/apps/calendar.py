@@ -1,22 +1,20 @@
-"""Calendar.
+"""Calendar: days, months and an agenda of events, invitations, reminders, and a form to write an event.
 
 State, `apps.calendar`:
-- `events`, in no order: `{title, date: YYYY-MM-DD, start: HH:MM, end: HH:MM, all_day, place, guests: [names],
-  reminder, note, organiser, answer, cancelled}`. `reminder` is minutes before the start, -1 for none; `organiser` is
-  who invited, `answer` what the owner said to it (`open`, `accepted`, `maybe`, `declined`; empty for one's own event).
-  A new event is the last.
-- `draft`, the event being written, with `of` (title, date and start of the one it changes, or nothing); `picker`,
-  what a date or time dialog holds `{part, month, hour, minute}`; `day`, the one that is shown, and `tab`
-  (Day | Month | Agenda); `query`, what is searched.
+- `events`, in no order, a new one last: `{title, date: YYYY-MM-DD, start: HH:MM, end: HH:MM, all_day, place, guests:
+  [names], reminder, note, organiser, answer, cancelled}`. `reminder` is in minutes before the start, -1 for none.
+  `organiser` is the person who invited, `answer` the owner's reply (`open`, `accepted`, `maybe`, `declined`, or empty
+  for the owner's own event).
+- `draft`: the event being written, with `of` (title, date and start of the event it changes, or nothing). `picker`: the
+  date or time dialog `{part, month, hour, minute}`. `day`: the shown day. `tab` (Day | Month | Agenda). `query`: the
+  typed search.
 
-Two events that lie across each other say so wherever they stand, unless one is declined or cancelled. A reminder that
-falls due is posted as a notification. To stage a meeting that is about to begin, lay the event and a notification
-`{app: calendar, title, text, screen: event, args: {title}}`; `args` may also give `date` and `start`.
+Events that overlap are marked as a clash, unless one is declined or cancelled. A due reminder is posted as a
+notification. To stage a meeting that is about to begin, lay the event and a notification `{app: calendar, title, text,
+screen: event, args: {title}}`. `args` may also hold `date` and `start`.
 
-What stands in the calendar of a phone that nobody has touched: all of it invented.
-
-A line is: weeks from this one, weekday (0: Monday), start, end (both empty: the whole day), title, place, guests,
-who invited, and what was answered (`open`, `accepted`, `declined`; empty for one's own).
+The first events are invented. A line of them is: weeks from this one, weekday (0: Monday), start, end (both empty: the
+whole day), title, place, guests, organiser, and answer (`open`, `accepted`, `declined`, or empty for the owner's own).
 """
 
 from __future__ import annotations
@@ -35,147 +33,18 @@ from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView
 from simulators.phone.widgets import app_bar, avatar, empty, fab, icon_button, inset, marked, section, tabs
 
 
-class Form(App):
-    """The writing half of Calendar."""
-
-    def do_new(self, here: AppContext) -> None:
-        day, clock = str(here.own["day"]), here.clock
-        hour = clock.hour + 1 if day == clock.date().isoformat() and clock.hour < 22 else 9
-        fresh = self.shapes["events"] | {"date": day, "start": f"{hour:02d}:00", "end": f"{hour + 1:02d}:00"}
-        here.own["draft"] = fresh | {"guests": [], "of": {}}
-        here.go("edit")
-        here.focus("event_title")
-
-    def do_edit(self, here: AppContext, event_key: State) -> None:
-        event = calendar_days.found(here, event_key)
-        if event is not None:
-            here.own["draft"] = event | {"guests": list(event["guests"]), "of": calendar_days.key(event)}
-            here.go("edit")
-
-    def screen_edit(self, here: AppContext) -> Screen:
-        draft = here.own["draft"]
-        return event_form(
-            draft, _wrong(draft), calendar_days.clashes(here, draft, calendar_days.found(here, draft["of"]))
-        )
-
-    def do_next(self, here: AppContext, field: str) -> None:
-        here.focus(field)
-
-    def do_save(self, here: AppContext) -> None:
-        draft = here.own["draft"]
-        wrong = _wrong(draft)
-        if wrong:
-            here.toast(wrong)
-            return
-        words = {name: str(draft[name]).strip() for name in ("title", "place", "note")}
-        event = {name: value for name, value in draft.items() if name != "of"} | words
-        event["title"] = event["title"] or "(No title)"
-        old = calendar_days.found(here, draft["of"])
-        if old is None:
-            here.own["events"].append(event)
-        else:
-            old.clear()
-            old |= event
-        here.back()
-        under = nav.stack(here.phone, here.app)[-1]
-        if under["screen"] == "event":
-            under["args"] = calendar_days.key(event)
-        here.own["day"] = event["date"]
-        here.toast(f"Saved for {calendar_days.when(event)}")
-
-    # -- day and time ---------------------------------------------------------------------------------------
-
-    def do_date(self, here: AppContext) -> None:
-        here.own["picker"]["month"] = here.own["draft"]["date"]
-        here.go("date")
-
-    def screen_date(self, here: AppContext) -> Screen:
-        month = date.fromisoformat(here.own["picker"]["month"])
-        selected_day = calendar_days.day_of(here.own["draft"])
-        grid = month_grid(month, selected_day, here.clock.date(), lambda day: ("choose_day", day.isoformat()),
-                          lambda by: ("month", by))  # fmt: skip
-        return Dialog("Choose a day", grid, [Button("Cancel", "text", on=("back",))])
-
-    def do_month(self, here: AppContext, by: int) -> None:
-        month = date.fromisoformat(here.own["picker"]["month"])
-        months = 12 * month.year + month.month - 1 + by
-        here.own["picker"]["month"] = date(months // 12, months % 12 + 1, 1).isoformat()
-
-    def do_choose_day(self, here: AppContext, day: str) -> None:
-        here.own["draft"]["date"] = day
-        here.back()
-
-    def do_time(self, here: AppContext, part: str) -> None:
-        hour, _, minute = str(here.own["draft"][part]).partition(":")
-        here.own["picker"] |= {"part": part, "hour": hour, "minute": minute}
-        here.go("time", part=part)
-
-    def screen_time(self, here: AppContext) -> Screen:
-        title = "Starts at" if here.args["part"] == "start" else "Ends at"
-        fields = time_fields(["picker"], lambda part, by: ("step", part, by))
-        return Dialog(title, fields, [Button("Cancel", "text", on=("back",)), Button("OK", on=("set_time",), id="ok")])
-
-    def do_step(self, here: AppContext, part: str, by: int) -> None:
-        here.own["picker"][part] = stepped(part, here.own["picker"][part], by)
-
-    def edited(self, here: AppContext, field: str) -> None:
-        """Times keep their last two digits."""
-        if field in ("hour", "minute"):
-            here.own["picker"][field] = two_digits(here.own["picker"][field])
-
-    def do_set_time(self, here: AppContext) -> None:
-        """Takes the time over; the end keeps its distance from a start that is moved."""
-        draft, picker = here.own["draft"], here.own["picker"]
-        time = time_of(picker["hour"], picker["minute"])
-        if time is None:
-            here.toast("Enter an hour from 0 to 23 and a minute from 0 to 59")
-            return
-        if picker["part"] == "start" and draft["start"] < draft["end"]:
-            draft["end"] = _moved(draft, time)
-        draft[picker["part"]] = time
-        here.back()
-
-    # -- guests and reminder --------------------------------------------------------------------------------
-
-    def screen_guests(self, here: AppContext) -> Screen:
-        guests = here.own["draft"]["guests"]
-        contact_names = {str(person["name"]) for person in here.phone["apps"]["contacts"]["people"]}
-        names = sorted(contact_names | set(map(str, guests)), key=str.casefold)
-        rows: list[View | None] = [
-            marked("checkbox", name, name in guests, ("guest", name), lead=avatar(name)) for name in names
-        ]
-        nobody = empty("people", "No contacts", "Guests are chosen from the phone's contacts.")
-        done_button = Button("Done", on=("back",), id="done")
-        return Page(ListView([*(rows or [nobody]), Space(40)], id="guests"), bar=app_bar("Guests", done_button))
-
-    def do_guest(self, here: AppContext, name: str) -> None:
-        guests = here.own["draft"]["guests"]
-        here.own["draft"]["guests"] = [g for g in guests if g != name] if name in guests else [*guests, name]
-
-    def screen_reminder(self, here: AppContext) -> Screen:
-        selected_minutes = here.own["draft"]["reminder"]
-        rows: list[View | None] = [
-            marked("radio", words, minutes == selected_minutes, ("remind", minutes))
-            for minutes, words in calendar_days.REMINDERS.items()
-        ]
-        return Dialog("Reminder", Column(rows), [Button("Cancel", "text", on=("back",))])
-
-    def do_remind(self, here: AppContext, minutes: int) -> None:
-        here.own["draft"]["reminder"] = minutes
-        here.back()
-
-
-def _moved(draft: State, start: str) -> str:
-    """The end of a draft whose start is moved, so that it lasts as long as before; not beyond the day."""
+def _moved_end(draft: State, start: str) -> str:
+    """Return a draft's end after its start moved, with the same length but not past midnight."""
     day = f"{draft['date']}T"
     lasts = datetime.fromisoformat(day + draft["end"]) - datetime.fromisoformat(day + draft["start"])
     end = datetime.fromisoformat(day + start) + lasts
+    # Events cannot span days.
     last = datetime.fromisoformat(day + start).replace(hour=23, minute=59)
     return min(end, last).strftime("%H:%M")
 
 
-def _wrong(draft: State) -> str:
-    """What keeps the draft from being saved, or nothing."""
+def _draft_error(draft: State) -> str:
+    """Return the error that prevents saving the draft; empty if there is none."""
     return "It ends before it begins" if not draft["all_day"] and draft["end"] <= draft["start"] else ""
 
 
@@ -185,7 +54,7 @@ _EVENT: State = {
 }  # fmt: skip
 
 
-class Calendar(Form):
+class Calendar(App):
     id, label, icon, colour, hue = "calendar", "Calendar", "calendar", "#2e7d4f", 146
     shapes: ClassVar[dict[str, State]] = {"events": _EVENT}
 
@@ -222,19 +91,19 @@ class Calendar(Form):
     def _day(self, here: AppContext, day: date) -> list[View | None]:
         monday = day - timedelta(days=day.weekday())
         week = [monday + timedelta(days=n) for n in range(7)]
-        strip = week_strip(week, day, here.clock.date(), _shows, _marked(here))
+        strip = week_strip(week, day, here.clock.date(), _show_day_act, _busy_days(here))
         turns = Row([icon_button("prev", "Previous week", ("turn", -7)), Column([strip], grow=1),
                      icon_button("next", "Next week", ("turn", 7))], pad=(0, 0))  # fmt: skip
-        return [turns, *self._of_day(here, day)]
+        return [turns, *self._day_rows(here, day)]
 
     def _month(self, here: AppContext, day: date) -> list[View | None]:
         def turned(by: int) -> tuple[Any, ...]:
-            return ("day", _months_on(day, by).isoformat())
+            return ("day", _add_months(day, by).isoformat())
 
-        grid = month_grid(day, day, here.clock.date(), _shows, turned, _marked(here))
-        return [Column([grid], pad=(24, 0)), *self._of_day(here, day)]
+        grid = month_grid(day, day, here.clock.date(), _show_day_act, turned, _busy_days(here))
+        return [Column([grid], pad=(24, 0)), *self._day_rows(here, day)]
 
-    def _of_day(self, here: AppContext, day: date) -> list[View | None]:
+    def _day_rows(self, here: AppContext, day: date) -> list[View | None]:
         cards: list[View | None] = [inset(event_card(event, here)) for event in days.on_day(here, day)]
         free = Text("Nothing on this day", "body", "faint", pad=(48, 20), id="free")
         return [section(days.heading(day, here.clock.date())), *(cards or [free])]
@@ -315,26 +184,152 @@ class Calendar(Form):
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
         days.remind(here, before, after)
 
+    def do_new(self, here: AppContext) -> None:
+        day, clock = str(here.own["day"]), here.clock
+        hour = clock.hour + 1 if day == clock.date().isoformat() and clock.hour < 22 else 9
+        fresh = self.shapes["events"] | {"date": day, "start": f"{hour:02d}:00", "end": f"{hour + 1:02d}:00"}
+        here.own["draft"] = fresh | {"guests": [], "of": {}}
+        here.go("edit")
+        here.focus("event_title")
+
+    def do_edit(self, here: AppContext, event_key: State) -> None:
+        event = calendar_days.found(here, event_key)
+        if event is not None:
+            here.own["draft"] = event | {"guests": list(event["guests"]), "of": calendar_days.key(event)}
+            here.go("edit")
+
+    def screen_edit(self, here: AppContext) -> Screen:
+        draft = here.own["draft"]
+        return event_form(
+            draft, _draft_error(draft), calendar_days.clashes(here, draft, calendar_days.found(here, draft["of"]))
+        )
+
+    def do_next(self, here: AppContext, field: str) -> None:
+        here.focus(field)
+
+    def do_save(self, here: AppContext) -> None:
+        draft = here.own["draft"]
+        wrong = _draft_error(draft)
+        if wrong:
+            here.toast(wrong)
+            return
+        words = {name: str(draft[name]).strip() for name in ("title", "place", "note")}
+        event = {name: value for name, value in draft.items() if name != "of"} | words
+        event["title"] = event["title"] or "(No title)"
+        old = calendar_days.found(here, draft["of"])
+        if old is None:
+            here.own["events"].append(event)
+        else:
+            old.clear()
+            old |= event
+        here.back()
+        under = nav.stack(here.phone, here.app)[-1]
+        if under["screen"] == "event":
+            under["args"] = calendar_days.key(event)
+        here.own["day"] = event["date"]
+        here.toast(f"Saved for {calendar_days.when(event)}")
+
+    # -- day and time ---------------------------------------------------------------------------------------
+
+    def do_date(self, here: AppContext) -> None:
+        here.own["picker"]["month"] = here.own["draft"]["date"]
+        here.go("date")
+
+    def screen_date(self, here: AppContext) -> Screen:
+        month = date.fromisoformat(here.own["picker"]["month"])
+        selected_day = calendar_days.day_of(here.own["draft"])
+        grid = month_grid(month, selected_day, here.clock.date(), lambda day: ("choose_day", day.isoformat()),
+                          lambda by: ("month", by))  # fmt: skip
+        return Dialog("Choose a day", grid, [Button("Cancel", "text", on=("back",))])
+
+    def do_month(self, here: AppContext, by: int) -> None:
+        month = date.fromisoformat(here.own["picker"]["month"])
+        months = 12 * month.year + month.month - 1 + by
+        here.own["picker"]["month"] = date(months // 12, months % 12 + 1, 1).isoformat()
+
+    def do_choose_day(self, here: AppContext, day: str) -> None:
+        here.own["draft"]["date"] = day
+        here.back()
+
+    def do_time(self, here: AppContext, part: str) -> None:
+        hour, _, minute = str(here.own["draft"][part]).partition(":")
+        here.own["picker"] |= {"part": part, "hour": hour, "minute": minute}
+        here.go("time", part=part)
+
+    def screen_time(self, here: AppContext) -> Screen:
+        title = "Starts at" if here.args["part"] == "start" else "Ends at"
+        fields = time_fields(["picker"], lambda part, by: ("step", part, by))
+        return Dialog(title, fields, [Button("Cancel", "text", on=("back",)), Button("OK", on=("set_time",), id="ok")])
+
+    def do_step(self, here: AppContext, part: str, by: int) -> None:
+        here.own["picker"][part] = stepped(part, here.own["picker"][part], by)
+
+    def edited(self, here: AppContext, field: str) -> None:
+        """Trim typed times to their last two digits."""
+        if field in ("hour", "minute"):
+            here.own["picker"][field] = two_digits(here.own["picker"][field])
+
+    def do_set_time(self, here: AppContext) -> None:
+        """Set the typed time. Moving the start keeps the event's length."""
+        draft, picker = here.own["draft"], here.own["picker"]
+        time = time_of(picker["hour"], picker["minute"])
+        if time is None:
+            here.toast("Enter an hour from 0 to 23 and a minute from 0 to 59")
+            return
+        if picker["part"] == "start" and draft["start"] < draft["end"]:
+            draft["end"] = _moved_end(draft, time)
+        draft[picker["part"]] = time
+        here.back()
+
+    # -- guests and reminder --------------------------------------------------------------------------------
+
+    def screen_guests(self, here: AppContext) -> Screen:
+        guests = here.own["draft"]["guests"]
+        contact_names = {str(person["name"]) for person in here.phone["apps"]["contacts"]["people"]}
+        names = sorted(contact_names | set(map(str, guests)), key=str.casefold)
+        rows: list[View | None] = [
+            marked("checkbox", name, name in guests, ("guest", name), lead=avatar(name)) for name in names
+        ]
+        nobody = empty("people", "No contacts", "Guests are chosen from the phone's contacts.")
+        done_button = Button("Done", on=("back",), id="done")
+        return Page(ListView([*(rows or [nobody]), Space(40)], id="guests"), bar=app_bar("Guests", done_button))
+
+    def do_guest(self, here: AppContext, name: str) -> None:
+        guests = here.own["draft"]["guests"]
+        here.own["draft"]["guests"] = [g for g in guests if g != name] if name in guests else [*guests, name]
+
+    def screen_reminder(self, here: AppContext) -> Screen:
+        selected_minutes = here.own["draft"]["reminder"]
+        rows: list[View | None] = [
+            marked("radio", words, minutes == selected_minutes, ("remind", minutes))
+            for minutes, words in calendar_days.REMINDERS.items()
+        ]
+        return Dialog("Reminder", Column(rows), [Button("Cancel", "text", on=("back",))])
+
+    def do_remind(self, here: AppContext, minutes: int) -> None:
+        here.own["draft"]["reminder"] = minutes
+        here.back()
+
 
 def show_day(phone: State, day: date) -> None:
-    """Leads from another app to a day of the calendar."""
+    """Open a day of the calendar from another app."""
     nav.show(phone, "calendar")
     while nav.pop(phone, "calendar"):
         pass
     phone["apps"]["calendar"] |= {"day": day.isoformat(), "tab": "Day"}
 
 
-def _shows(day: date) -> tuple[Any, ...]:
+def _show_day_act(day: date) -> tuple[Any, ...]:
     return ("day", day.isoformat())
 
 
-def _marked(here: AppContext) -> set[date]:
-    """The days on which there is something."""
+def _busy_days(here: AppContext) -> set[date]:
+    """Return the days that have events."""
     return {days.day_of(event) for event in here.own["events"]}
 
 
-def _months_on(day: date, by: int) -> date:
-    """The first of the month so many months on."""
+def _add_months(day: date, by: int) -> date:
+    """Return the first day of the month `by` months later."""
     months = 12 * day.year + day.month - 1 + by
     return date(months // 12, months % 12 + 1, 1)
 

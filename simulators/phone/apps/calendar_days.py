@@ -1,4 +1,4 @@
-"""What events are to one another and to the clock: when they are, whether they clash, what falls due."""
+"""Dates of events: their time, their clashes, and their due reminders."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from simulators.phone.pickers import day_words, short_day
 
 REMINDERS = {-1: "None", 0: "At the start", 5: "5 minutes before", 10: "10 minutes before", 30: "30 minutes before",
              60: "1 hour before", 1440: "1 day before"}  # fmt: skip
-"""What may be chosen, in minutes before an event begins."""
+"""Selectable reminders, in minutes before an event."""
 
 
 def key(event: State) -> State:
-    """By what an event is found again: its title, day and start."""
+    """Return the arguments that identify an event: title, date and start."""
     return {"title": event["title"], "date": event["date"], "start": event["start"]}
 
 
 def found(here: AppContext, args: State) -> State | None:
-    """The event that a screen's arguments name; a title alone will do where only one has it or the first is meant."""
+    """Return the event that a screen's arguments name; None if none matches. A title alone selects the first one."""
     criteria = {name: args[name] for name in ("title", "date", "start") if args.get(name)}
     events: list[State] = here.own["events"]
     return next((e for e in events if criteria and all(e[name] == value for name, value in criteria.items())), None)
@@ -29,7 +29,7 @@ def day_of(event: State) -> date:
 
 
 def on_day(here: AppContext, day: date) -> list[State]:
-    """A day's events as they follow one another, those of the whole day first."""
+    """Return a day's events in order, all-day ones first."""
     return in_order([event for event in here.own["events"] if event["date"] == day.isoformat()])
 
 
@@ -38,12 +38,12 @@ def in_order(events: list[State]) -> list[State]:
 
 
 def stands(event: State) -> bool:
-    """Whether it takes place for the owner: neither cancelled nor declined."""
+    """Return True if an event takes place for the owner: neither cancelled nor declined."""
     return not event["cancelled"] and event["answer"] != "declined"
 
 
 def clashes(here: AppContext, event: State, but: State | None = None) -> list[State]:
-    """The other events that lie across this one; `but` is left out beside itself."""
+    """Return the other events that overlap this one, without `but`."""
     if event["all_day"] or not stands(event):
         return []
     return [
@@ -59,18 +59,18 @@ def hours(event: State) -> str:
 
 
 def when(event: State) -> str:
-    """Day and hours in words."""
+    """Return day and hours in words."""
     return f"{short_day(day_of(event))}, {hours(event)}"
 
 
 def heading(day: date, today: date) -> str:
-    """A day as the heading of a list."""
+    """Return a day as the heading of a list."""
     near = {0: "Today, ", 1: "Tomorrow, "}.get((day - today).days, "")
     return near + (short_day(day) if near else day_words(day))
 
 
 def begins(event: State, here: AppContext) -> datetime:
-    """The moment at which it begins, by the phone's clock."""
+    """Return the start of an event, by the phone's clock."""
     hour, minute = str(event["start"]).split(":")
     day = day_of(event)
     return here.clock.replace(year=day.year, month=day.month, day=day.day, hour=int(hour), minute=int(minute),
@@ -78,7 +78,7 @@ def begins(event: State, here: AppContext) -> datetime:
 
 
 def remind(here: AppContext, before: datetime, after: datetime) -> None:
-    """Posts the reminders that fall due between two moments."""
+    """Post the reminders that are due between two moments."""
     for event in in_order(here.own["events"]):
         if event["reminder"] < 0 or event["all_day"] or not stands(event):
             continue

@@ -1,4 +1,4 @@
-"""The parts of Calendar: an event in a list, its page, its form."""
+"""Views of Calendar: an event in a list, its page, its form."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ ANSWERS = {"open": "Invitation", "accepted": "Accepted", "declined": "Declined",
 
 
 def event_card(event: State, here: AppContext, dated: bool = False) -> View:
-    """An event in a list: its title, hours and place, and what is wrong with it."""
+    """Return an event in a list: its title, hours and place, and its problem if it has one."""
     ink = "text" if stands(event) else "outline"
     about = hours(event) if not dated else when(event)
     place = f" · {event['place']}" if event["place"] else ""
     words: list[View | None] = [
         Text(str(event["title"]), "strong", ink, lines=1, id="title"),
         Text(about + place, "sub", "faint" if stands(event) else "outline", lines=1, id="when"),
-        _state(event, here),
+        _event_status(event, here),
     ]
     edge = Space(14, width=14, height=96, radius=7, fill="primary" if stands(event) else "outline")
     ground = "soft" if event["answer"] == "open" and not event["cancelled"] else "container"
@@ -29,8 +29,8 @@ def event_card(event: State, here: AppContext, dated: bool = False) -> View:
                on=("open", key(event)), id="event")  # fmt: skip
 
 
-def _state(event: State, here: AppContext) -> View | None:
-    """What there is to know of an event beside its hours: cancelled, to be answered, clashing."""
+def _event_status(event: State, here: AppContext) -> View | None:
+    """Return an event's status: cancelled, declined, clashing or unanswered; None if there is nothing to report."""
     if event["cancelled"]:
         return Text("Cancelled", "sub", "error", lines=1, bold=True, id="state")
     if event["answer"] == "declined":
@@ -45,7 +45,7 @@ def _state(event: State, here: AppContext) -> View | None:
 
 
 def event_page(event: State, here: AppContext) -> Page:
-    """All there is to an event."""
+    """Return the page of an event."""
     event_key = key(event)
     own = not event["answer"]
     edit = icon_button("edit", "Edit event", ("edit", event_key), id="edit") if own else None
@@ -68,12 +68,12 @@ def event_page(event: State, here: AppContext) -> Page:
         Text(str(event["note"]), "body", pad=(48, 20), id="note") if event["note"] else None,
     ]  # fmt: skip
     return Page(
-        ListView([*lines, Space(40)], id="event"), bar=app_bar("", edit, remove), foot=_answers(event, event_key)
+        ListView([*lines, Space(40)], id="event"), bar=app_bar("", edit, remove), foot=_answer_foot(event, event_key)
     )
 
 
-def _answers(event: State, event_key: State) -> View | None:
-    """The foot of an invitation: yes, perhaps, no; what was answered is marked."""
+def _answer_foot(event: State, event_key: State) -> View | None:
+    """Return an invitation's buttons (accept, maybe, decline) with the given answer filled; None for other events."""
     if not event["answer"] or event["cancelled"]:
         return None
     buttons: list[View | None] = []
@@ -88,7 +88,7 @@ def _answers(event: State, event_key: State) -> View | None:
 
 
 def event_form(draft: State, wrong: str, others: Sequence[State]) -> Page:
-    """The form for a new event, or one that is changed."""
+    """Return the form for a new or changed event."""
     day = day_of(draft)
     times = Row([_cell("Starts", str(draft["start"]), ("time", "start")),
                  _cell("Ends", str(draft["end"]), ("time", "end"))], gap=24, pad=(48, 8))  # fmt: skip
@@ -120,7 +120,7 @@ def _field(name: str, hint: str, submit: str = "", many: bool = False) -> View:
 
 
 def _cell(label: str, value: str, on: Act) -> View:
-    """Half a row of the form: what it is, and its value."""
+    """Return half a row of the form: label and value."""
     return Column([Text(label, "small", "faint", lines=1), Text(value, "strong", lines=1, id=label.lower())], grow=1,
                   fill="container", radius=36, pad=(36, 12), on=on, desc=f"{label} {value}",
                   id=f"{label.lower()}_time")  # fmt: skip

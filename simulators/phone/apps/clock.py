@@ -1,4 +1,4 @@
-"""Clock: alarms, a timer and a stopwatch.
+"""Clock: alarms, timer and stopwatch.
 
 State, `apps.clock`: `alarms`, each `{time: "HH:MM", label, days: ["Mon", ...], on}` (no days: once); `draft`, the
 alarm being edited (`hour`, `minute`, `label` as typed, `days`, `index` or null for a new one); `timer`
@@ -92,7 +92,7 @@ class Clock(App):
         return Page(ListView([alarm_form(here.own["draft"])], id="alarm"), bar=bar, foot=foot)
 
     def edited(self, here: AppContext, field: str) -> None:
-        """Times keep their last two digits."""
+        """Trim typed times to their last digits."""
         draft, timer = here.own["draft"], here.own["timer"]
         if field in ("hour", "minute"):
             draft[field] = "".join(ch for ch in str(draft[field]) if ch.isdecimal())[-2:]
@@ -164,7 +164,7 @@ class Clock(App):
         here.own["timer"] |= {"left": 0, "ends": None}
 
     def do_run(self, here: AppContext) -> None:
-        """Starts the stopwatch, or stops it."""
+        """Start or stop the stopwatch."""
         watch = here.own["stopwatch"]
         if watch["started"]:
             elapsed = here.clock - datetime.fromisoformat(watch["started"])
@@ -179,20 +179,21 @@ class Clock(App):
         here.own["stopwatch"] = {"passed": 0, "started": None, "laps": []}
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        """Rings what fell due: a timer, an alarm. One that does not repeat is then off."""
+        """Ring due timers and alarms. An alarm that does not repeat turns off."""
         timer = here.own["timer"]
         if timer["ends"] and datetime.fromisoformat(timer["ends"]) <= after:
             timer |= {"left": 0, "ends": None}
             here.notify("Timer done", "Your timer has run out.", "home")
         for alarm in here.own["alarms"]:
-            if alarm.get("on") and _due(alarm, before, after):
+            if alarm.get("on") and _is_due(alarm, before, after):
                 alarm["on"] = bool(alarm.get("days"))
                 here.notify(f"Alarm {alarm['time']}", str(alarm.get("label") or "It is time."), "home")
 
 
-def _due(alarm: dict[str, Any], before: datetime, after: datetime) -> bool:
-    """Whether an alarm's time lies after `before` and not after `after`."""
+def _is_due(alarm: dict[str, Any], before: datetime, after: datetime) -> bool:
+    """Return True if an alarm is due after `before` and not after `after`."""
     hour, minute, *_ = (_number(part) for part in f"{alarm['time']}:0".split(":"))
+    # Alarms repeat weekly: a longer span has no other days.
     for days in range(min(7, (after.date() - before.date()).days) + 1):
         day = before + timedelta(days=days)
         at = day.replace(hour=hour % 24, minute=minute % 60, second=0, microsecond=0)
@@ -210,7 +211,7 @@ DAYS = WEEKDAYS
 
 
 def days_words(days: Sequence[str]) -> str:
-    """On which days an alarm rings, in words."""
+    """Return the days of an alarm in words."""
     if not days:
         return "Once"
     if len(days) == 7:
@@ -221,7 +222,7 @@ def days_words(days: Sequence[str]) -> str:
 
 
 def clock_words(seconds: float) -> str:
-    """A span as 12:05 or 1:02:05."""
+    """Return a duration as 12:05 or 1:02:05."""
     minutes, second = divmod(max(0, round(seconds)), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02d}:{second:02d}" if hours else f"{minute:02d}:{second:02d}"
@@ -283,7 +284,7 @@ def alarm_form(draft: dict[str, Any]) -> View:
 def timer_body(here: AppContext) -> View:
     timer = here.own["timer"]
     if timer["ends"] or timer["left"]:
-        return _running(here)
+        return _running_timer(here)
     field = Field(
         ["timer", "minutes"], kind="box", style="display", id="timer_minutes", desc="Minutes", numeric=True, fresh=True,
         align="center", width=400,
@@ -308,7 +309,7 @@ def timer_body(here: AppContext) -> View:
     return ListView([body], id="timer")
 
 
-def _running(here: AppContext) -> View:
+def _running_timer(here: AppContext) -> View:
     timer = here.own["timer"]
     seconds_left = float(timer["left"])
     if timer["ends"]:

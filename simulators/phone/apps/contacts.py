@@ -1,4 +1,4 @@
-"""Contacts: the one book of people for the whole phone, and its calls.
+"""Contacts: the phone's one address book, and its calls.
 
 State, `apps.contacts`:
 - `people`, no two of one name: `{name, number, email, company, favourite}`.
@@ -57,7 +57,7 @@ class Contacts(App):
         numbers = {name: number for name, number, *_ in PEOPLE}
         calls = [
             {"name": name if name in numbers else "", "number": numbers.get(name, name), "kind": kind}
-            | {"time": _then(clock, days, time), "seconds": seconds}
+            | {"time": _days_ago(clock, days, time), "seconds": seconds}
             for name, kind, days, time, seconds in reversed(CALLS)
         ]
         rng.shuffle(everybody)
@@ -105,10 +105,10 @@ class Contacts(App):
             here.toast("Added to favourites" if person["favourite"] else "Removed from favourites")
 
     def do_message(self, here: AppContext, name: str) -> None:
-        _lead(here.phone, "messages", "thread", {"name": name})
+        _open_app(here.phone, "messages", "thread", {"name": name})
 
     def do_mail(self, here: AppContext, address: str) -> None:
-        _lead(here.phone, "mail", "home", {})
+        _open_app(here.phone, "mail", "home", {})
         Mail().do_compose(AppContext(here.phone, "mail"), address)
 
     # -- writing people down --------------------------------------------------------------------------------
@@ -125,14 +125,14 @@ class Contacts(App):
             here.go("edit")
 
     def screen_edit(self, here: AppContext) -> Screen:
-        return entry_page(here.own["draft"], _wrong(here))
+        return entry_page(here.own["draft"], _draft_error(here))
 
     def do_next(self, here: AppContext, field: str) -> None:
         here.focus(field)
         here.phone["keyboard"]["page"] = "numbers" if field == "number" else "letters"
 
     def do_save(self, here: AppContext) -> None:
-        wrong = _wrong(here)
+        wrong = _draft_error(here)
         if wrong:
             here.toast(wrong)
             return
@@ -201,35 +201,35 @@ class Contacts(App):
 
 
 def people(phone: State) -> list[State]:
-    """Everybody in the phone's book of people."""
+    """Return everybody in the phone's address book."""
     people_list: list[State] = phone["apps"]["contacts"]["people"]
     return people_list
 
 
 def person_of(phone: State, name: str) -> State | None:
-    """The person of that name, or None."""
+    """Return the person of that name; None if there is none."""
     return next((person for person in people(phone) if person["name"] == name), None)
 
 
 def show_person(phone: State, name: str, number: str = "") -> None:
-    """Leads from another app to somebody's page, or to that of a number that nobody has."""
-    _lead(phone, "contacts", "person", {"name": name, "number": number})
+    """Open a person's page from another app, or the page of an unknown number."""
+    _open_app(phone, "contacts", "person", {"name": name, "number": number})
 
 
 def start_call(phone: State, number: str) -> None:
-    """Leads from another app to a call of that number."""
-    _lead(phone, "contacts", "home", {})
+    """Call a number from another app."""
+    _open_app(phone, "contacts", "home", {})
     contacts_calls.begin(AppContext(phone, "contacts"), number)
 
 
 def start_entry(phone: State, number: str, name: str = "") -> None:
-    """Leads from another app to a new entry that has this number."""
-    _lead(phone, "contacts", "home", {})
+    """Open a new entry with this number from another app."""
+    _open_app(phone, "contacts", "home", {})
     Contacts().do_new(AppContext(phone, "contacts"), name, number)
 
 
-def _lead(phone: State, app: str, screen: str, args: dict[str, Any]) -> None:
-    """Brings an app to the front at one of its screens, over its first."""
+def _open_app(phone: State, app: str, screen: str, args: dict[str, Any]) -> None:
+    """Bring an app to the front with one of its screens over its first."""
     nav.show(phone, app)
     while nav.pop(phone, app):
         pass
@@ -237,13 +237,13 @@ def _lead(phone: State, app: str, screen: str, args: dict[str, Any]) -> None:
         nav.push(phone, app, screen, args)
 
 
-def _then(clock: datetime, days: int, time: str) -> str:
+def _days_ago(clock: datetime, days: int, time: str) -> str:
     then = (clock - timedelta(days=days)).replace(hour=int(time[:2]), minute=int(time[3:]), second=0, microsecond=0)
     return then.isoformat()
 
 
 def _book(here: AppContext) -> list[View | None]:
-    """The rows of the book: favourites first, then everybody; those that are searched for, once each."""
+    """Return the rows of the address book, favourites first, or of the search's matches."""
     query = str(here.own["query"]).strip().casefold()
     everybody = sorted(here.own["people"], key=lambda p: str(p["name"]).casefold())
     if query:
@@ -262,8 +262,8 @@ def _words(person: State) -> str:
     return f"{person['name']} {number} {contacts_calls.digits(number)} {person['email']} {person['company']}".casefold()
 
 
-def _wrong(here: AppContext) -> str:
-    """What keeps the draft from being saved, or nothing."""
+def _draft_error(here: AppContext) -> str:
+    """Return the error that prevents saving the draft; empty if there is none."""
     draft = here.own["draft"]
     name = " ".join(str(draft["name"]).split())
     if not name:
@@ -282,7 +282,7 @@ def person_row(person: State) -> View:
 
 
 def call_row(call: State, here: AppContext) -> View:
-    """A recent call: tapping the row shows who it was, tapping the handset calls."""
+    """Return a recent call. A tap on the row opens the person, a tap on the handset calls."""
     name, number, kind = str(call["name"]), str(call["number"]), str(call["kind"])
     then = datetime.fromisoformat(call["time"])
     days = (here.clock.date() - then.date()).days
@@ -296,11 +296,11 @@ def call_row(call: State, here: AppContext) -> View:
 
 
 def person_page(here: AppContext, name: str, number: str) -> Page:
-    """Somebody's page; that of a bare number where the book has nobody of that name."""
+    """Return a person's page, or that of a bare number if nobody has that name."""
     people: list[State] = here.own["people"]
     person = next((p for p in people if p["name"] == name), None)
     if person is None:
-        return _number_page(here, number) if number else _gone()
+        return _number_page(here, number) if number else _gone_page()
     star = ("star", "Remove from favourites") if person["favourite"] else ("star_line", "Add to favourites")
     bar = app_bar(
         "",
@@ -309,11 +309,11 @@ def person_page(here: AppContext, name: str, number: str) -> Page:
         icon_button("delete", "Delete contact", ("go", "delete", {"name": name}), id="delete"),
     )
     phone, mail = str(person["number"]), str(person["email"])
-    deeds = Row([_deed("call", "Call", ("call", phone), bool(phone)),
-                 _deed("message", "Message", ("message", name), bool(phone)),
-                 _deed("mail", "Mail", ("mail", mail), bool(mail))], gap=24, pad=(48, 16))  # fmt: skip
+    deeds = Row([_action_button("call", "Call", ("call", phone), bool(phone)),
+                 _action_button("message", "Message", ("message", name), bool(phone)),
+                 _action_button("mail", "Mail", ("mail", mail), bool(mail))], gap=24, pad=(48, 16))  # fmt: skip
     rows: list[View | None] = [
-        *_head(name, str(person["company"])),
+        *_page_head(name, str(person["company"])),
         deeds,
         Space(24),
         item(phone, "Phone", lead=badge("call"), on=("call", phone), id="number") if phone else None,
@@ -323,7 +323,7 @@ def person_page(here: AppContext, name: str, number: str) -> Page:
     return Page(ListView([*rows, Space(60)], id="person"), bar=bar)
 
 
-def _head(name: str, under: str) -> list[View | None]:
+def _page_head(name: str, under: str) -> list[View | None]:
     face = Column([avatar(name, 220)], align="center", pad=(0, 0, 0, 16))
     return [face, Text(name, "headline", align="center", lines=2, id="name", pad=(48, 0)),
             Text(under, "sub", "faint", "center", lines=1, id="company", pad=(48, 0)) if under else None]  # fmt: skip
@@ -334,10 +334,10 @@ def _last_calls(here: AppContext, name: str) -> list[View | None]:
     if not calls:
         return []
     heading = Text("Recent calls", "label", "primary", pad=(48, 16, 48, 0), lines=1)
-    return [heading, *(_past(call, here) for call in calls)]
+    return [heading, *(_past_call_row(call, here) for call in calls)]
 
 
-def _past(call: State, here: AppContext) -> View:
+def _past_call_row(call: State, here: AppContext) -> View:
     then = datetime.fromisoformat(call["time"])
     day = "Today" if then.date() == here.clock.date() else then.strftime("%a, %d %b").replace(" 0", " ")
     duration = "" if call["kind"] == "missed" else f", {lasted(int(call['seconds']))}"
@@ -350,20 +350,26 @@ def _number_page(here: AppContext, number: str) -> Page:
     add = Button("Create new contact", icon="add", on=("new", "", number), id="create")
     if contact_name:
         add = Button(f"Saved as {contact_name}", "tonal", on=("open", contact_name), id="saved")
-    deeds = Row([_deed("call", "Call", ("call", number)), _deed("message", "Message", ("message", number))],
-                gap=24, pad=(48, 16))  # fmt: skip
+    deeds = Row([_action_button("call", "Call", ("call", number)),
+                 _action_button("message", "Message", ("message", number))], gap=24, pad=(48, 16))  # fmt: skip
     title = Text(number, "headline", align="center", lines=1, id="number", pad=(48, 0))
     calls = [call for call in reversed(here.own["calls"]) if call["number"] == number][:5]
-    rows: list[View | None] = [face, title, deeds, Column([add], pad=(48, 16)), *(_past(c, here) for c in calls)]
+    rows: list[View | None] = [
+        face,
+        title,
+        deeds,
+        Column([add], pad=(48, 16)),
+        *(_past_call_row(c, here) for c in calls),
+    ]
     return Page(ListView([*rows, Space(60)], id="person"), bar=app_bar(""))
 
 
-def _gone() -> Page:
+def _gone_page() -> Page:
     return Page(empty("person", "No such contact", "It is not in this phone's contacts any more."), bar=app_bar(""))
 
 
-def _deed(icon: str, label: str, on: Act, can: bool = True) -> View:
-    """A way to reach somebody: a glyph above its word."""
+def _action_button(icon: str, label: str, on: Act, can: bool = True) -> View:
+    """Return a button to reach somebody: a glyph above its label."""
     sign = Icon(icon, 64, "on_soft" if can else "outline")
     words = Text(label, "label", "on_soft" if can else "outline", "center", lines=1)
     return Column([Column([sign], align="center"), words], grow=1, fill="soft" if can else "container", radius=48,
@@ -371,7 +377,7 @@ def _deed(icon: str, label: str, on: Act, can: bool = True) -> View:
 
 
 def entry_page(draft: State, wrong: str) -> Page:
-    """The form for a new person, or for one that is changed."""
+    """Return the form for a new or changed person."""
     new = not draft["of"]
     save = Button("Save", on=("save",), id="save")
     fields: list[View | None] = [
@@ -395,7 +401,7 @@ def entry_page(draft: State, wrong: str) -> Page:
 
 
 def keypad(here: AppContext) -> View:
-    """A number as it is typed, whose it is, and the keys."""
+    """Return the keypad: the typed number, its owner, and the keys."""
     number = str(here.own["dialled"])
     caption = named(here, number)
     if not caption and number:
@@ -421,12 +427,12 @@ def _key(ch: str) -> View:
 
 
 def _spot(view: View | None) -> View:
-    """A key's place, with a glyph in it or nothing."""
+    """Return the place of a key, with a glyph or empty."""
     return Column([view], align="center", grow=1)
 
 
 def call_page(call: State, seconds: int | None) -> Page:
-    """The call that goes on, or that there is none."""
+    """Return the current call, or a page without one."""
     if not call:
         return Page(empty("call", "No call", "The call has ended."), bar=app_bar(""))
     name, number = str(call["name"]), str(call["number"])

@@ -1,4 +1,4 @@
-"""A call that goes on: it rings, is answered after a while, and ends."""
+"""The current call: it rings, is answered after a while, and ends."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from simulators.phone.app import AppContext, State
 from simulators.phone.views import Icon, Row, Text, View
 
 _RINGS = timedelta(seconds=6)
-"""How long it rings before the other side answers."""
+"""Ringing time before the other side answers."""
 
 
 def digits(number: Any) -> str:
-    """A number without what only parts it."""
+    """Return the digits and `+*#` of a number, without separators."""
     return "".join(ch for ch in str(number) if ch.isdecimal() or ch in "+*#")
 
 
 def named(here: AppContext, number: str) -> str:
-    """Whose number that is, or nothing."""
+    """Return the name of a number's owner; empty if nobody has it."""
     number_digits = digits(number)
     people: list[State] = here.phone["apps"]["contacts"]["people"]
     return next((str(p["name"]) for p in people if number_digits and digits(p["number"]) == number_digits), "")
 
 
 def begin(here: AppContext, number: str) -> None:
-    """Calls a number; what is being said is ended first."""
+    """Call a number, after ending the current call."""
     if not digits(number):
         here.toast("Enter a number first")
         return
@@ -39,7 +39,7 @@ def begin(here: AppContext, number: str) -> None:
 
 
 def end(here: AppContext) -> None:
-    """Ends the call that goes on and writes down how long was spoken."""
+    """End the current call and record its duration."""
     going = here.own["call"]
     if not going:
         return
@@ -51,13 +51,13 @@ def end(here: AppContext) -> None:
 
 
 def spoken(here: AppContext) -> int | None:
-    """For how many seconds one has been speaking; None while it rings."""
+    """Return the seconds since the call was answered; None while it rings."""
     answered_at = here.own["call"].get("answered")
     return round((here.clock - datetime.fromisoformat(answered_at)).total_seconds()) if answered_at else None
 
 
 def goes_on(here: AppContext, now: datetime) -> None:
-    """The other side answers when it has rung long enough."""
+    """Answer the call after it has rung long enough."""
     call = here.own["call"]
     if call and not call["answered"]:
         due = datetime.fromisoformat(call["time"]) + _RINGS
@@ -66,13 +66,13 @@ def goes_on(here: AppContext, now: datetime) -> None:
 
 
 def lasted(seconds: int) -> str:
-    """A length of time as 1:35."""
+    """Return a duration as 1:35."""
     hours, rest = divmod(seconds, 3600)
     return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60}:{rest % 60:02d}"
 
 
 def banner(here: AppContext) -> View | None:
-    """A bar that leads back to the call, while there is one."""
+    """Return a bar that leads back to the current call; None if there is none."""
     call = here.own["call"]
     if not call:
         return None

@@ -1,4 +1,4 @@
-"""Whom the phone's owner knows, and whom they last called: all of them invented."""
+"""People in the owner's address book and their last calls, all invented."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PEOPLE: tuple[tuple[str, str, str, str, bool], ...] = (
     ("Building desk", "+65 5550 0007", "desk@heronwalk.example", "", False),
     ("Quayside Dental", "+65 5550 4410", "hello@quaysidedental.example", "", False),
 )
-"""Name, number, mail address, where they work, whether a favourite."""
+"""Name, number, mail address, company, and True for a favourite."""
 
 CALLS: tuple[tuple[str, str, int, str, int], ...] = (
     ("Mamá", "incoming", 1, "20:31", 1260),
@@ -24,4 +24,4 @@ CALLS: tuple[tuple[str, str, int, str, int], ...] = (
     ("Building desk", "outgoing", 4, "09:20", 41),
     ("陈伟", "incoming", 6, "11:02", 312),
 )
-"""Name (or number, where nobody of that number is known), kind, days ago, time, seconds that were spoken."""
+"""Name (or number, if nobody has it), kind, days ago, time, seconds of talk."""

@@ -1,4 +1,4 @@
-"""Noshwell, a food delivery app: looking, choosing, ordering.
+"""Noshwell, a food delivery app: searching, choosing, ordering.
 
 State, `apps.food`:
 - `restaurants`, each `{name, category, picture, rating, minutes, fee, sections: [{name, dishes}]}`, a dish being
@@ -68,7 +68,7 @@ class Food(Dish):
             "address": "Home",
             "payments": ["Tamarind card, ends 4417", "PennyPurse wallet", "Cash on delivery"],
             "payment": "Tamarind card, ends 4417",
-            "orders": [_earlier(clock)],
+            "orders": [_past_order(clock)],
         }
 
     def screen_home(self, here: AppContext) -> Screen:
@@ -77,7 +77,7 @@ class Food(Dish):
         bar = Column([address_bar(here), inset(field, 0, 20)])
         if query:
             return Page(
-                ListView([*_found(here, query), Space(80)], id="results"), bar=bar, foot=self.foot(here, "Home")
+                ListView([*_search_rows(here, query), Space(80)], id="results"), bar=bar, foot=self.foot(here, "Home")
             )
         kinds: list[View | None] = [
             Column(
@@ -98,7 +98,7 @@ class Food(Dish):
         return Page(ListView(rows, id="feed", gap=28), bar=bar, foot=self.foot(here, "Home"))
 
     def foot(self, here: AppContext, tab: str) -> View:
-        """The tabs, and above them the way to a cart that is not empty."""
+        """Return the tabs, below the cart button if the cart is not empty."""
         return Column([self.cart_button(here), tab_bar(tab)])
 
     def screen_category(self, here: AppContext) -> Screen:
@@ -126,8 +126,8 @@ class Food(Dish):
         return Page(ListView([*rows, Space(60)], id="menu"), bar=bar, foot=self.cart_button(here))
 
 
-def _found(here: AppContext, query: str) -> list[View | None]:
-    """Restaurants and dishes that hold the words searched."""
+def _search_rows(here: AppContext, query: str) -> list[View | None]:
+    """Return the restaurants and dishes that match a query."""
     places, dishes = matches(here, query)
     if not places and not dishes:
         return [empty("search", "Nothing found", "Try another word.")]
@@ -137,8 +137,8 @@ def _found(here: AppContext, query: str) -> list[View | None]:
     return rows + ([section("Dishes"), *dishes] if dishes else [])
 
 
-def _earlier(clock: datetime) -> State:
-    """An order of last week."""
+def _past_order(clock: datetime) -> State:
+    """Return an order of last week."""
     order_time = (clock - timedelta(days=6)).replace(hour=12, minute=20, second=0, microsecond=0)
     item = {"dish": "Sunday garden bowl", "quantity": 1, "options": {"Base": "Brown rice", "Size": "Regular"}}
     return {

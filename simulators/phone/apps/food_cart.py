@@ -1,4 +1,4 @@
-"""A food app's second half: cart, address, payment, order, and the orders so far."""
+"""Cart of a food app: its items, address, payment, order, and past orders."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, m
 
 
 class Cart(App):
-    """What happens once a dish is chosen; the apps add the looking, `Dish` the choosing."""
+    """Everything after a dish is chosen. The apps add searching, `Dish` the choice."""
 
     words: ClassVar[FoodWords] = FoodWords()
 
     def restaurant(self, here: AppContext, name: str) -> State:
-        """The restaurant of that name."""
+        """Return the restaurant of that name."""
         return next(dict(place) for place in here.own["restaurants"] if place["name"] == name)
 
     def dish(self, here: AppContext, restaurant: str, name: str) -> State:
-        """A dish of that restaurant."""
+        """Return a dish of a restaurant."""
         parts = self.restaurant(here, restaurant)["sections"]
         return next(dict(dish) for part in parts for dish in part["dishes"] if dish["name"] == name)
 
     def price(self, here: AppContext, dish: State) -> float:
-        """What one of the dish costs as it is chosen now."""
+        """Return the price of one dish with its current choice."""
         choice = here.own["choice"]
         total = float(dish["price"])
         for group, label in choice["options"].items():
@@ -50,7 +50,7 @@ class Cart(App):
         return round(total, 2)
 
     def put(self, here: AppContext, restaurant: str, dish: str) -> None:
-        """Puts the dish as chosen into the cart; the same choice again only raises its quantity."""
+        """Add the chosen dish to the cart. The same choice again raises the quantity."""
         choice, cart = here.own["choice"], here.own["cart"]
         cart["restaurant"] = restaurant
         price = self.price(here, self.dish(here, restaurant, dish))
@@ -63,7 +63,7 @@ class Cart(App):
         cart["items"].append(entry)
 
     def cart_button(self, here: AppContext) -> View | None:
-        """The way to the cart; None while it is empty."""
+        """Return the button to the cart; None if it is empty."""
         items = here.own["cart"]["items"]
         count = sum(int(entry["quantity"]) for entry in items)
         if not count:
@@ -73,7 +73,7 @@ class Cart(App):
         return Column([button], pad=(48, 16))
 
     def do_tab(self, here: AppContext, name: str) -> None:
-        """Between the two tabs; neither lies over the other twice."""
+        """Switch the tab, without stacking one over the other."""
         while nav.pop(here.phone, self.id):
             continue
         if name != self.root:
@@ -89,15 +89,15 @@ class Cart(App):
         return Page(ListView([*rows, Space(60)], id="cart"), bar=app_bar("Cart"), foot=self.place_button(here))
 
     def nothing(self) -> View:
-        """What an empty cart says."""
+        """Return the placeholder of an empty cart."""
         return empty("cart", f"Your {self.words.cart} is empty", "Dishes you add are shown here.")
 
     def remark(self) -> View:
-        """Where the restaurant is told something."""
+        """Return the field for a note to the restaurant."""
         return inset(Field(["cart", "remark"], hint=self.words.note, id="remark", many=True), 24, 24)
 
     def places(self, here: AppContext) -> list[View | None]:
-        """Where it goes and how it is paid, each a way to the others there are."""
+        """Return the rows of address and payment, each leading to the alternatives."""
         address = str(here.own["address"])
         line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == address), "")
         return [
@@ -108,7 +108,7 @@ class Cart(App):
         ]  # fmt: skip
 
     def place_button(self, here: AppContext) -> View:
-        """The button that buys."""
+        """Return the button that places the order."""
         label = f"{self.words.place}  {money(self.total(here))}"
         return Column([Button(label, on=("order",), id="place_order")], pad=(48, 16, 48, 28))
 
@@ -117,11 +117,11 @@ class Cart(App):
         return next((float(place["fee"]) for place in here.own["restaurants"] if place["name"] == name), 0.0)
 
     def total(self, here: AppContext) -> float:
-        """Dishes and delivery."""
+        """Return the price of dishes and delivery."""
         return round(subtotal(here.own["cart"]["items"]) + self._fee(here), 2)
 
     def sums(self, here: AppContext) -> View:
-        """Dishes, delivery, and both together."""
+        """Return the prices of dishes and delivery, and their total."""
         lines = (("Dishes", subtotal(here.own["cart"]["items"])), ("Delivery", self._fee(here)))
         rows: list[View | None] = [_sum(label, amount) for label, amount in lines]
         return inset(card([*rows, Line(), _sum("Total", self.total(here), bold=True)], pad=32), 24, 0)
@@ -157,7 +157,7 @@ class Cart(App):
         here.back()
 
     def new_order(self, here: AppContext) -> State:
-        """The order that the cart, the address and the payment make."""
+        """Return an order of the cart's items, with address and payment."""
         cart = here.own["cart"]
         place = self.restaurant(here, cart["restaurant"])
         numbers = [int("".join(filter(str.isdecimal, str(o.get("number", "")))) or 0) for o in here.own["orders"]]
@@ -228,12 +228,12 @@ class Cart(App):
         return Page(ListView([*(rows or [nothing]), Space(40)], id="orders", gap=24), bar=bar, foot=tabs)
 
     def tab_bar(self, current: str) -> View:
-        """The app's tabs."""
+        """Return the app's tabs."""
         return tab_bar(current)
 
 
 def subtotal(items: list[dict[str, Any]]) -> float:
-    """What the dishes cost together."""
+    """Return the price of all dishes."""
     return round(sum(float(entry["price"]) * int(entry["quantity"]) for entry in items), 2)
 
 
@@ -244,7 +244,7 @@ def _sum(label: str, amount: float, *, bold: bool = False) -> View:
 
 
 def cart_row(entry: dict[str, Any], index: int) -> View:
-    """A dish in the cart, with its quantity."""
+    """Return a dish in the cart, with its quantity."""
     words = Column(
         [
             Text(str(entry["dish"]), "strong", lines=1, id="dish"),
@@ -257,7 +257,7 @@ def cart_row(entry: dict[str, Any], index: int) -> View:
 
 
 def order_card(order: dict[str, Any], here: AppContext) -> View:
-    """An order in the list of them."""
+    """Return an order in the list of orders."""
     order_time = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
     dishes = ", ".join(f"{entry['quantity']} x {entry['dish']}" for entry in order["items"])
     head = Row(

@@ -1,4 +1,4 @@
-"""A food app's dish: its options, extras and quantity, and the way into the cart."""
+"""Page of a food app's dish: its options, extras and quantity, and the button to the cart."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from simulators.phone.widgets import inset, marked, section, stepper
 
 
 class Dish(Cart):
-    """Choosing how a dish should be; the apps add the way to it."""
+    """The choice of a dish's options. The apps add the ways to the dish."""
 
     def do_dish(self, here: AppContext, restaurant: str, dish: str) -> None:
-        """Opens a dish with the first choice of each of its options."""
+        """Open a dish with the first choice of each option."""
         menu_entry = self.dish(here, restaurant, dish)
         groups = here.own["option_groups"]
         options = {name: groups[name][0][0] for name in menu_entry["options"]}

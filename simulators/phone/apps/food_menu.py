@@ -1,6 +1,6 @@
-"""The restaurants of the food app and what they cook: all names are invented.
+"""Restaurants of the food app and their dishes, all names invented.
 
-A dish is (name, kind of picture, price, about, option groups, extras). `catalogue` makes the app's state of it.
+A dish is (name, kind of picture, price, about, option groups, extras). `catalogue` turns them into the app's state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 Dish = tuple[str, str, float, str, tuple[str, ...], tuple[str, ...]]
 Restaurant = tuple[str, str, str, float, int, float, tuple[tuple[str, tuple[Dish, ...]], ...]]
-"""Name, category, picture, rating, minutes, fee, and its sections of dishes."""
+"""Name, category, picture, rating, minutes, fee, and sections of dishes."""
 
 OPTIONS: dict[str, list[list[Any]]] = {
     "Size": [["Regular", 0.0], ["Large", 2.5]],
@@ -159,7 +159,7 @@ _RESTAURANTS: tuple[Restaurant, ...] = (
 
 
 def catalogue(rng: Random, restaurants: Sequence[Restaurant] = _RESTAURANTS) -> list[dict[str, Any]]:
-    """The restaurants in an order of the seed's, with their dishes shuffled within each section."""
+    """Return the restaurants and the dishes of each section, shuffled by the seed."""
     out = []
     for name, category, picture, rating, minutes, fee, sections in restaurants:
         shuffled = []

@@ -1,4 +1,4 @@
-"""The parts that the food apps' screens share, and the words in which the apps differ."""
+"""Views that the food apps' screens share, and the words in which the apps differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulators.phone.widgets import card, tabs
 
 
 class FoodWords(NamedTuple):
-    """What an app of this kind calls its things, and how its order numbers begin."""
+    """Words of one food app, and the prefix of its order numbers."""
 
     cart: str = "cart"
     deliver: str = "Deliver to"
@@ -26,7 +26,7 @@ def money(amount: float) -> str:
 
 
 def address_bar(here: AppContext, deliver: str = FoodWords().deliver) -> View:
-    """Where it will be brought; a tap chooses another place."""
+    """Return the delivery address. A tap chooses another."""
     name = str(here.own["address"])
     line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == name), "")
     words = Column([Text(f"{deliver} {name}", "strong", lines=1), Text(line, "sub", "faint", lines=1)], grow=1)
@@ -42,7 +42,7 @@ def tab_bar(current: str) -> View:
 
 
 def place_card(place: dict[str, Any]) -> View:
-    """A restaurant in a list."""
+    """Return a restaurant in a list."""
     name = str(place["name"])
     about = f"{place['category']}   {place['minutes']} min   Delivery {money(place['fee'])}"
     stars = Row([Icon("star", 44, "primary"), Text(str(place["rating"]), "strong", width=90)], gap=10)
@@ -55,7 +55,7 @@ def place_card(place: dict[str, Any]) -> View:
 
 
 def dish_row(place: dict[str, Any], dish: dict[str, Any], *, named: bool = False) -> View:
-    """A dish in a menu; in search results with the name of its restaurant."""
+    """Return a dish in a menu, or (`named`) with its restaurant in search results."""
     words = Column(
         [
             Text(str(dish["name"]), "strong", lines=1, id="dish"),
@@ -70,7 +70,7 @@ def dish_row(place: dict[str, Any], dish: dict[str, Any], *, named: bool = False
 
 
 def matches(here: AppContext, query: str) -> tuple[list[State], list[View]]:
-    """The restaurants, and the rows of the dishes, that hold the words searched."""
+    """Return the restaurants, and the rows of the dishes, that match a query."""
     places = [place for place in here.own["restaurants"] if query in f"{place['name']} {place['category']}".casefold()]
     dishes = [
         dish_row(place, dish, named=True)
@@ -83,5 +83,5 @@ def matches(here: AppContext, query: str) -> tuple[list[State], list[View]]:
 
 
 def item_words(entry: dict[str, Any]) -> str:
-    """The options and extras of an item, in words."""
+    """Return the options and extras of an item in words."""
     return ", ".join([*map(str, entry.get("options", {}).values()), *map(str, entry.get("extras", []))])

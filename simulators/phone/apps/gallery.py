@@ -1,16 +1,14 @@
 """Gallery: photos by day and by album, with favourites and a bin.
 
 State, `apps.gallery`:
-- `photos`, in no order: `{name, scene, album, time, caption, place, favourite, deleted}`. `name` is the file's and no
-  two are the same; `scene` is what is drawn (`Art("photo", f"{scene}/{name}")`, see `scenes.SCENES`); `deleted` is
-  empty.
-- `bin`: photos as above, `deleted` being when; they are gone for good after 30 days.
-- `albums`: names, in the order in which they were made; `tab` (Photos | Albums | Bin); `query`; `selected`, names
-  while several photos are chosen; `caption` and `album`, what is being written.
+- `photos`, in no order: `{name, scene, album, time, caption, place, favourite, deleted}`. `name` is the file's and
+  unique. `scene` is the drawing (`Art("photo", f"{scene}/{name}")`, see `scenes.SCENES`). `deleted` is empty.
+- `bin`: photos with the time in `deleted`. They are erased after 30 days.
+- `albums`: names in order of creation. `tab` (Photos | Albums | Bin). `query`. `selected`: names while several photos
+  are selected. `caption` and `album`: the texts being typed.
 
-What was photographed with a phone that nobody has touched: all of it invented.
-
-A line is: scene (of `scenes.SCENES`, or a dish of `pictures.KINDS`), album, days ago, time, caption, place, favourite.
+The first photos are invented. A line of them is: scene (of `scenes.SCENES`, or a dish of `pictures.KINDS`), album, days
+ago, time, caption, place, favourite.
 """
 
 from __future__ import annotations
@@ -51,9 +49,9 @@ class Gallery(App):
     shapes: ClassVar[dict[str, State]] = {"photos": _PHOTO, "bin": _PHOTO}
 
     def first_state(self, rng: Random, clock: datetime) -> State:
-        photos = [_taken(clock, *line[:6]) | {"favourite": line[6]} for line in LINES]
+        photos = [_new_photo(clock, *line[:6]) | {"favourite": line[6]} for line in LINES]
         deleted_photos = [
-            _taken(clock, *line[:6]) | {"deleted": (clock - timedelta(days=line[6])).isoformat()} for line in BINNED
+            _new_photo(clock, *line[:6]) | {"deleted": (clock - timedelta(days=line[6])).isoformat()} for line in BINNED
         ]
         rng.shuffle(photos)
         return {
@@ -87,14 +85,14 @@ class Gallery(App):
 
     def _albums(self, here: AppContext, foot: View) -> Page:
         names = [*dict.fromkeys([*here.own["albums"], *(p["album"] for p in here.own["photos"])])]
-        rows: list[View | None] = [album_row(name, _of(here, name)) for name in (FAVOURITES, *names)]
+        rows: list[View | None] = [album_row(name, _album_photos(here, name)) for name in (FAVOURITES, *names)]
         new = item("New album", lead=badge("add"), on=("new_album",), id="new_album")
         bar = Text("Albums", "headline", pad=(48, 32, 48, 24), id="title")
         return Page(ListView([*rows, new, Space(60)], id="albums"), bar=bar, foot=foot)
 
     def screen_album(self, here: AppContext) -> Screen:
         name = str(here.args["album"])
-        photos = _of(here, name)
+        photos = _album_photos(here, name)
         rows = grid(photos, here.clock.date(), months=True) or [empty("album", "No photos", "This album is empty.")]
         pick = icon_button("list", "Select photos", ("select", "", name), id="select") if photos else None
         return Page(ListView([*rows, Space(60)], id="photos", gap=16), bar=app_bar(name, pick, sub=many(len(photos))))
@@ -131,7 +129,7 @@ class Gallery(App):
         if photo is None:
             return Page(empty("image", "No such photo", "It is not in the gallery any more."), bar=app_bar(""))
         album = str(here.args.get("album", ""))
-        row = sorted(_of(here, album) if album else here.own["photos"], key=photo_time, reverse=True)
+        row = sorted(_album_photos(here, album) if album else here.own["photos"], key=photo_time, reverse=True)
         at = row.index(photo) if photo in row else 0
         return photo_page(photo, here, row[at - 1] if at else None, row[at + 1] if at + 1 < len(row) else None)
 
@@ -147,7 +145,7 @@ class Gallery(App):
         here.go("details", name=name)
 
     def edited(self, here: AppContext, field: str) -> None:
-        """A caption is kept as it is typed."""
+        """Store a caption as it is typed."""
         photo = _photo(here, here.args.get("name", "")) if field == "caption" else None
         if photo is not None:
             photo["caption"] = here.own["caption"]
@@ -170,7 +168,7 @@ class Gallery(App):
 
     def screen_select(self, here: AppContext) -> Screen:
         selected, album = here.own["selected"], str(here.args.get("album", ""))
-        photos = _of(here, album) if album else here.own["photos"]
+        photos = _album_photos(here, album) if album else here.own["photos"]
         names = {"names": list(selected)}
         bar = app_bar(
             f"{len(selected)} selected",
@@ -192,7 +190,7 @@ class Gallery(App):
         for photo in here.own["photos"]:
             if photo["name"] in names:
                 photo["album"] = album
-        _leave(here)
+        _close_selection(here)
         here.toast(f"Moved to {album}")
 
     # -- deleting and the bin -------------------------------------------------------------------------------
@@ -201,13 +199,15 @@ class Gallery(App):
         names = list(here.args["names"])
         first = _photo(here, names[0]) if len(names) == 1 else None
         what = f"“{called(first)}”" if first else many(len(names))
-        return _ask("Move to bin?", f"{what} can be restored for {KEPT_DAYS} days.", "Delete", ("delete", names))
+        return _confirm_dialog(
+            "Move to bin?", f"{what} can be restored for {KEPT_DAYS} days.", "Delete", ("delete", names)
+        )
 
     def do_delete(self, here: AppContext, names: list[str]) -> None:
         deleted_photos = [p | {"deleted": here.phone["clock"]} for p in here.own["photos"] if p["name"] in names]
         here.own["photos"] = [photo for photo in here.own["photos"] if photo["name"] not in names]
         here.own["bin"] += deleted_photos
-        _leave(here)
+        _close_selection(here)
         here.toast(f"{many(len(deleted_photos))} moved to bin")
 
     def _bin(self, here: AppContext, foot: View) -> Page:
@@ -239,7 +239,7 @@ class Gallery(App):
     def screen_erase(self, here: AppContext) -> Screen:
         names = list(here.args["names"])
         words = f"{many(len(names))} will be gone for good."
-        return _ask("Delete for good?", words, "Delete", ("erase", names))
+        return _confirm_dialog("Delete for good?", words, "Delete", ("erase", names))
 
     def do_erase(self, here: AppContext, names: list[str]) -> None:
         here.own["bin"] = [photo for photo in here.own["bin"] if photo["name"] not in names]
@@ -247,19 +247,20 @@ class Gallery(App):
         here.toast(f"{many(len(names))} deleted")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        """What has been in the bin long enough is gone."""
+        """Erase photos whose time in the bin is over."""
         here.own["bin"] = [photo for photo in here.own["bin"] if days_left(photo, here) > 0]
 
 
-def _taken(clock: datetime, scene: str, album: str, days: int, time: str, caption: str, place: str) -> State:
-    """A photo so many days old, named after its moment."""
+def _new_photo(clock: datetime, scene: str, album: str, days: int, time: str, caption: str, place: str) -> State:
+    """Return a photo taken that many days ago, named after its time."""
     then = (clock - timedelta(days=days)).replace(hour=int(time[:2]), minute=int(time[3:]), second=0, microsecond=0)
     name = f"{'Screenshot' if album == 'Screenshots' else 'IMG'}_{then:%Y%m%d_%H%M}.jpg"
+    # A photo of today must not be from the future.
     what = {"name": name, "scene": scene, "album": album, "time": min(then, clock).isoformat()}
     return _PHOTO | what | {"caption": caption, "place": place}
 
 
-def _ask(title: str, words: str, verb: str, on: tuple[object, ...]) -> Dialog:
+def _confirm_dialog(title: str, words: str, verb: str, on: tuple[object, ...]) -> Dialog:
     buttons = [Button("Cancel", "text", on=("back",)), Button(verb, "danger", on=on, id="confirm")]
     return Dialog(title, Text(words, "body", "faint", lines=4), buttons)
 
@@ -269,8 +270,8 @@ def _bar(title: str, photos: list[State], album: str) -> View:
     return app_bar(title, pick, back=False)
 
 
-def _leave(here: AppContext) -> None:
-    """Closes the dialog, and what chose or showed the photos; an album under it stays open."""
+def _close_selection(here: AppContext) -> None:
+    """Close the dialog and the screens that selected or showed the photos. An album below stays open."""
     here.own["selected"] = []
     while nav.stack(here.phone, here.app)[-1]["screen"] not in ("home", "album"):
         here.back()
@@ -280,8 +281,8 @@ def _photo(here: AppContext, name: str) -> State | None:
     return next((photo for photo in here.own["photos"] if photo["name"] == name), None)
 
 
-def _of(here: AppContext, album: str) -> list[State]:
-    """The photos of an album; of all, the favourites."""
+def _album_photos(here: AppContext, album: str) -> list[State]:
+    """Return the photos of an album, or the favourites of all."""
     if album == FAVOURITES:
         return [photo for photo in here.own["photos"] if photo["favourite"]]
     return [photo for photo in here.own["photos"] if photo["album"] == album]
@@ -322,15 +323,15 @@ BINNED: tuple[tuple[str, str, int, str, str, str, int], ...] = (
     ("desk", "Camera", 8, "11:11", "Blurred bench", "Room 4.07", 3),
     ("screen", "Screenshots", 20, "19:02", "Old tram map", "", 12),
 )
-"""As above, with days since it was deleted instead of whether it is a favourite."""
+"""Lines as above, with days since the deletion instead of the favourite."""
 
 
 KEPT_DAYS = 30
-"""How long a deleted photo stays in the bin."""
+"""Days that a deleted photo stays in the bin."""
 
 
 def art(photo: State, height: int, width: int | None = None, radius: int = 0) -> Art:
-    """The picture of a photo."""
+    """Return the picture of a photo."""
     picture = Art("photo", f"{photo['scene']}/{photo['name']}", height=height, radius=radius)
     picture.width = width
     return picture
@@ -341,7 +342,7 @@ def photo_time(photo: State) -> datetime:
 
 
 def called(photo: State) -> str:
-    """What a photo is called: its caption, or its file."""
+    """Return a photo's caption, or its file name."""
     return str(photo["caption"] or photo["name"])
 
 
@@ -355,9 +356,9 @@ def day_heading(day: date, today: date) -> str:
 def grid(
     photos: Sequence[State], today: date, selected: Sequence[str] | None = None, *, months: bool = False
 ) -> list[View | None]:
-    """Photos by day (or month, each with its day), the newest first, two beside one another.
+    """Return photos by day (or by month, each with its day), newest first, in two columns.
 
-    With `selected` they can be ticked.
+    With `selected` they have checkboxes.
     """
     rows: list[View | None] = []
     last_heading = ""
@@ -383,7 +384,7 @@ def grid(
 
 
 def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
-    """A photo in the grid with its caption below."""
+    """Return a photo in the grid with its caption below."""
     name, text = str(photo["name"]), _photo_words(photo)
     words: View = Text(called(photo), "small", lines=1, grow=1, id="caption")
     day = Text(short_day(photo_time(photo).date()), "small", "faint", lines=1, id="day") if dated else None
@@ -398,13 +399,13 @@ def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
 
 
 def _photo_words(photo: State) -> str:
-    """A photo in words, as it is read out."""
+    """Return the spoken description of a photo."""
     kind = "Screenshot" if photo["album"] == "Screenshots" else "Photo"
     return f"{kind}, {called(photo)}, {short_day(photo_time(photo).date(), year=True)}"
 
 
 def photo_page(photo: State, here: AppContext, before: State | None, after: State | None) -> Page:
-    """A photo large, with what can be done with it."""
+    """Return a large photo with its actions."""
     name = str(photo["name"])
     loved = bool(photo["favourite"])
     star = icon_button("star" if loved else "star_line", "Remove from favourites" if loved else "Add to favourites",
@@ -413,8 +414,9 @@ def photo_page(photo: State, here: AppContext, before: State | None, after: Stat
                   icon_button("delete", "Delete", ("go", "delete", {"names": [name]})))  # fmt: skip
     when = f"{short_day(photo_time(photo).date(), year=True)}, {photo_time(photo):%H:%M}"
     where = f" · {photo['place']}" if photo["place"] else ""
-    turns = Row([_turn("prev", "Newer photo", before), Space(grow=1), Text(str(photo["album"]), "label", "faint"),
-                 Space(grow=1), _turn("next", "Older photo", after)], pad=(24, 8))  # fmt: skip
+    turns = Row([_turn_button("prev", "Newer photo", before), Space(grow=1),
+                 Text(str(photo["album"]), "label", "faint"), Space(grow=1),
+                 _turn_button("next", "Older photo", after)], pad=(24, 8))  # fmt: skip
     body = Column([
         Space(grow=1), art(photo, 1060), Space(24),
         Text(called(photo), "title", lines=2, id="caption", pad=(48, 0)),
@@ -423,12 +425,12 @@ def photo_page(photo: State, here: AppContext, before: State | None, after: Stat
     return Page(body, bar=bar)
 
 
-def _turn(icon: str, desc: str, photo: State | None) -> View:
+def _turn_button(icon: str, desc: str, photo: State | None) -> View:
     return icon_button(icon, desc, ("turn", photo["name"]), id=icon) if photo is not None else Space(120)
 
 
 def details_page(photo: State, albums: Sequence[str]) -> Page:
-    """What is known of a photo; its caption can be written."""
+    """Return the details of a photo, with a field for its caption."""
     then = photo_time(photo)
     rows: list[View | None] = [
         inset(art(photo, 420, radius=40), 0, 24),
@@ -443,7 +445,7 @@ def details_page(photo: State, albums: Sequence[str]) -> Page:
 
 
 def album_row(name: str, photos: Sequence[State]) -> View:
-    """An album: its newest picture, its name, how many are in it."""
+    """Return an album: its newest picture, its name and its size."""
     newest = max(photos, key=photo_time, default=None)
     cover: View = art(newest, 180, 180, 32) if newest else Icon("album", 72, "on_soft", disc="soft", disc_size=180,
                                                                 disc_radius=32)  # fmt: skip
@@ -455,7 +457,7 @@ def many(count: int) -> str:
 
 
 def bin_row(photo: State, here: AppContext) -> View:
-    """A deleted photo and how long it stays."""
+    """Return a deleted photo with its remaining days."""
     remaining_days = days_left(photo, here)
     words = f"{photo['album']} · {remaining_days} day{'s' if remaining_days != 1 else ''} left"
     return item(called(photo), words, lead=art(photo, 180, 180, 32), on=("go", "binned", {"name": photo["name"]}),

@@ -16,7 +16,7 @@ class Launcher(App):
     id, label, icon, colour, hue = "launcher", "Home", "home", "#445577", 222
 
     def __init__(self, apps: Sequence[App]) -> None:
-        """`apps` are those that it leads to, in the order of the grid."""
+        """Create a home screen of `apps`, in the order of the grid."""
         self._apps = apps
 
     def screen_home(self, here: AppContext) -> Page:

@@ -1,4 +1,4 @@
-"""Mail: reading, writing, keeping and throwing away.
+"""Mail: reading, writing, archiving and deleting.
 
 State, `apps.mail`:
 - `account`: `{name, address}` of the phone's owner.
@@ -29,169 +29,7 @@ _ADDRESS = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 _TITLES = {"new": "New mail", "reply": "Reply", "forward": "Forward"}
 
 
-class Compose(App):
-    """Writing a mail; `Mail` adds reading and keeping."""
-
-    def people(self, here: AppContext) -> list[State]:
-        """The people in the phone's contacts."""
-        people_list: list[State] = here.phone["apps"]["contacts"]["people"]
-        return people_list
-
-    def draft_rows(self, here: AppContext) -> list[View | None]:
-        """The drafts as rows of a list, the latest first."""
-        return [
-            item(str(draft["subject"]) or "(no subject)", f"Draft to {draft['to'] or 'nobody yet'}",
-                 lead=badge("edit"), on=("go", "compose", {"draft": draft["id"]}), id="draft")
-            for draft in reversed(here.own["drafts"])
-        ]  # fmt: skip
-
-    def do_compose(self, here: AppContext, to: str = "") -> None:
-        self._begin(here, {"to": to})
-        here.focus("subject" if to else "to")
-
-    def do_reply(self, here: AppContext, subject: str, time: str, everyone: bool) -> None:
-        """Begins a reply to the latest mail of a conversation."""
-        mails, me = _mails(here, subject, time), here.own["account"]["address"]
-        last = next((mail for mail in reversed(mails) if mail["address"] != me), mails[-1])
-        to = [str(last["address"])] if last["address"] != me else list(map(str, last["to"]))
-        if everyone:
-            to += [str(address) for address in last["to"] if address != me and address not in to]
-        self._begin(here, {"to": ", ".join(to), "subject": f"Re: {bare(str(last['subject']))}", "kind": "reply"})
-        here.focus("body")
-
-    def do_forward(self, here: AppContext, subject: str, time: str) -> None:
-        """Begins a forward of the latest mail of a conversation, with all that is attached to it."""
-        last = _mails(here, subject, time)[-1]
-        then = moment(last, here.clock).strftime("%d %b %Y, %H:%M").lstrip("0")
-        quote = f"Forwarded mail\nFrom: {last['from']} <{last['address']}>\nDate: {then}\n"
-        quote += f"Subject: {last['subject']}\n\n{last['body']}"
-        new = {"subject": f"Fwd: {bare(str(last['subject']))}", "quote": quote, "kind": "forward"}
-        self._begin(here, new | {"attachments": list(last["attachments"])})
-        here.focus("to")
-
-    def _begin(self, here: AppContext, what: State) -> None:
-        number = 1 + max((int(draft["id"]) for draft in here.own["drafts"]), default=0)
-        blank = {"id": number, "to": "", "subject": "", "body": "", "quote": "", "attachments": [], "kind": "new"}
-        here.own["drafts"].append(blank | what)
-        here.go("compose", draft=number)
-
-    def screen_compose(self, here: AppContext) -> Screen:
-        number = int(here.args["draft"])
-        index = next((i for i, draft in enumerate(here.own["drafts"]) if draft["id"] == number), -1)
-        if index < 0:
-            return Page(Space(), bar=app_bar("New mail"))
-        draft = here.own["drafts"][index]
-        to = Field(["drafts", index, "to"], hint="To", id="to", action="Next", submit=("next", "subject"))
-        subject = Field(["drafts", index, "subject"], hint="Subject", id="subject", action="Next")
-        subject.submit = ("next", "body")
-        body = Field(["drafts", index, "body"], hint="Write your mail", id="body", many=True, action="Enter")
-        rows: list[View | None] = [
-            Text(f"From {here.own['account']['address']}", "sub", "faint", lines=1, pad=(48, 0)),
-            inset(to),
-            *self._suggested(here, draft),
-            inset(subject),
-            *(inset(_removable(name, number)) for name in draft["attachments"]),
-            inset(body),
-            Text(str(draft["quote"]), "body", "faint", pad=(48, 8), id="quote") if draft["quote"] else None,
-            Space(40),
-        ]
-        bar = app_bar(
-            _TITLES[draft["kind"]],
-            icon_button("delete", "Discard", ("go", "discard", {"draft": number})),
-            icon_button("attach", "Attach file", ("go", "attach", {"draft": number})),
-            icon_button("send", "Send", ("send", number), colour="primary"),
-        )
-        return Page(ListView(rows, id="compose", gap=20), bar=bar)
-
-    def do_next(self, here: AppContext, field: str) -> None:
-        here.focus(field)
-
-    def _suggested(self, here: AppContext, draft: State) -> list[View | None]:
-        """People whose name or address holds what stands after the last comma and is no address yet."""
-        query = str(draft["to"]).rpartition(",")[2].strip().casefold()
-        if not query or query in (mail_of(person).casefold() for person in self.people(here)):
-            return []
-        people = [p for p in self.people(here) if mail_of(p) and query in f"{p['name']} {mail_of(p)}".casefold()]
-        rows = []
-        for person in sorted(people, key=lambda p: str(p["name"]))[:4]:
-            on = ("recipient", draft["id"], mail_of(person))
-            rows.append(item(str(person["name"]), mail_of(person), lead=avatar(person["name"]), on=on, id="contact"))
-        return [*rows]
-
-    def do_recipient(self, here: AppContext, number: int, address: str) -> None:
-        """Puts an address in the place of what was typed of it."""
-        draft = _draft(here, number)
-        before = str(draft["to"]).rpartition(",")[0]
-        draft["to"] = f"{before}, {address}" if before else address
-        here.focus("subject" if not draft["subject"] else "body")
-
-    def screen_attach(self, here: AppContext) -> Screen:
-        number, attachments = int(here.args["draft"]), _draft(here, here.args["draft"])["attachments"]
-        rows: list[View | None] = [
-            item(str(name), lead=badge("attach"), on=("attach", number, name), id="file")
-            for name in here.own["files"]
-            if name not in attachments
-        ]
-        nothing = Text("There is nothing else to attach.", "body", "faint", pad=(48, 24))
-        return Sheet(ListView(rows or [nothing], id="files"), title="Attach a file")
-
-    def do_attach(self, here: AppContext, number: int, name: str) -> None:
-        _draft(here, number)["attachments"].append(name)
-        here.back()
-
-    def do_detach(self, here: AppContext, number: int, name: str) -> None:
-        _draft(here, number)["attachments"].remove(name)
-
-    def do_send(self, here: AppContext, number: int) -> None:
-        """Sends a draft, or says which recipient is no address."""
-        draft = _draft(here, number)
-        to, wrong = self._recipients(here, str(draft["to"]))
-        if wrong or not to:
-            here.go("wrong", words=f"'{wrong[0]}' is no mail address." if wrong else "To whom should it be sent?")
-            return
-        me = here.own["account"]
-        body = "\n\n".join(part for part in (str(draft["body"]).strip(), str(draft["quote"])) if part)
-        mail = {"folder": "sent", "from": me["name"], "address": me["address"], "to": to, "body": body}
-        mail |= {"subject": str(draft["subject"]).strip(), "time": here.clock.isoformat(), "unread": False}
-        here.own["mails"].append(mail | {"starred": False, "attachments": list(draft["attachments"])})
-        here.own["drafts"].remove(draft)
-        here.back()
-        here.toast("Sent")
-
-    def _recipients(self, here: AppContext, text: str) -> tuple[list[str], list[str]]:
-        """The addresses that are meant, each once, and the parts that name nobody."""
-        addresses = {str(p["name"]).casefold(): mail_of(p) for p in self.people(here) if mail_of(p)}
-        to: list[str] = []
-        wrong: list[str] = []
-        for part in (part.strip() for part in re.split(r"[,;，；]", text)):
-            address = addresses.get(part.casefold(), part)
-            if part and not _ADDRESS.fullmatch(address):
-                wrong.append(part)
-            elif part and address not in to:
-                to.append(address)
-        return to, wrong
-
-    def screen_wrong(self, here: AppContext) -> Screen:
-        words = Text(str(here.args["words"]), "body", "faint")
-        return Dialog("Not sent", words, [Button("OK", "text", on=("back",))])
-
-    def screen_discard(self, here: AppContext) -> Screen:
-        remove = Button("Discard", "danger", on=("discard", here.args["draft"]), id="discard")
-        words = Text("What you wrote will be gone.", "body", "faint")
-        return Dialog("Discard this draft?", words, [Button("Keep", "text", on=("back",)), remove])
-
-    def do_discard(self, here: AppContext, number: int) -> None:
-        here.own["drafts"] = [draft for draft in here.own["drafts"] if draft["id"] != number]
-        here.back(2)
-        here.toast("Draft discarded")
-
-    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        """Drafts without a word of the owner's go once their screen is left."""
-        open_now = [s["args"].get("draft") for s in here.phone["nav"]["stacks"][self.id] if s["screen"] == "compose"]
-        here.own["drafts"] = [d for d in here.own["drafts"] if d["id"] in open_now or not _blank(d)]
-
-
-def _blank(draft: State) -> bool:
+def _is_blank(draft: State) -> bool:
     return not draft["body"] and (draft["kind"] == "reply" or not (draft["to"] or draft["subject"]))
 
 
@@ -201,21 +39,21 @@ def _draft(here: AppContext, number: int) -> State:
 
 
 def _mails(here: AppContext, subject: str, time: str) -> list[State]:
-    """The mails of a conversation, the oldest first; those in the bin only where there are no others."""
+    """Return the mails of a conversation, oldest first. Those in the bin only if there are no others."""
     key = conversation({"subject": subject, "time": time})
     mails = [mail for mail in here.own["mails"] if conversation(mail) == key]
     outside_bin = [mail for mail in mails if mail["folder"] != "bin"]
     return sorted(outside_bin or mails, key=lambda mail: moment(mail, here.clock))
 
 
-def _removable(name: str, number: int) -> Row:
+def _removable_attachment(name: str, number: int) -> Row:
     row = attachment(name)
     row.children = [*row.children, icon_button("close", f"Remove {name}", ("detach", number, name), id="detach")]
     row.pad = (28, 4)
     return row
 
 
-class Mail(Compose):
+class Mail(App):
     id, label, icon, colour, hue = "mail", "Mail", "mail", "#b8423f", 4
     shapes: ClassVar[dict[str, State]] = {
         "mails": {"folder": "inbox", "from": "", "address": "", "to": [], "subject": "", "body": "", "time": "",
@@ -233,7 +71,7 @@ class Mail(Compose):
         field = Field(["query"], hint="Search mail", kind="search", id="search", action="Search")
         folders = icon_button("menu", "Folders", ("go", "folders"), colour="text")
         head = Row([folders, Text("Inbox", "headline", id="title", grow=1)], gap=12, pad=(16, 16, 48, 8))
-        rows = self.rows(here, "inbox") if not query else self._found(here, query)
+        rows = self.rows(here, "inbox") if not query else self._search_rows(here, query)
         nothing = empty("inbox", "No mail", "What arrives is shown here.")
         if query:
             nothing = empty("search", "Nothing found", "No mail holds these words.")
@@ -244,8 +82,8 @@ class Mail(Compose):
         )
 
     def rows(self, here: AppContext, folder: str) -> list[View | None]:
-        """A folder's conversations, the latest first."""
-        return self._rows(here, [mail for mail in here.own["mails"] if _in(mail, folder)])
+        """Return a folder's conversations, latest first."""
+        return self._rows(here, [mail for mail in here.own["mails"] if _is_in(mail, folder)])
 
     def _rows(self, here: AppContext, mails: list[State]) -> list[View | None]:
         latest: dict[str, State] = {}
@@ -258,17 +96,17 @@ class Mail(Compose):
                 "unread": any(m["unread"] for m in mails if conversation(m) == key),
                 "starred": any(m["starred"] for m in whole),
             }
-            out.append(mail_row(summary, len(whole), self._other(here, mail), here.clock))
+            out.append(mail_row(summary, len(whole), self._correspondent(here, mail), here.clock))
         return out
 
-    def _other(self, here: AppContext, mail: State) -> str:
-        """Whom a mail is with: its sender, or to whom the owner sent it."""
+    def _correspondent(self, here: AppContext, mail: State) -> str:
+        """Return a mail's correspondent: its sender, or the recipients if the owner sent it."""
         me = here.own["account"]
         if mail["address"] == me["address"]:
             return f"To: {names(mail['to'], me, self.people(here))}"
         return str(mail["from"] or mail["address"])
 
-    def _found(self, here: AppContext, query: str) -> list[View | None]:
+    def _search_rows(self, here: AppContext, query: str) -> list[View | None]:
         def words(mail: State) -> str:
             return " ".join(
                 [mail["from"], mail["address"], mail["subject"], mail["body"], *mail["to"], *mail["attachments"]]
@@ -282,9 +120,9 @@ class Mail(Compose):
             if name == "drafts":
                 count = len(here.own["drafts"])
             else:
-                count = len({conversation(m) for m in here.own["mails"] if _in(m, name)})
-            unread = sum(bool(m["unread"]) for m in here.own["mails"] if _in(m, name) and name == "inbox")
-            about = f"{count} {'mail' if count == 1 else 'mails'}" if name == "drafts" else _many(count)
+                count = len({conversation(m) for m in here.own["mails"] if _is_in(m, name)})
+            unread = sum(bool(m["unread"]) for m in here.own["mails"] if _is_in(m, name) and name == "inbox")
+            about = f"{count} {'mail' if count == 1 else 'mails'}" if name == "drafts" else _count_words(count)
             about += f", {unread} unread" if unread else ""
             on = ("home",) if name == "inbox" else ("go", "folder", {"name": name})
             rows.append(item(title, about, lead=badge(icon), on=on, id="folder"))
@@ -308,7 +146,7 @@ class Mail(Compose):
     def screen_empty_bin(self, here: AppContext) -> Screen:
         count = len({conversation(m) for m in here.own["mails"] if m["folder"] == "bin"})
         remove = Button("Delete", "danger", on=("empty_bin",), id="delete")
-        words = Text(f"{_many(count)} will be deleted for ever.", "body", "faint")
+        words = Text(f"{_count_words(count)} will be deleted for ever.", "body", "faint")
         return Dialog("Empty the bin?", words, [Button("Cancel", "text", on=("back",)), remove])
 
     def do_empty_bin(self, here: AppContext) -> None:
@@ -326,7 +164,7 @@ class Mail(Compose):
 
     def screen_mail(self, here: AppContext) -> Screen:
         key = _key(here.args)
-        mails = _conversation(here, key) or _binned(here, key)
+        mails = _conversation(here, key) or _binned_mails(here, key)
         if not mails:
             return Page(empty("inbox", "No such mail", "It is not on this phone."), bar=app_bar("Mail"))
         me, starred, args = here.own["account"], any(m["starred"] for m in mails), (_subject(here), _time(here))
@@ -355,9 +193,9 @@ class Mail(Compose):
         )
 
     def do_star(self, here: AppContext, subject: str, time: str) -> None:
-        """Stars the latest mail of a conversation, or takes all its stars away."""
+        """Star the latest mail of a conversation, or remove all its stars."""
         key = _key({"subject": subject, "time": time})
-        mails = _conversation(here, key) or _binned(here, key)
+        mails = _conversation(here, key) or _binned_mails(here, key)
         starred = any(mail["starred"] for mail in mails)
         for mail in mails:
             mail["starred"] = not starred and mail is mails[-1]
@@ -370,9 +208,9 @@ class Mail(Compose):
         here.toast("Marked as unread")
 
     def do_move(self, here: AppContext, subject: str, time: str, folder: str) -> None:
-        """Moves a conversation; the owner's own mails stay among the sent ones unless they are thrown away."""
+        """Move a conversation. The owner's own mails stay in the sent folder, unless they go to the bin."""
         me, key = here.own["account"]["address"], _key({"subject": subject, "time": time})
-        for mail in _conversation(here, key) or _binned(here, key):
+        for mail in _conversation(here, key) or _binned_mails(here, key):
             mail["folder"] = "sent" if mail["address"] == me and folder != "bin" else folder
         here.back()
         here.toast({"archive": "Archived", "bin": "Moved to the bin", "inbox": "Moved to the inbox"}[folder])
@@ -383,10 +221,170 @@ class Mail(Compose):
         return Dialog("Delete for ever?", words, [Button("Cancel", "text", on=("back",)), remove])
 
     def do_delete(self, here: AppContext, subject: str, time: str) -> None:
-        deleted_mails = _binned(here, _key({"subject": subject, "time": time}))
+        deleted_mails = _binned_mails(here, _key({"subject": subject, "time": time}))
         here.own["mails"] = [mail for mail in here.own["mails"] if mail not in deleted_mails]
         here.back(2)
         here.toast("Deleted")
+
+    def people(self, here: AppContext) -> list[State]:
+        """Return the people in the phone's contacts."""
+        people_list: list[State] = here.phone["apps"]["contacts"]["people"]
+        return people_list
+
+    def draft_rows(self, here: AppContext) -> list[View | None]:
+        """Return the drafts as rows of a list, latest first."""
+        return [
+            item(str(draft["subject"]) or "(no subject)", f"Draft to {draft['to'] or 'nobody yet'}",
+                 lead=badge("edit"), on=("go", "compose", {"draft": draft["id"]}), id="draft")
+            for draft in reversed(here.own["drafts"])
+        ]  # fmt: skip
+
+    def do_compose(self, here: AppContext, to: str = "") -> None:
+        self._begin_draft(here, {"to": to})
+        here.focus("subject" if to else "to")
+
+    def do_reply(self, here: AppContext, subject: str, time: str, everyone: bool) -> None:
+        """Start a reply to the latest mail of a conversation."""
+        mails, me = _mails(here, subject, time), here.own["account"]["address"]
+        last = next((mail for mail in reversed(mails) if mail["address"] != me), mails[-1])
+        to = [str(last["address"])] if last["address"] != me else list(map(str, last["to"]))
+        if everyone:
+            to += [str(address) for address in last["to"] if address != me and address not in to]
+        self._begin_draft(here, {"to": ", ".join(to), "subject": f"Re: {bare(str(last['subject']))}", "kind": "reply"})
+        here.focus("body")
+
+    def do_forward(self, here: AppContext, subject: str, time: str) -> None:
+        """Start a forward of the latest mail of a conversation, attachments included."""
+        last = _mails(here, subject, time)[-1]
+        then = moment(last, here.clock).strftime("%d %b %Y, %H:%M").lstrip("0")
+        quote = f"Forwarded mail\nFrom: {last['from']} <{last['address']}>\nDate: {then}\n"
+        quote += f"Subject: {last['subject']}\n\n{last['body']}"
+        new = {"subject": f"Fwd: {bare(str(last['subject']))}", "quote": quote, "kind": "forward"}
+        self._begin_draft(here, new | {"attachments": list(last["attachments"])})
+        here.focus("to")
+
+    def _begin_draft(self, here: AppContext, what: State) -> None:
+        number = 1 + max((int(draft["id"]) for draft in here.own["drafts"]), default=0)
+        blank = {"id": number, "to": "", "subject": "", "body": "", "quote": "", "attachments": [], "kind": "new"}
+        here.own["drafts"].append(blank | what)
+        here.go("compose", draft=number)
+
+    def screen_compose(self, here: AppContext) -> Screen:
+        number = int(here.args["draft"])
+        index = next((i for i, draft in enumerate(here.own["drafts"]) if draft["id"] == number), -1)
+        if index < 0:
+            return Page(Space(), bar=app_bar("New mail"))
+        draft = here.own["drafts"][index]
+        to = Field(["drafts", index, "to"], hint="To", id="to", action="Next", submit=("next", "subject"))
+        subject = Field(["drafts", index, "subject"], hint="Subject", id="subject", action="Next")
+        subject.submit = ("next", "body")
+        body = Field(["drafts", index, "body"], hint="Write your mail", id="body", many=True, action="Enter")
+        rows: list[View | None] = [
+            Text(f"From {here.own['account']['address']}", "sub", "faint", lines=1, pad=(48, 0)),
+            inset(to),
+            *self._suggestion_rows(here, draft),
+            inset(subject),
+            *(inset(_removable_attachment(name, number)) for name in draft["attachments"]),
+            inset(body),
+            Text(str(draft["quote"]), "body", "faint", pad=(48, 8), id="quote") if draft["quote"] else None,
+            Space(40),
+        ]
+        bar = app_bar(
+            _TITLES[draft["kind"]],
+            icon_button("delete", "Discard", ("go", "discard", {"draft": number})),
+            icon_button("attach", "Attach file", ("go", "attach", {"draft": number})),
+            icon_button("send", "Send", ("send", number), colour="primary"),
+        )
+        return Page(ListView(rows, id="compose", gap=20), bar=bar)
+
+    def do_next(self, here: AppContext, field: str) -> None:
+        here.focus(field)
+
+    def _suggestion_rows(self, here: AppContext, draft: State) -> list[View | None]:
+        """Return people who match the unfinished address after the last comma."""
+        query = str(draft["to"]).rpartition(",")[2].strip().casefold()
+        if not query or query in (mail_of(person).casefold() for person in self.people(here)):
+            return []
+        people = [p for p in self.people(here) if mail_of(p) and query in f"{p['name']} {mail_of(p)}".casefold()]
+        rows = []
+        for person in sorted(people, key=lambda p: str(p["name"]))[:4]:
+            on = ("recipient", draft["id"], mail_of(person))
+            rows.append(item(str(person["name"]), mail_of(person), lead=avatar(person["name"]), on=on, id="contact"))
+        return [*rows]
+
+    def do_recipient(self, here: AppContext, number: int, address: str) -> None:
+        """Replace the unfinished address by a complete one."""
+        draft = _draft(here, number)
+        before = str(draft["to"]).rpartition(",")[0]
+        draft["to"] = f"{before}, {address}" if before else address
+        here.focus("subject" if not draft["subject"] else "body")
+
+    def screen_attach(self, here: AppContext) -> Screen:
+        number, attachments = int(here.args["draft"]), _draft(here, here.args["draft"])["attachments"]
+        rows: list[View | None] = [
+            item(str(name), lead=badge("attach"), on=("attach", number, name), id="file")
+            for name in here.own["files"]
+            if name not in attachments
+        ]
+        nothing = Text("There is nothing else to attach.", "body", "faint", pad=(48, 24))
+        return Sheet(ListView(rows or [nothing], id="files"), title="Attach a file")
+
+    def do_attach(self, here: AppContext, number: int, name: str) -> None:
+        _draft(here, number)["attachments"].append(name)
+        here.back()
+
+    def do_detach(self, here: AppContext, number: int, name: str) -> None:
+        _draft(here, number)["attachments"].remove(name)
+
+    def do_send(self, here: AppContext, number: int) -> None:
+        """Send a draft, or report an invalid recipient."""
+        draft = _draft(here, number)
+        to, wrong = self._recipients(here, str(draft["to"]))
+        if wrong or not to:
+            here.go("wrong", words=f"'{wrong[0]}' is no mail address." if wrong else "To whom should it be sent?")
+            return
+        me = here.own["account"]
+        body = "\n\n".join(part for part in (str(draft["body"]).strip(), str(draft["quote"])) if part)
+        mail = {"folder": "sent", "from": me["name"], "address": me["address"], "to": to, "body": body}
+        mail |= {"subject": str(draft["subject"]).strip(), "time": here.clock.isoformat(), "unread": False}
+        here.own["mails"].append(mail | {"starred": False, "attachments": list(draft["attachments"])})
+        here.own["drafts"].remove(draft)
+        here.back()
+        here.toast("Sent")
+
+    def _recipients(self, here: AppContext, text: str) -> tuple[list[str], list[str]]:
+        """Return the recipients' addresses without duplicates, and the invalid parts."""
+        addresses = {str(p["name"]).casefold(): mail_of(p) for p in self.people(here) if mail_of(p)}
+        to: list[str] = []
+        wrong: list[str] = []
+        # Full-width separators come from a Chinese keyboard.
+        for part in (part.strip() for part in re.split(r"[,;，；]", text)):
+            address = addresses.get(part.casefold(), part)
+            if part and not _ADDRESS.fullmatch(address):
+                wrong.append(part)
+            elif part and address not in to:
+                to.append(address)
+        return to, wrong
+
+    def screen_wrong(self, here: AppContext) -> Screen:
+        words = Text(str(here.args["words"]), "body", "faint")
+        return Dialog("Not sent", words, [Button("OK", "text", on=("back",))])
+
+    def screen_discard(self, here: AppContext) -> Screen:
+        remove = Button("Discard", "danger", on=("discard", here.args["draft"]), id="discard")
+        words = Text("What you wrote will be gone.", "body", "faint")
+        return Dialog("Discard this draft?", words, [Button("Keep", "text", on=("back",)), remove])
+
+    def do_discard(self, here: AppContext, number: int) -> None:
+        here.own["drafts"] = [draft for draft in here.own["drafts"] if draft["id"] != number]
+        here.back(2)
+        here.toast("Draft discarded")
+
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
+        """Delete blank drafts after their screen is left."""
+        open_now = [s["args"].get("draft") for s in here.phone["nav"]["stacks"][self.id] if s["screen"] == "compose"]
+        # A draft on an open screen stays: its owner may still write it.
+        here.own["drafts"] = [d for d in here.own["drafts"] if d["id"] in open_now or not _is_blank(d)]
 
 
 def _subject(here: AppContext) -> str:
@@ -401,19 +399,19 @@ def _key(args: State) -> str:
     return conversation({"subject": args.get("subject", ""), "time": args.get("time", "")})
 
 
-def _in(mail: State, folder: str) -> bool:
+def _is_in(mail: State, folder: str) -> bool:
     if folder == "starred":
         return bool(mail["starred"]) and mail["folder"] != "bin"
     return bool(mail["folder"] == folder)
 
 
 def _conversation(here: AppContext, key: str) -> list[State]:
-    """The mails of a conversation that are not thrown away, the oldest first."""
+    """Return the mails of a conversation outside the bin, oldest first."""
     mails = [m for m in here.own["mails"] if m["folder"] != "bin" and conversation(m) == key]
     return sorted(mails, key=lambda m: moment(m, here.clock))
 
 
-def _binned(here: AppContext, key: str) -> list[State]:
+def _binned_mails(here: AppContext, key: str) -> list[State]:
     mails = [m for m in here.own["mails"] if m["folder"] == "bin" and conversation(m) == key]
     return sorted(mails, key=lambda m: moment(m, here.clock))
 
@@ -424,5 +422,5 @@ def _mark(here: AppContext, key: str, field: str, value: bool) -> None:
             mail[field] = value
 
 
-def _many(count: int) -> str:
+def _count_words(count: int) -> str:
     return f"{count} conversation{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The mails that are on the phone at first, all invented, and how a mail belongs to a conversation."""
+"""The first mails on the phone, all invented, and the grouping of mails into conversations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulators.phone.app import State
 ACCOUNT = {"name": "Ines Varga", "address": "ines.varga@post.example"}
 FOLDERS = (("inbox", "Inbox", "inbox"), ("starred", "Starred", "star"), ("drafts", "Drafts", "edit"),
            ("sent", "Sent", "send"), ("archive", "Archive", "archive"), ("bin", "Bin", "delete"))  # fmt: skip
-"""The folders: name in the state, name on the screen, icon. A starred mail or a draft is kept elsewhere."""
+"""Folders: name in the state, name on the screen, icon. Starred mails and drafts are not stored in a folder."""
 
 FILES = ("Poster draft 3.pdf", "Film thicknesses.csv", "Boarding pass.pdf", "Oven booking.ics")
 
@@ -59,7 +59,7 @@ _TO = {"Re: 论文图片": "xiaoyu.lin@softmatter.example", "Re: Programme and t
 
 
 def first_mails(clock: datetime) -> list[State]:
-    """The first mails, the oldest last."""
+    """Return the first mails, oldest last."""
     out = []
     for folder, name, address, days, time, unread, starred, files, subject, body in _FIRST:
         hour, minute = int(time[:2]), int(time[3:])
@@ -73,23 +73,23 @@ def first_mails(clock: datetime) -> list[State]:
 
 
 def bare(subject: str) -> str:
-    """A subject without what replies and forwards put before it."""
+    """Return a subject without the prefixes of replies and forwards."""
     return _PREFIX.sub("", subject).strip()
 
 
 def conversation(mail: State) -> str:
-    """What the mails of one conversation share: their bare subject; a mail without one is alone."""
+    """Return the key of a mail's conversation: its bare subject, or its time if it has none."""
     return bare(str(mail["subject"])).casefold() or str(mail["time"])
 
 
 def moment(mail: State, clock: datetime) -> datetime:
-    """When a mail was sent, with an offset."""
+    """Return the sending time of a mail, with an offset."""
     then = datetime.fromisoformat(mail["time"]) if mail["time"] else clock
     return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
 
 
 def when(then: datetime, clock: datetime) -> str:
-    """A time as lists of mails say it: the hour today, else the day."""
+    """Return a time for a list of mails: the hour if today, else the day."""
     if then.date() == clock.date():
         return then.strftime("%H:%M")
     return then.strftime("%d %b" if then.year == clock.year else "%d %b %Y").lstrip("0")

@@ -1,4 +1,4 @@
-"""The parts that the mail app's screens share."""
+"""Views that the mail app's screens share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulators.phone.widgets import avatar, card, icon_button, inset
 
 
 def mail_row(mail: State, count: int, other: str, clock: datetime) -> View:
-    """A conversation in a list: its latest mail, whom it is with, how many mails it has."""
+    """Return a conversation in a list: its latest mail, its correspondent, its number of mails."""
     unread = bool(mail["unread"])
     names = f"{other} ({count})" if count > 1 else other
     head = Row(
@@ -40,7 +40,7 @@ def mail_row(mail: State, count: int, other: str, clock: datetime) -> View:
 
 
 def mail_card(mail: State, to: str, clock: datetime) -> View:
-    """One mail of a conversation, whole."""
+    """Return one whole mail of a conversation."""
     then = moment(mail, clock)
     day = "Today" if then.date() == clock.date() else then.strftime("%a, %d %b").replace(" 0", " ")
     head = Row(
@@ -61,7 +61,7 @@ def mail_card(mail: State, to: str, clock: datetime) -> View:
 
 
 def attachment(name: str) -> Row:
-    """An attachment's name on a line of its own."""
+    """Return an attachment's name in a row of its own."""
     return Row(
         [Icon("attach", 52, "on_soft"), Text(str(name), "body", "on_soft", lines=1, grow=1, id="attachment")],
         gap=20, pad=(28, 20), fill="soft", radius=28,
@@ -69,7 +69,7 @@ def attachment(name: str) -> Row:
 
 
 def names(addresses: Sequence[str], me: State, people: Sequence[State]) -> str:
-    """Addresses as the names they have on this phone."""
+    """Return the names of addresses, as the phone's contacts have them."""
     names_by_address = {mail_of(person): str(person["name"]) for person in people if mail_of(person)} | {
         me["address"]: "me"
     }
@@ -77,5 +77,5 @@ def names(addresses: Sequence[str], me: State, people: Sequence[State]) -> str:
 
 
 def mail_of(person: State) -> str:
-    """A person's mail address, empty where none is known."""
+    """Return a person's mail address; empty if it is unknown."""
     return str(person.get("email") or "")

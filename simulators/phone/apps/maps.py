@@ -1,4 +1,4 @@
-"""Maps: places with their hours, saved places, ways by bus, bike, car or on foot, and being led there.
+"""Maps: places with their hours, saved places, routes by bus, bike, car or on foot, and navigation.
 
 State, `apps.maps`:
 - `places`, each `{name, kind, address, x, y (metres east and south), phone, rating, hours: {Mon: "09:00-18:00", ...}
@@ -34,165 +34,13 @@ _ICONS = {"Walk": "walk", "Bus": "bus", "Bike": "bike", "Car": "car"}
 _DOES = {"Walk": "Walk", "Bike": "Ride", "Car": "Drive"}
 
 
-class Ways(App):
-    """The part of Maps that is about getting there."""
-
-    def do_directions(self, here: AppContext, name: str) -> None:
-        at = position(here)
-        start = str(at["name"]) if at and at["name"] != name else ""
-        here.own["way"] |= {"origin": start, "destination": name, "depart": ""}
-        here.own["query"] = ""
-        here.go("route")
-
-    def screen_route(self, here: AppContext) -> Screen:
-        way, route_legs = here.own["way"], _legs(here)
-        ends = [
-            item(str(way["origin"]) or "Choose a start", "From", lead=badge("place"), on=("end", "origin"), id="from"),
-            item(str(way["destination"]) or "Choose a place", "To", lead=badge("star"), on=("end", "destination"),
-                 id="to", trail=icon_button("swap", "Swap start and destination", ("swap_ends",), id="swap")),
-        ]  # fmt: skip
-        chips = [self._mode(here, mode) for mode in MODES]
-        rows: list[View | None] = [*ends, Row(chips[:2], gap=16, pad=(48, 8)), Row(chips[2:], gap=16, pad=(48, 0))]
-        if not route_legs:
-            nothing = (
-                "Choose a start and a place." if not (way["origin"] and way["destination"]) else "There is no way."
-            )
-            rows.append(Text(nothing, "body", "faint", "center", pad=(48, 60)))
-            return Page(ListView(rows, id="route"), bar=app_bar("Directions"))
-        leave = _leave(here, route_legs)
-        rows += [self._summary(here, route_legs, leave), map_of_way(here, 460, route_legs), section("Step by step")]
-        rows += [_leg_row(leg) for leg in route_legs]
-        start = actions(Button("Start", icon="turn", on=("start",), id="start"))
-        return Page(ListView([*rows, Space(60)], id="route"), bar=app_bar("Directions"), foot=start)
-
-    def _mode(self, here: AppContext, mode: str) -> View:
-        way = here.own["way"]
-        route_legs = legs(here.own, str(way["origin"]), str(way["destination"]), mode)
-        label = f"{mode}, {total(route_legs)} min" if route_legs else mode
-        return Chip(
-            label, _ICONS[mode], on=("mode", mode), checkable=True, checked=way["mode"] == mode, grow=1, id="mode"
-        )
-
-    def _summary(self, here: AppContext, route_legs: list[State], leave: datetime) -> View:
-        minutes, way = total(route_legs), here.own["way"]
-        many = changes(route_legs)
-        words = f"{minutes} min"
-        if way["mode"] == "Bus":
-            words += ", no change" if not many else f", {many} {'change' if many == 1 else 'changes'}"
-        else:
-            words += f", {metres(here.own, way['origin'], way['destination']) / 1000:.1f} km"
-        arrive = leave + timedelta(minutes=minutes)
-        times = item(f"Leave {leave.strftime('%H:%M')}, arrive {arrive.strftime('%H:%M')}", "Tap for other times",
-                     lead=badge("clock"), on=("go", "departures"), id="depart")  # fmt: skip
-        return Column([Text(words, "headline", pad=(48, 16, 48, 0), lines=1, id="summary"), times])
-
-    def do_mode(self, here: AppContext, mode: str) -> None:
-        here.own["way"] |= {"mode": mode, "depart": ""}
-
-    def do_swap_ends(self, here: AppContext) -> None:
-        way = here.own["way"]
-        way |= {"origin": way["destination"], "destination": way["origin"], "depart": ""}
-
-    def do_end(self, here: AppContext, end: str) -> None:
-        here.own["query"] = ""
-        here.go("pick", end=end)
-
-    def screen_pick(self, here: AppContext) -> Screen:
-        end, words = str(here.args["end"]), str(here.own["query"]).strip().casefold()
-        at = position(here)
-        rows: list[View | None] = []
-        if at is not None and not words:
-            rows.append(
-                item("Your location", str(at["name"]), lead=badge("place"), on=("pick", end, at["name"]), id="here")
-            )
-        rows += [
-            item(str(e["label"]), str(e["place"]), lead=badge("star"), on=("pick", end, e["place"]), id="saved")
-            for e in here.own["saved"] if words in f"{e['label']} {e['place']}".casefold()
-        ]  # fmt: skip
-        rows += [
-            place_row(here, place, ("pick", end, place["name"]))
-            for place in sorted(here.own["places"], key=lambda p: str(p["name"]))
-            if words in f"{place['name']} {place['kind']} {place['address']}".casefold()
-        ]
-        field = Field(["query"], hint="Search places", kind="search", id="search", action="Search")
-        bar = Column([app_bar("From" if end == "origin" else "To"), inset(field, 0, 16)])
-        nothing = empty("search", "Nothing found", "No place has these words.")
-        return Page(ListView([*(rows or [nothing]), Space(60)], id="places"), bar=bar)
-
-    def do_pick(self, here: AppContext, end: str, name: str) -> None:
-        here.own["way"] |= {end: name, "depart": ""}
-        here.own["query"] = ""
-        here.back()
-
-    def screen_departures(self, here: AppContext) -> Screen:
-        route_legs = _legs(here)
-        minutes, departure = total(route_legs), _leave(here, route_legs)
-        rows: list[View | None] = []
-        for leave in departures(here.own, route_legs, here.clock):
-            arrive = leave + timedelta(minutes=minutes)
-            rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == departure,
-                               ("depart", leave.isoformat())))  # fmt: skip
-        return Dialog("Leave at", Column(rows), [Button("Cancel", "text", on=("back",))])
-
-    def do_depart(self, here: AppContext, time: str) -> None:
-        here.own["way"]["depart"] = time
-        here.back()
-
-    def do_start(self, here: AppContext) -> None:
-        way, route_legs = here.own["way"], _legs(here)
-        leave, minutes = _leave(here, route_legs), total(route_legs)
-        for trip in here.own["trips"]:
-            trip["status"] = "Ended"
-        here.own["trips"].append({
-            "origin": way["origin"], "destination": way["destination"], "mode": way["mode"],
-            "lines": [leg["line"] for leg in route_legs if leg["line"]], "minutes": minutes,
-            "depart": leave.isoformat(),
-            "arrive": (leave + timedelta(minutes=minutes)).isoformat(), "started": here.clock.isoformat(),
-            "status": "Under way",
-        })  # fmt: skip
-        here.go("navigate")
-
-    def screen_navigate(self, here: AppContext) -> Screen:
-        trip = here.own["trips"][-1] if here.own["trips"] else TRIP
-        if trip["status"] != "Under way":
-            return Page(empty("turn", "Not under way", "Start a way to be led."), bar=app_bar("Navigation"))
-        route_legs = legs(here.own, str(trip["origin"]), str(trip["destination"]), str(trip["mode"]))
-        first = route_legs[0] if route_legs else None
-        panel = card([
-            Text(_leg_words(first) if first else str(trip["destination"]), "title", lines=2, id="next_step"),
-            Text(f"Leave at {_time(trip['depart'])}", "body", "faint", lines=1, id="leave"),
-        ], fill="soft")  # fmt: skip
-        foot = Column([
-            Text(f"Arrive at {_time(trip['arrive'])}", "title", pad=(48, 16, 48, 0), lines=1, id="arrival"),
-            Text(f"{trip['minutes']} min to {trip['destination']}", "body", "faint", pad=(48, 0), lines=1, id="left"),
-            actions(Button("End navigation", "tonal", on=("end_trip",), id="end")),
-        ])  # fmt: skip
-        body = ListView([inset(panel, 0, 16), map_of_way(here, 1000, route_legs)], id="way")
-        return Page(body, bar=app_bar("Navigation"), foot=foot)
-
-    def do_end_trip(self, here: AppContext) -> None:
-        here.own["trips"][-1]["status"] = "Ended"
-        here.back()
-        here.toast("Navigation ended")
-
-    def screen_trips(self, here: AppContext) -> Screen:
-        rows: list[View | None] = [
-            item(f"To {trip['destination']}",
-                 f"{trip['mode']}, {_day(here, trip['started'])}, {trip['status'].lower()}",
-                 lead=badge(_ICONS.get(trip["mode"], "turn")), on=("directions", trip["destination"]), id="trip")
-            for trip in reversed(here.own["trips"])
-        ]  # fmt: skip
-        nothing = empty("turn", "No trips yet", "Ways that you start are listed here.")
-        return Page(ListView([*(rows or [nothing]), Space(60)], id="trips"), bar=app_bar("Your trips"))
-
-
 def _legs(here: AppContext) -> list[State]:
     way = here.own["way"]
     return legs(here.own, str(way["origin"]), str(way["destination"]), str(way["mode"]))
 
 
-def _leave(here: AppContext, route_legs: list[State]) -> datetime:
-    """The time that was chosen, where it is not over, else the next."""
+def _departure(here: AppContext, route_legs: list[State]) -> datetime:
+    """Return the chosen departure if it is not past, else the next one."""
     departure = here.own["way"]["depart"]
     if departure and datetime.fromisoformat(departure) >= here.clock - timedelta(minutes=1):
         return datetime.fromisoformat(departure)
@@ -228,7 +76,7 @@ _DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"
 _NEARBY = ("Cafe", "Restaurant", "Park", "Museum", "Pharmacy", "Library")
 
 
-class Maps(Ways):
+class Maps(App):
     id, label, icon, colour, hue = "maps", "Maps", "place", "#2f8f5b", 150
     shapes: ClassVar[dict[str, State]] = {
         "places": {"name": "", "kind": "Place", "address": "", "x": 2400, "y": 2300, "phone": "", "rating": 0.0,
@@ -266,13 +114,13 @@ class Maps(Ways):
         more = icon_button("history", "History of trips", ("go", "trips"), id="trips")
         bar = Row([field, more], gap=8, pad=(36, 24, 16, 20))
         if query:
-            places = _found(here, query)
+            places = _matching_places(here, query)
             nothing = empty("search", "Nothing found", "No place has these words.")
             rows: list[View | None] = [place_row(here, place) for place in places] or [nothing]
             return Page(ListView([*rows, Space(60)], id="results"), bar=bar)
-        return Page(ListView(self._start(here), id="list"), bar=bar)
+        return Page(ListView(self._start_rows(here), id="list"), bar=bar)
 
-    def _start(self, here: AppContext) -> list[View | None]:
+    def _start_rows(self, here: AppContext) -> list[View | None]:
         saved_rows: list[View | None] = [
             item(str(entry["label"]), str(entry["place"]), lead=badge("home" if entry["label"] == "Home" else "star"),
                  on=("place", entry["place"]), id="saved",
@@ -359,7 +207,7 @@ class Maps(Ways):
         return Dialog("Save this place", Column([*rows, field], gap=8), buttons)
 
     def do_save(self, here: AppContext, name: str, label: str) -> None:
-        """Keeps a place under a label; there is one Home and one Work."""
+        """Save a place under a label. Home and Work exist only once."""
         saved = [
             e for e in here.own["saved"] if e["place"] != name and (label not in _LABELS[:2] or e["label"] != label)
         ]
@@ -392,8 +240,156 @@ class Maps(Ways):
         here.own["saved"] = [e for e in here.own["saved"] if e["place"] != name]
         here.toast("Removed from saved places")
 
+    def do_directions(self, here: AppContext, name: str) -> None:
+        at = position(here)
+        start = str(at["name"]) if at and at["name"] != name else ""
+        here.own["way"] |= {"origin": start, "destination": name, "depart": ""}
+        here.own["query"] = ""
+        here.go("route")
 
-def _found(here: AppContext, query: str) -> list[State]:
+    def screen_route(self, here: AppContext) -> Screen:
+        way, route_legs = here.own["way"], _legs(here)
+        ends = [
+            item(str(way["origin"]) or "Choose a start", "From", lead=badge("place"), on=("end", "origin"), id="from"),
+            item(str(way["destination"]) or "Choose a place", "To", lead=badge("star"), on=("end", "destination"),
+                 id="to", trail=icon_button("swap", "Swap start and destination", ("swap_ends",), id="swap")),
+        ]  # fmt: skip
+        chips = [self._mode(here, mode) for mode in MODES]
+        rows: list[View | None] = [*ends, Row(chips[:2], gap=16, pad=(48, 8)), Row(chips[2:], gap=16, pad=(48, 0))]
+        if not route_legs:
+            nothing = (
+                "Choose a start and a place." if not (way["origin"] and way["destination"]) else "There is no way."
+            )
+            rows.append(Text(nothing, "body", "faint", "center", pad=(48, 60)))
+            return Page(ListView(rows, id="route"), bar=app_bar("Directions"))
+        leave = _departure(here, route_legs)
+        rows += [self._summary(here, route_legs, leave), map_of_way(here, 460, route_legs), section("Step by step")]
+        rows += [_leg_row(leg) for leg in route_legs]
+        start = actions(Button("Start", icon="turn", on=("start",), id="start"))
+        return Page(ListView([*rows, Space(60)], id="route"), bar=app_bar("Directions"), foot=start)
+
+    def _mode(self, here: AppContext, mode: str) -> View:
+        way = here.own["way"]
+        route_legs = legs(here.own, str(way["origin"]), str(way["destination"]), mode)
+        label = f"{mode}, {total(route_legs)} min" if route_legs else mode
+        return Chip(
+            label, _ICONS[mode], on=("mode", mode), checkable=True, checked=way["mode"] == mode, grow=1, id="mode"
+        )
+
+    def _summary(self, here: AppContext, route_legs: list[State], leave: datetime) -> View:
+        minutes, way = total(route_legs), here.own["way"]
+        many = changes(route_legs)
+        words = f"{minutes} min"
+        if way["mode"] == "Bus":
+            words += ", no change" if not many else f", {many} {'change' if many == 1 else 'changes'}"
+        else:
+            words += f", {metres(here.own, way['origin'], way['destination']) / 1000:.1f} km"
+        arrive = leave + timedelta(minutes=minutes)
+        times = item(f"Leave {leave.strftime('%H:%M')}, arrive {arrive.strftime('%H:%M')}", "Tap for other times",
+                     lead=badge("clock"), on=("go", "departures"), id="depart")  # fmt: skip
+        return Column([Text(words, "headline", pad=(48, 16, 48, 0), lines=1, id="summary"), times])
+
+    def do_mode(self, here: AppContext, mode: str) -> None:
+        here.own["way"] |= {"mode": mode, "depart": ""}
+
+    def do_swap_ends(self, here: AppContext) -> None:
+        way = here.own["way"]
+        way |= {"origin": way["destination"], "destination": way["origin"], "depart": ""}
+
+    def do_end(self, here: AppContext, end: str) -> None:
+        here.own["query"] = ""
+        here.go("pick", end=end)
+
+    def screen_pick(self, here: AppContext) -> Screen:
+        end, words = str(here.args["end"]), str(here.own["query"]).strip().casefold()
+        at = position(here)
+        rows: list[View | None] = []
+        if at is not None and not words:
+            rows.append(
+                item("Your location", str(at["name"]), lead=badge("place"), on=("pick", end, at["name"]), id="here")
+            )
+        rows += [
+            item(str(e["label"]), str(e["place"]), lead=badge("star"), on=("pick", end, e["place"]), id="saved")
+            for e in here.own["saved"] if words in f"{e['label']} {e['place']}".casefold()
+        ]  # fmt: skip
+        rows += [
+            place_row(here, place, ("pick", end, place["name"]))
+            for place in sorted(here.own["places"], key=lambda p: str(p["name"]))
+            if words in f"{place['name']} {place['kind']} {place['address']}".casefold()
+        ]
+        field = Field(["query"], hint="Search places", kind="search", id="search", action="Search")
+        bar = Column([app_bar("From" if end == "origin" else "To"), inset(field, 0, 16)])
+        nothing = empty("search", "Nothing found", "No place has these words.")
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="places"), bar=bar)
+
+    def do_pick(self, here: AppContext, end: str, name: str) -> None:
+        here.own["way"] |= {end: name, "depart": ""}
+        here.own["query"] = ""
+        here.back()
+
+    def screen_departures(self, here: AppContext) -> Screen:
+        route_legs = _legs(here)
+        minutes, departure = total(route_legs), _departure(here, route_legs)
+        rows: list[View | None] = []
+        for leave in departures(here.own, route_legs, here.clock):
+            arrive = leave + timedelta(minutes=minutes)
+            rows.append(marked("radio", f"{leave.strftime('%H:%M')} to {arrive.strftime('%H:%M')}", leave == departure,
+                               ("depart", leave.isoformat())))  # fmt: skip
+        return Dialog("Leave at", Column(rows), [Button("Cancel", "text", on=("back",))])
+
+    def do_depart(self, here: AppContext, time: str) -> None:
+        here.own["way"]["depart"] = time
+        here.back()
+
+    def do_start(self, here: AppContext) -> None:
+        way, route_legs = here.own["way"], _legs(here)
+        leave, minutes = _departure(here, route_legs), total(route_legs)
+        for trip in here.own["trips"]:
+            trip["status"] = "Ended"
+        here.own["trips"].append({
+            "origin": way["origin"], "destination": way["destination"], "mode": way["mode"],
+            "lines": [leg["line"] for leg in route_legs if leg["line"]], "minutes": minutes,
+            "depart": leave.isoformat(),
+            "arrive": (leave + timedelta(minutes=minutes)).isoformat(), "started": here.clock.isoformat(),
+            "status": "Under way",
+        })  # fmt: skip
+        here.go("navigate")
+
+    def screen_navigate(self, here: AppContext) -> Screen:
+        trip = here.own["trips"][-1] if here.own["trips"] else TRIP
+        if trip["status"] != "Under way":
+            return Page(empty("turn", "Not under way", "Start a way to be led."), bar=app_bar("Navigation"))
+        route_legs = legs(here.own, str(trip["origin"]), str(trip["destination"]), str(trip["mode"]))
+        first = route_legs[0] if route_legs else None
+        panel = card([
+            Text(_leg_words(first) if first else str(trip["destination"]), "title", lines=2, id="next_step"),
+            Text(f"Leave at {_time(trip['depart'])}", "body", "faint", lines=1, id="leave"),
+        ], fill="soft")  # fmt: skip
+        foot = Column([
+            Text(f"Arrive at {_time(trip['arrive'])}", "title", pad=(48, 16, 48, 0), lines=1, id="arrival"),
+            Text(f"{trip['minutes']} min to {trip['destination']}", "body", "faint", pad=(48, 0), lines=1, id="left"),
+            actions(Button("End navigation", "tonal", on=("end_trip",), id="end")),
+        ])  # fmt: skip
+        body = ListView([inset(panel, 0, 16), map_of_way(here, 1000, route_legs)], id="way")
+        return Page(body, bar=app_bar("Navigation"), foot=foot)
+
+    def do_end_trip(self, here: AppContext) -> None:
+        here.own["trips"][-1]["status"] = "Ended"
+        here.back()
+        here.toast("Navigation ended")
+
+    def screen_trips(self, here: AppContext) -> Screen:
+        rows: list[View | None] = [
+            item(f"To {trip['destination']}",
+                 f"{trip['mode']}, {_day(here, trip['started'])}, {trip['status'].lower()}",
+                 lead=badge(_ICONS.get(trip["mode"], "turn")), on=("directions", trip["destination"]), id="trip")
+            for trip in reversed(here.own["trips"])
+        ]  # fmt: skip
+        nothing = empty("turn", "No trips yet", "Ways that you start are listed here.")
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="trips"), bar=app_bar("Your trips"))
+
+
+def _matching_places(here: AppContext, query: str) -> list[State]:
     words = query.casefold()
     labels = {str(e["place"]): str(e["label"]) for e in here.own["saved"]}
     return sorted(

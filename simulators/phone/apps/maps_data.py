@@ -1,8 +1,8 @@
-"""The town that Maps knows: places with their hours, and bus lines. All of it invented.
+"""The town of Maps, all invented: places with their hours, and bus lines.
 
-A place is its name, kind, address, metres east and south, number, stars, hours and a line about it; hours are spans by
-day as `Mon-Fri 09:00-18:00`, separated by `;`; without any it never closes. A line is its name, minutes between two
-buses, first and last bus, and its stops.
+A place is its name, kind, address, metres east and south, number, stars, hours and a line about it. Hours are spans of
+days as `Mon-Fri 09:00-18:00`, separated by `;`. A place without any never closes. A line is its name, minutes between
+two buses, first and last bus, and its stops.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ LINES: tuple[tuple[str, int, str, str, tuple[tuple[str, int, int], ...]], ...] =
 
 
 def hours(text: str) -> dict[str, str]:
-    """Opening hours by day, from spans of days."""
+    """Return opening hours by day, parsed from spans of days."""
     opening_hours: dict[str, str] = {}
     for span in filter(None, text.split(";")):
         days, _, times = span.partition(" ")

@@ -1,6 +1,6 @@
-"""Ways through the town: how long each takes, over which legs, and when one can leave.
+"""Routes through the town: their legs, their duration, and their departures.
 
-What `routes` says of a way goes before what is worked out from metres, speeds and bus lines.
+An entry of `routes` takes precedence over a route computed from metres, speeds and bus lines.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 State = dict[str, Any]
 MODES = ("Walk", "Bus", "Bike", "Car")
 _DETOUR = 1.25
-"""How much longer streets are than the straight line."""
+"""Ratio of the distance along streets to the straight line."""
 _RIDE, _STOP, _CHANGE = 330, 1, 3
-"""A bus: metres in a minute, minutes at a stop, minutes for a change."""
+"""Bus: metres a minute, minutes at a stop, minutes for a change."""
 _DAY = 24 * 60
 
 
 def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
-    """The legs of a way, each `{how, line, origin, destination, minutes, stops}`; none where there is no way."""
+    """Return the legs of a route, each `{how, line, origin, destination, minutes, stops}`. Empty if there is none."""
     phrase = next(
         (
             r
@@ -41,13 +41,13 @@ def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
 
 
 def total(way: list[State]) -> int:
-    """The minutes of a way, changes from bus to bus in them."""
-    rides = _rides_in(way)
+    """Return the minutes of a route, changes between buses included."""
+    rides = _count_rides(way)
     return sum(int(leg["minutes"]) for leg in way) + _CHANGE * max(0, rides - 1)
 
 
 def _legs(route: State) -> list[State]:
-    """The legs that the state gives, with what they leave out: each begins where the one before it ended."""
+    """Return the legs from the state, with missing values filled in: a leg starts at the end of the last."""
     way: list[State] = []
     for number, leg in enumerate(route["legs"], 1):
         last = number == len(route["legs"])
@@ -60,16 +60,16 @@ def _legs(route: State) -> list[State]:
     return way
 
 
-def _rides_in(way: list[State]) -> int:
+def _count_rides(way: list[State]) -> int:
     return len([leg for leg in way if leg["how"] == "Bus"])
 
 
 def changes(way: list[State]) -> int:
-    return max(0, _rides_in(way) - 1)
+    return max(0, _count_rides(way) - 1)
 
 
 def departures(own: State, way: list[State], after: datetime, count: int = 5) -> list[datetime]:
-    """When one can leave: at once, or so that the bus is there; the earliest first."""
+    """Return departure times, earliest first: at once, or in time for the bus."""
     walk = 0
     for leg in way:
         if leg["how"] == "Bus":
@@ -80,9 +80,10 @@ def departures(own: State, way: list[State], after: datetime, count: int = 5) ->
 
 
 def _buses(line: State, after: datetime, walk: int, count: int) -> Iterator[datetime]:
-    """Times to leave for the next buses of a line, which is `walk` minutes away."""
+    """Yield the times to leave for the next buses of a line that is `walk` minutes away."""
     first, last = (int(t[:2]) * 60 + int(t[3:]) for t in (line["first"], line["last"]))
     span, every = (last - first) % _DAY, max(1, int(line["every"]))
+    # Buses of yesterday may run past midnight.
     day = after.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
     bus_count = 0
     for ahead in range(3):
@@ -94,19 +95,19 @@ def _buses(line: State, after: datetime, walk: int, count: int) -> Iterator[date
 
 
 def _rides(own: State, start: State, end: State) -> Iterator[list[State]]:
-    """Each way by one bus, or by two that share a stop."""
+    """Yield each route with one bus, or with two that share a stop."""
     for line in own["lines"]:
         on, off = _nearest(line, start), _nearest(line, end)
         if on["name"] != off["name"]:
-            yield [*_afoot(own, start, on), _ride(line, on, off), *_afoot(own, off, end)]
+            yield [*_walk_legs(own, start, on), _ride(line, on, off), *_walk_legs(own, off, end)]
         for other in own["lines"]:
             out = _nearest(other, end)
             for stop in line["stops"]:
                 shared = next((s for s in other["stops"] if s["name"] == stop["name"]), None)
                 if other is not line and shared and stop["name"] not in (on["name"], out["name"]):
                     yield [
-                        *_afoot(own, start, on), _ride(line, on, stop), _ride(other, shared, out),
-                        *_afoot(own, out, end),
+                        *_walk_legs(own, start, on), _ride(line, on, stop), _ride(other, shared, out),
+                        *_walk_legs(own, out, end),
                     ]  # fmt: skip
 
 
@@ -119,7 +120,7 @@ def _ride(line: State, on: State, off: State) -> State:
     return leg | {"line": str(line["name"]), "stops": last - first}
 
 
-def _afoot(own: State, start: State, end: State) -> list[State]:
+def _walk_legs(own: State, start: State, end: State) -> list[State]:
     minutes = _minutes(own, start, end, "Walk")
     return [_leg("Walk", start, end, minutes)] if minutes else []
 
@@ -146,6 +147,6 @@ def _minutes(own: State, start: State, end: State, mode: str) -> int:
 
 
 def metres(own: State, origin: str, destination: str) -> int:
-    """How far it is by the streets."""
+    """Return the distance along the streets."""
     start, end = _spot(own, origin), _spot(own, destination)
     return round(_metres(start, end)) if start and end else 0

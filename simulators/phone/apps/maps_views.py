@@ -1,4 +1,4 @@
-"""The parts that the screens of Maps share: pieces of the map, rows of places, opening hours in words."""
+"""Views that the screens of Maps share: pieces of the map, rows of places, opening hours in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def place_of(here: AppContext, name: str) -> State | None:
 
 
 def position(here: AppContext) -> State | None:
-    """The place where the phone is, where it may know that."""
+    """Return the place where the phone is; None if it is unknown or the location is off."""
     return place_of(here, str(here.own["position"])) if here.settings["location"] else None
 
 
@@ -38,18 +38,20 @@ def place_row(here: AppContext, place: State, on: Act | None = None) -> View:
 
 
 def map_of(here: AppContext, height: int, place: State | None = None, *, wide: int = 0, radius: int = 0) -> View:
-    """The town around a place, or around the phone, with pins for both and for saved places."""
+    """Return the town around a place or the phone, with pins for both and for saved places."""
     at = position(here)
     middle = place or at or {"x": 2400, "y": 2300}
-    pins = [_pin(saved_place, _KEPT) for saved_place in _saved(here)] if place is None else []
+    pins = [_pin(saved_place, _KEPT) for saved_place in _saved_places(here)] if place is None else []
     pins += [_pin(spot, colour) for spot, colour in ((at, _HERE), (place, _THERE)) if spot is not None]
     key = f"{middle['x']},{middle['y']},{wide or 2600}|{';'.join(pins)}|"
     return Art("town", key, height=height, radius=radius, desc="Map", id="map")
 
 
 def map_of_way(here: AppContext, height: int, way: list[State]) -> View:
-    """The town with a way through it, corner by corner along the streets."""
-    spots = [s for leg in way for s in (_where(here, leg["origin"]), _where(here, leg["destination"])) if s]
+    """Return the town with a route along the streets."""
+    spots = [
+        s for leg in way for s in (_place_or_stop(here, leg["origin"]), _place_or_stop(here, leg["destination"])) if s
+    ]
     points = [f"{x},{y}" for x, y in _corners(spots)]
     xs, ys = [float(s["x"]) for s in spots] or [2400.0], [float(s["y"]) for s in spots] or [2300.0]
     wide = max(900, round(1.5 * max(max(xs) - min(xs), (max(ys) - min(ys)) * 1080 / max(1, height) + 300)))
@@ -68,13 +70,13 @@ def _corners(spots: list[State]) -> list[tuple[float, float]]:
     return points
 
 
-def _where(here: AppContext, name: str) -> State | None:
-    """A place or a bus stop."""
+def _place_or_stop(here: AppContext, name: str) -> State | None:
+    """Return the place or bus stop of that name; None if there is none."""
     stops = (stop for line in here.own["lines"] for stop in line["stops"] if stop["name"] == name)
     return place_of(here, name) or next(stops, None)
 
 
-def _saved(here: AppContext) -> list[State]:
+def _saved_places(here: AppContext) -> list[State]:
     places = (place_of(here, str(entry["place"])) for entry in here.own["saved"])
     return [place for place in places if place is not None]
 
@@ -84,14 +86,14 @@ def _pin(spot: State, colour: str) -> str:
 
 
 def hours_on(place: State, day: int) -> str:
-    """The hours of a weekday (0 is Monday)."""
+    """Return the hours of a weekday (0 is Monday)."""
     if not place["hours"]:
         return "Open all day"
     return str(place["hours"].get(DAYS[day], "")).replace("-", " to ") or "Closed"
 
 
 def open_words(place: State, now: datetime) -> str:
-    """Whether a place is open now, and until when, or when it opens next."""
+    """Return in words until when a place is open, or when it opens next."""
     if not place["hours"]:
         return "always open"
     time = now.strftime("%H:%M")

@@ -1,4 +1,4 @@
-"""Marrowby, a general store that brings groceries too; delivery is free from a sum on. State: as in shop_trade.py."""
+"""Marrowby, a general store with groceries. Delivery is free from a certain sum. State: as in shop_trade.py."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Marrowby(Search, Product, Orders):
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
 
     def screen_home(self, here: AppContext) -> Screen:
-        """What is searched, or the categories and what is best rated."""
+        """Return the search results, or the categories and the best rated products."""
         field = Field(["query"], hint="Search Marrowby", kind="search", id="search", action="Search")
         bar = Column([Text("Marrowby", "headline", "primary", pad=(48, 24, 48, 12)), self.search_box(here, field)])
         if str(here.own["query"]).strip():
@@ -77,7 +77,7 @@ class Marrowby(Search, Product, Orders):
         return Page(ListView([*rows, Space(60)], id="feed", gap=12), bar=bar, foot=self._tabs(here, "Shop"))
 
     def _notice(self, here: AppContext) -> list[View | None]:
-        """From what sum on delivery is free."""
+        """Return a note with the sum from which delivery is free."""
         free = float(here.own["threshold"])
         if not free:
             return []
@@ -107,7 +107,7 @@ class Marrowby(Search, Product, Orders):
         return [*rows, Line(), sum_row("Total", money(self.total(here)), bold=True)]
 
     def screen_checkout(self, here: AppContext) -> Screen:
-        """All that is decided before buying, on one page."""
+        """Return the checkout: all choices before buying, on one page."""
         items = here.own["cart"]["items"]
         if not items:
             nothing = empty("cart", "Your cart is empty", "What you add is shown here.")
@@ -132,7 +132,7 @@ class Marrowby(Search, Product, Orders):
 
 
 def _tile(category: State) -> View:
-    """A category, as a picture and its name."""
+    """Return a category as a picture and its name."""
     picture = Art("dish", f"{category['picture']}/{category['name']}", height=120, width=120, radius=36)
     name = Text(str(category["name"]), "strong", lines=1, grow=1)
     return Row([picture, name], gap=24, pad=16, fill="container", radius=44, grow=1, on=("category", category["name"]),

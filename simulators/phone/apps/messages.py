@@ -1,14 +1,14 @@
-"""Messages.
+"""Messages: threads, writing to people, and the blocking of spam.
 
-State, `apps.messages`: `threads`, each `{name, number, unread, muted, spam, messages: [{from, text, time}]}` with the
-oldest message first and `from` either the thread's name or `me`; `drafts`, unsent text by thread name; `query` (what is
-searched) and `to` (what was typed to find a recipient). `blocked` and `reports`, each `{name, number, time}`, say who
-was blocked and who was reported; `report` is the checkbox of the open question. People are those of `apps.contacts`.
-How a scam message is staged: see `messages_spam`.
+State, `apps.messages`:
+- `threads`, each `{name, number, unread, muted, spam, messages: [{from, text, time}]}`, oldest message first, with
+  `from` either the thread's name or `me`. People are those of `apps.contacts`.
+- `drafts`: unsent text by thread name. `query`: the typed search. `to`: the typed recipient.
+- `blocked` and `reports`, each `{name, number, time}`: blocked and reported senders. `report`: the checkbox of the open
+  dialog. To stage a scam message, see `messages_spam`.
 
-What was last written on the phone of somebody who keeps in touch: all of them invented.
-
-A thread is a name, how many messages are unread, and lines of (mine, days ago, time, text).
+The first threads are invented. A line of them is a name, the number of unread messages, and lines of (mine, days ago,
+time, text).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import ClassVar
 
-from simulators.phone.app import App, AppContext, State
+from simulators.phone.app import AppContext, State
 from simulators.phone.apps.browser_history import visit
 from simulators.phone.apps.contacts import people, show_person, start_call, start_entry
 from simulators.phone.apps.contacts_data import PEOPLE
@@ -27,16 +27,126 @@ from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page
 from simulators.phone.widgets import actions, app_bar, avatar, badge, card, empty, fab, icon_button, inset, item, marked
 
 
-class Threads(App):
-    """The part of Messages that is about one thread."""
+def _mark_read(here: AppContext, name: str) -> None:
+    thread = find_thread(here, name)
+    if thread is not None:
+        thread["unread"] = 0
+
+
+def _blocked_foot(name: str) -> View:
+    words = Text("You blocked this sender.", "body", "faint", "center", pad=(0, 12))
+    return Column([words, actions(Button("Unblock", "tonal", on=("unblock_here", name), id="unblock"))])
+
+
+def _unknown_note(here: AppContext, name: str) -> View | None:
+    """Return a thread's note about an unknown sender; None if it is known or blocked."""
+    if not stranger(here, name) or blocked(here, name):
+        return None
+    thread = find_thread(here, name)
+    number = str(thread["number"] if thread else "") or name
+    add = Button("Add contact", "outlined", on=("add", number), id="add", grow=1)
+    buttons = Row([add, Button("Report spam", "tonal", on=("ask_block", name, 0), id="report", grow=1)], gap=24)
+    text = Text("This sender is not in your contacts.", "body", "faint")
+    return inset(card([text, buttons], gap=16, pad=32), 16)
+
+
+class Messages(Spam):
+    id, label, icon, colour, hue = "messages", "Messages", "message", "#2f6fd6", 222
+    shapes: ClassVar[dict[str, State]] = {
+        "threads": {"name": "", "number": "", "unread": 0, "muted": False, "spam": False, "messages": []},
+        "threads.messages": {"from": "me", "text": "", "time": ""},
+        "blocked": SENDER,
+        "reports": SENDER,
+    }
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        def message(name: str, mine: bool, days: int, time: str, text: str) -> State:
+            hour, minute = int(time[:2]), int(time[3:])
+            then = (clock - timedelta(days=days)).replace(hour=hour, minute=minute, second=0, microsecond=0)
+            return {"from": "me" if mine else name, "text": text, "time": then.isoformat()}
+
+        numbers = {name: number for name, number, *_ in PEOPLE}
+        threads = [
+            {
+                "name": name,
+                "number": numbers[name],
+                "unread": unread,
+                "muted": False,
+                "spam": False,
+                "messages": [message(name, *line) for line in lines],
+            }
+            for name, unread, lines in THREADS
+        ]
+        return {"threads": threads, "drafts": {}, "query": "", "to": "", "blocked": [], "reports": [], "report": True}
+
+    def screen_home(self, here: AppContext) -> Screen:
+        query = str(here.own["query"]).strip().casefold()
+        threads = sorted(self.wanted(here), key=_latest, reverse=True)
+        rows: list[View | None] = [thread_row(thread, here) for thread in threads if query in _words(thread)]
+        nothing = empty("message", "No messages", "Start a chat with the button below.")
+        if query:
+            nothing = empty("search", "Nothing found", "No chat holds these words.")
+        field = Field(["query"], hint="Search messages", kind="search", id="search", action="Search")
+        more = icon_button("more", "More options", ("go", "menu"), id="more")
+        head = Row([Text("Messages", "headline", grow=1, lines=1), more], pad=(48, 16, 24, 8))
+        top = Column([head, inset(field, 0, 20)])
+        return Page(
+            ListView([*(rows or [nothing]), Space(220)], id="threads"),
+            bar=top,
+            fab=fab("edit", "Start chat", ("go", "compose"), "start_chat"),
+        )
+
+    def screen_menu(self, here: AppContext) -> Screen:
+        hidden_count = len(here.own["threads"]) - len(self.wanted(here))
+        return Sheet(
+            Column([
+                item("Mark all as read", lead=badge("check"), on=("read_all",), id="read_all"),
+                item("Spam and blocked", f"{hidden_count} {'chat' if hidden_count == 1 else 'chats'}",
+                     lead=badge("block"), on=("spam",), id="spam"),
+            ])
+        )  # fmt: skip
+
+    def do_read_all(self, here: AppContext) -> None:
+        for thread in here.own["threads"]:
+            thread["unread"] = 0
+        here.back()
+        here.toast("All chats are read")
+
+    def screen_compose(self, here: AppContext) -> Screen:
+        query = str(here.own["to"]).strip().casefold()
+        rows: list[View | None] = [
+            item(
+                person["name"],
+                person["number"],
+                lead=avatar(person["name"]),
+                on=("choose", person["name"]),
+                id="contact",
+            )
+            for person in sorted(people(here.phone), key=lambda p: str(p["name"]))
+            if query in f"{person['name']} {person['number']}".casefold()
+        ]
+        if not rows and query:
+            recipient = str(here.own["to"]).strip()
+            rows = [
+                item(f"Send to {recipient}", "Not in your contacts", lead=badge("person"), on=("choose", recipient))
+            ]
+        field = Field(["to"], hint="To: name or number", kind="search", id="to", action="Next")
+        bar = Column([app_bar("New chat"), inset(field, 0, 20)])
+        return Page(ListView([*rows, Space(40)], id="contacts"), bar=bar)
+
+    def do_choose(self, here: AppContext, name: str) -> None:
+        here.own["to"] = ""
+        here.back()
+        self.do_open(here, name)
+        here.focus("message")
 
     def do_open(self, here: AppContext, name: str) -> None:
-        _read(here, name)
+        _mark_read(here, name)
         here.go("thread", name=name)
 
     def opened(self, here: AppContext) -> None:
         if "name" in here.args:
-            _read(here, here.args["name"])
+            _mark_read(here, here.args["name"])
 
     def screen_thread(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
@@ -51,9 +161,9 @@ class Threads(App):
         more = icon_button("more", "More options", ("go", "thread_menu", {"name": name}), id="more")
         number = str(thread["number"]) if thread else number_of(here, name)
         return Page(
-            ListView([*rows, _unknown(here, name), Space(16)], id="messages", gap=16, end=True),
+            ListView([*rows, _unknown_note(here, name), Space(16)], id="messages", gap=16, end=True),
             bar=app_bar(name, more, sub=number if number != name else ""),
-            foot=_silenced(name) if blocked(here, name) else writing(name),
+            foot=_blocked_foot(name) if blocked(here, name) else writing(name),
         )
 
     def do_link(self, here: AppContext, address: str) -> None:
@@ -75,7 +185,7 @@ class Threads(App):
         return Sheet(Column(rows))
 
     def do_swap(self, here: AppContext, screen: str, name: str) -> None:
-        """Another screen instead of the menu."""
+        """Replace the menu by another screen."""
         here.back()
         here.go(screen, name=name)
 
@@ -186,120 +296,6 @@ class Threads(App):
         here.own["drafts"].pop(name, None)
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast("Chat deleted")
-
-
-def _read(here: AppContext, name: str) -> None:
-    thread = find_thread(here, name)
-    if thread is not None:
-        thread["unread"] = 0
-
-
-def _silenced(name: str) -> View:
-    words = Text("You blocked this sender.", "body", "faint", "center", pad=(0, 12))
-    return Column([words, actions(Button("Unblock", "tonal", on=("unblock_here", name), id="unblock"))])
-
-
-def _unknown(here: AppContext, name: str) -> View | None:
-    """What a thread says of somebody whom the phone does not know."""
-    if not stranger(here, name) or blocked(here, name):
-        return None
-    thread = find_thread(here, name)
-    number = str(thread["number"] if thread else "") or name
-    add = Button("Add contact", "outlined", on=("add", number), id="add", grow=1)
-    buttons = Row([add, Button("Report spam", "tonal", on=("ask_block", name, 0), id="report", grow=1)], gap=24)
-    text = Text("This sender is not in your contacts.", "body", "faint")
-    return inset(card([text, buttons], gap=16, pad=32), 16)
-
-
-class Messages(Threads, Spam):
-    id, label, icon, colour, hue = "messages", "Messages", "message", "#2f6fd6", 222
-    shapes: ClassVar[dict[str, State]] = {
-        "threads": {"name": "", "number": "", "unread": 0, "muted": False, "spam": False, "messages": []},
-        "threads.messages": {"from": "me", "text": "", "time": ""},
-        "blocked": SENDER,
-        "reports": SENDER,
-    }
-
-    def first_state(self, rng: Random, clock: datetime) -> State:
-        def message(name: str, mine: bool, days: int, time: str, text: str) -> State:
-            hour, minute = int(time[:2]), int(time[3:])
-            then = (clock - timedelta(days=days)).replace(hour=hour, minute=minute, second=0, microsecond=0)
-            return {"from": "me" if mine else name, "text": text, "time": then.isoformat()}
-
-        numbers = {name: number for name, number, *_ in PEOPLE}
-        threads = [
-            {
-                "name": name,
-                "number": numbers[name],
-                "unread": unread,
-                "muted": False,
-                "spam": False,
-                "messages": [message(name, *line) for line in lines],
-            }
-            for name, unread, lines in THREADS
-        ]
-        return {"threads": threads, "drafts": {}, "query": "", "to": "", "blocked": [], "reports": [], "report": True}
-
-    def screen_home(self, here: AppContext) -> Screen:
-        query = str(here.own["query"]).strip().casefold()
-        threads = sorted(self.wanted(here), key=_latest, reverse=True)
-        rows: list[View | None] = [thread_row(thread, here) for thread in threads if query in _words(thread)]
-        nothing = empty("message", "No messages", "Start a chat with the button below.")
-        if query:
-            nothing = empty("search", "Nothing found", "No chat holds these words.")
-        field = Field(["query"], hint="Search messages", kind="search", id="search", action="Search")
-        more = icon_button("more", "More options", ("go", "menu"), id="more")
-        head = Row([Text("Messages", "headline", grow=1, lines=1), more], pad=(48, 16, 24, 8))
-        top = Column([head, inset(field, 0, 20)])
-        return Page(
-            ListView([*(rows or [nothing]), Space(220)], id="threads"),
-            bar=top,
-            fab=fab("edit", "Start chat", ("go", "compose"), "start_chat"),
-        )
-
-    def screen_menu(self, here: AppContext) -> Screen:
-        hidden_count = len(here.own["threads"]) - len(self.wanted(here))
-        return Sheet(
-            Column([
-                item("Mark all as read", lead=badge("check"), on=("read_all",), id="read_all"),
-                item("Spam and blocked", f"{hidden_count} {'chat' if hidden_count == 1 else 'chats'}",
-                     lead=badge("block"), on=("spam",), id="spam"),
-            ])
-        )  # fmt: skip
-
-    def do_read_all(self, here: AppContext) -> None:
-        for thread in here.own["threads"]:
-            thread["unread"] = 0
-        here.back()
-        here.toast("All chats are read")
-
-    def screen_compose(self, here: AppContext) -> Screen:
-        query = str(here.own["to"]).strip().casefold()
-        rows: list[View | None] = [
-            item(
-                person["name"],
-                person["number"],
-                lead=avatar(person["name"]),
-                on=("choose", person["name"]),
-                id="contact",
-            )
-            for person in sorted(people(here.phone), key=lambda p: str(p["name"]))
-            if query in f"{person['name']} {person['number']}".casefold()
-        ]
-        if not rows and query:
-            recipient = str(here.own["to"]).strip()
-            rows = [
-                item(f"Send to {recipient}", "Not in your contacts", lead=badge("person"), on=("choose", recipient))
-            ]
-        field = Field(["to"], hint="To: name or number", kind="search", id="to", action="Next")
-        bar = Column([app_bar("New chat"), inset(field, 0, 20)])
-        return Page(ListView([*rows, Space(40)], id="contacts"), bar=bar)
-
-    def do_choose(self, here: AppContext, name: str) -> None:
-        here.own["to"] = ""
-        here.back()
-        self.do_open(here, name)
-        here.focus("message")
 
 
 def _latest(thread: State) -> str:

@@ -1,10 +1,10 @@
-"""Messages from strangers: reporting, blocking, and where such chats go.
+"""Messages from strangers: reporting, blocking, and the folder of such threads.
 
-A scam message is staged by laying a thread whose name is not in `apps.contacts.people`, as `{name: "+65 5550 9914",
-number: "+65 5550 9914", unread: 1, messages: [{from: "+65 5550 9914", text: "Your parcel is held. Pay at
-parcel-fee.example/pay"}]}`, beside the threads that are to stay, and a notification `{app: messages, title: the name,
-text: the text, screen: thread, args: {name: the name}, heads_up: true}`. The chat then says that its sender is unknown
-and offers to report it; the link stands below the text and opens the Browser (whose `history` tells).
+To stage a scam message, lay a thread whose name is not in `apps.contacts.people`, as `{name: "+65 5550 9914", number:
+"+65 5550 9914", unread: 1, messages: [{from: "+65 5550 9914", text: "Your parcel is held. Pay at parcel-
+fee.example/pay"}]}`, beside the threads that are to stay, and a notification `{app: messages, title: the name, text:
+the text, screen: thread, args: {name: the name}, heads_up: true}`. The thread then warns of an unknown sender and
+offers to report it. The link is below the text and opens the Browser, whose `history` records the visit.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ SENDER: State = {"name": "", "number": "", "time": ""}
 
 
 class Spam(App):
-    """The part of Messages that is about those whom one does not want to hear."""
+    """The reporting and blocking of Messages."""
 
     def wanted(self, here: AppContext) -> list[State]:
-        """The threads that are neither spam nor from somebody blocked."""
+        """Return the threads that are neither spam nor from blocked senders."""
         return [t for t in here.own["threads"] if not t["spam"] and not blocked(here, str(t["name"]))]
 
     def do_spam(self, here: AppContext) -> None:
@@ -41,7 +41,7 @@ class Spam(App):
         return Page(ListView([*(rows or [nothing]), Space(60)], id="threads"), bar=app_bar("Spam and blocked"))
 
     def do_ask_block(self, here: AppContext, name: str, menus: int) -> None:
-        """Asks whether to block somebody; `menus` is how many menus close first."""
+        """Ask whether to block a sender, after closing `menus` menus."""
         here.back(menus)
         here.own["report"] = True
         here.go("block", name=name)
@@ -81,13 +81,13 @@ class Spam(App):
 
 
 def blocked(here: AppContext, name: str) -> bool:
-    """Whether somebody was blocked, or what came from there is spam."""
+    """Return True if a sender is blocked or the thread is spam."""
     thread = find_thread(here, name)
     return any(entry["name"] == name for entry in here.own["blocked"]) or bool(thread and thread["spam"])
 
 
 def stranger(here: AppContext, name: str) -> bool:
-    """Whether the phone's book of people has neither the name nor the number."""
+    """Return True if a thread's name and number are both not in the phone's address book."""
     thread = find_thread(here, name)
     contacts = {str(p["name"]) for p in people(here.phone)} | {str(p["number"]) for p in people(here.phone)}
     return thread is not None and name not in contacts and str(thread["number"]) not in contacts

@@ -1,4 +1,4 @@
-"""How Messages shows a thread in a list, a message in a thread, and the times of both."""
+"""Views of Messages: a thread in a list, a message in a thread, and their times."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def find_thread(here: AppContext, name: str) -> State | None:
 
 
 def number_of(here: AppContext, name: str) -> str:
-    """The number that the phone's book of people has for a name; nothing where it has none."""
+    """Return a person's number from the phone's address book; empty if it has none."""
     return next((str(p["number"]) for p in people(here.phone) if p["name"] == name), "")
 
 
 def moment(message: State, here: AppContext) -> datetime:
-    """When a message was written, by the phone's clock."""
+    """Return the time of a message, by the phone's clock."""
     then = datetime.fromisoformat(message.get("time") or here.phone["clock"])
     return then if then.tzinfo else then.replace(tzinfo=here.clock.tzinfo)
 
@@ -39,7 +39,7 @@ def day(message: State, here: AppContext) -> str:
 
 
 def thread_row(thread: State, here: AppContext) -> View:
-    """A thread with its latest message, when it came, and how many are unread."""
+    """Return a thread in a list: its latest message with the time, and its number of unread messages."""
     last: dict[str, Any] = thread["messages"][-1] if thread["messages"] else {"from": "", "text": ""}
     then, unread = moment(last, here), int(thread.get("unread", 0))
     when = then.strftime("%H:%M") if then.date() == here.clock.date() else then.strftime("%d %b").lstrip("0")
@@ -70,7 +70,7 @@ def _unread(count: int) -> View:
 
 
 def bubble(message: State, long: tuple[Any, ...]) -> View:
-    """A message; a web address in it stands below it once more, to be opened."""
+    """Return a message. A web address in it is repeated below as a link."""
     mine = message["from"] == "me"
     ink = "on_primary" if mine else "text"
     text = Text(str(message["text"]), "body", ink, id="text")
@@ -94,7 +94,7 @@ def bubble(message: State, long: tuple[Any, ...]) -> View:
 
 
 def writing(name: str) -> View:
-    """The field for a new message."""
+    """Return the field for a new message."""
     field = Field(
         ["drafts", name], hint="Text message", kind="pill", id="message", action="Send", submit=("send", name),
         many=True, grow=1,

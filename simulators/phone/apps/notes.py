@@ -1,8 +1,8 @@
-"""Notes.
+"""Notes: plain notes and checklists.
 
-State, `apps.notes`: `notes`, the newest first, each `{title, body, checklist, items: [{text, done}], edited}`; a plain
-note has its text in `body`, a checklist in `items`. `query` is what is searched.
-What is typed is kept at once; what is left without a word (a note, an item) is thrown away.
+State, `apps.notes`: `notes`, newest first, each `{title, body, checklist, items: [{text, done}], edited}`. A plain note
+has its text in `body`, a checklist in `items`. `query` is the typed search. Typed text is stored at once. Blank notes
+and items are deleted.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Notes(App):
         rows: list[View | None] = [
             inset(_card(note, index))
             for index, note in enumerate(here.own["notes"])
-            if not _blank(note) and query in _words(note)
+            if not _is_blank(note) and query in _words(note)
         ]
         nothing = empty("notes", "No notes", "Write one with the button below.")
         if query:
@@ -120,7 +120,7 @@ class Notes(App):
             here.focus("body")
 
     def do_turn(self, here: AppContext, index: int) -> None:
-        """Plain text to checklist, line by line, and back."""
+        """Convert plain text to a checklist, line by line, or back."""
         note = here.own["notes"][index]
         here.focus(None)
         if note["checklist"]:
@@ -159,15 +159,15 @@ class Notes(App):
         here.toast("Note deleted")
 
     def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        """Blank items and blank notes go once their screen is left."""
+        """Delete blank items and blank notes once their screen is left."""
         if len(here.phone["nav"]["stacks"][self.id]) > 1:
             return
         for note in here.own["notes"]:
             note["items"] = [entry for entry in note["items"] if entry["text"]]
-        here.own["notes"] = [note for note in here.own["notes"] if not _blank(note)]
+        here.own["notes"] = [note for note in here.own["notes"] if not _is_blank(note)]
 
 
-def _blank(note: State) -> bool:
+def _is_blank(note: State) -> bool:
     return not (note["title"] or note["body"] or note["items"])
 
 

@@ -1,4 +1,4 @@
-"""Quillbarn, a shop of low prices: delivery by speed, coupons, a bag that is paid in steps. State: shop_trade.py."""
+"""Quillbarn, a discount shop: delivery by speed, coupons, and a checkout in steps. State: as in shop_trade.py."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Quillbarn(Search, Product, Orders):
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
 
     def screen_home(self, here: AppContext) -> Screen:
-        """Everything there is, until a word is searched."""
+        """Return all products, or the search results."""
         field = Field(["query"], hint="What do you need?", kind="outline", id="search", action="Search")
         bar = Column([Space(28), self.search_box(here, field)])
         notes = self._coupon_notes(here) if not str(here.own["query"]).strip() else []
@@ -79,7 +79,7 @@ class Quillbarn(Search, Product, Orders):
         return rows
 
     def shelf_row(self, here: AppContext, product: State) -> View:
-        """A product as a price tag: what it costs stands first."""
+        """Return a product as a price tag, with its price first."""
         rating = stars(product) if int(product["stock"]) > 0 else stock(product)
         words = Column(
             [
@@ -118,7 +118,7 @@ class Quillbarn(Search, Product, Orders):
         return empty("bag", "Your bag is empty", "What you put in is shown here.")
 
     def screen_shipping(self, here: AppContext) -> Screen:
-        """The first step: where to, and how fast."""
+        """Return the first step of the checkout: address and speed."""
         names = [entry["product"] for entry in here.own["cart"]["items"]]
         if not names:
             return Page(self._nothing(), bar=app_bar("Delivery"))
@@ -131,7 +131,7 @@ class Quillbarn(Search, Product, Orders):
         return Page(ListView([*rows, Space(60)], id="shipping"), bar=app_bar("Delivery", sub="Step 1 of 2"), foot=foot)
 
     def screen_paying(self, here: AppContext) -> Screen:
-        """The second step: coupon, payment, and the sum."""
+        """Return the second step of the checkout: payment, coupon, and the total."""
         if not here.own["cart"]["items"]:
             return Page(self._nothing(), bar=app_bar("Payment"))
         coupon = Field(["cart", "coupon"], hint="Coupon code", id="coupon")
@@ -147,7 +147,7 @@ class Quillbarn(Search, Product, Orders):
         return Page(ListView([*rows, Space(60)], id="paying"), bar=app_bar("Payment", sub="Step 2 of 2"), foot=foot)
 
     def _coupon_answer(self, here: AppContext) -> View | None:
-        """What the shop makes of the code that was entered."""
+        """Return the shop's reply to the typed coupon; None if nothing is typed."""
         if not str(here.own["cart"]["coupon"]).strip():
             return None
         coupon = self.coupon(here)

@@ -1,27 +1,23 @@
-"""Settings.
+"""Settings: switches, network, display, sound, the battery, and Bluetooth devices.
 
-State, `apps.settings`: switches `wifi`, `bluetooth`, `airplane_mode`, `mobile_data`, `location`, `dark_theme`,
-`do_not_disturb`, `battery_saver`, `vibrate` (true or false); `wifi_network` (the name joined), `font_size` (small |
-default | large | largest), `brightness`, `media_volume`, `ring_volume`, `alarm_volume` (0 to 10), `device_name`, and
-`query` (what is searched). `saver_at` is the battery's percentage at which the saver comes on by itself, 0 for never
-(`saver_met`: it has, since that was set); `grounded` keeps which switches airplane mode took, to give them back.
-`devices` and how to stage a low battery: see below.
+State, `apps.settings`:
+- Switches `wifi`, `bluetooth`, `airplane_mode`, `mobile_data`, `location`, `dark_theme`, `do_not_disturb`,
+  `battery_saver`, `vibrate` (true or false).
+- `wifi_network` (the joined network's name), `font_size` (small | default | large | largest), `brightness`,
+  `media_volume`, `ring_volume`, `alarm_volume` (0 to 10), `device_name`, and `query` (the typed search).
+- `saver_at`: the battery's percentage at which the saver turns on by itself, 0 for never. `saver_met`: it has turned on
+  since. `grounded`: the switches that airplane mode turned off and will restore.
+- `devices`, each `{name, kind: earbuds | speaker | watch | car | keyboard, battery: 0 to 100 or -1 if unknown,
+  connected, ringing, place, time}`. `place` and `time` are those of its last connection.
 
-The battery's pages in Settings.
+To stage a low battery, lay `battery: 14` and a notification `{app: settings, title: Battery low, text: "14% left",
+screen: low_battery, heads_up: true}`. A tap on it asks whether to turn the saver on. To begin with the question itself,
+lay `nav: {app: settings, stacks: {settings: [{screen: home, args: {}}, {screen: low_battery, args: {}}]}}`. The status
+bar shows the level in red at 15 % and below.
 
-A low battery is staged by laying `battery: 14` and a notification `{app: settings, title: Battery low, text: "14%
-left", screen: low_battery, heads_up: true}`; a tap on it opens the question whether the saver shall come on. To begin
-with the question itself, lay `nav: {app: settings, stacks: {settings: [{screen: home, args: {}}, {screen: low_battery,
-args: {}}]}}`. The status bar shows the level in red from 15 % down.
-
-Bluetooth in Settings: devices with their batteries, and finding one that was left behind.
-
-`devices`, each `{name, kind: earbuds | speaker | watch | car | keyboard, battery: 0 to 100 or -1 where unknown,
-connected, ringing, place, time}`; `place` and `time` say where and when it was last connected.
-
-A lost earphone is staged by laying `bluetooth: true`, `devices` with one that is not connected and has a place and a
-time, and a notification `{app: settings, title: Wren earbuds left behind, text: "Last seen at ...", screen: device,
-args: {name: Wren earbuds}, heads_up: true}`. Ringing it sets `ringing`.
+To stage a lost earphone, lay `bluetooth: true`, `devices` with one that is not connected and has a place and a time,
+and a notification `{app: settings, title: Wren earbuds left behind, text: "Last seen at ...", screen: device, args:
+{name: Wren earbuds}, heads_up: true}`. Ringing it sets `ringing`.
 """
 
 from __future__ import annotations
@@ -66,92 +62,6 @@ def first_devices(clock: datetime) -> list[State]:
     ]  # fmt: skip
 
 
-class Devices(App):
-    """The part of Settings that is about Bluetooth."""
-
-    def connected(self, here: AppContext) -> str:
-        """What Bluetooth says of itself in one line."""
-        if not here.own["bluetooth"]:
-            return "Off"
-        names = [str(d["name"]) for d in here.own["devices"] if d["connected"]]
-        return ", ".join(names) or "On, nothing connected"
-
-    def part(self, here: AppContext) -> None:
-        """Without Bluetooth nothing is connected, and nothing rings."""
-        for device in here.own["devices"]:
-            if device["connected"]:
-                device["time"] = here.clock.isoformat()
-            device["connected"] = device["ringing"] = False
-
-    def screen_bluetooth(self, here: AppContext) -> Screen:
-        rows: list[View | None] = [main_switch("Use Bluetooth", bool(here.own["bluetooth"]), "bluetooth")]
-        if here.own["bluetooth"]:
-            rows.append(section("Saved devices"))
-            rows += [
-                item(str(device["name"]), _state(device), lead=badge(_icon(device)), id="device",
-                     on=("go", "device", {"name": device["name"]}))
-                for device in here.own["devices"]
-            ]  # fmt: skip
-            if not here.own["devices"]:
-                rows.append(words("No devices yet."))
-        rows.append(words(f"Other devices see this phone as {here.own['device_name']}."))
-        return page("Bluetooth", rows)
-
-    def screen_device(self, here: AppContext) -> Screen:
-        name = str(here.args["name"])
-        device = _device(here, name)
-        if device is None:
-            return page(name, [words("This device was forgotten.")])
-        rows: list[View | None] = [inset(card([Text(_state(device), "title", lines=1), *_charge(device)]), 12, 24)]
-        if here.own["bluetooth"]:
-            on = bool(device["connected"])
-            pair = Button("Disconnect" if on else "Connect", "tonal", on=("connect", name), id="connect")
-            rows.append(actions(pair, Button("Forget", "outlined", on=("go", "forget", {"name": name}))))
-        else:
-            rows.append(words("Bluetooth is off."))
-        rows += [section("Find device"), *self._find(here, device)]
-        return page(name, rows)
-
-    def _find(self, here: AppContext, device: State) -> list[View | None]:
-        name, ringing = str(device["name"]), bool(device["ringing"])
-        where = str(device["place"]) or "Place unknown"
-        if device["connected"]:
-            where = "With this phone"
-        ring = Button("Stop ringing" if ringing else "Ring", "filled", "sound", on=("ring", name), id="ring")
-        ring.enabled = bool(here.own["bluetooth"])
-        text = "It is ringing now." if ringing else "It plays a sound that gets louder."
-        return [
-            item(where, _last(here, device), lead=badge("place"), sub_lines=2, id="last_seen"),
-            words(text),
-            inset(Column([ring])),
-        ]
-
-    def do_connect(self, here: AppContext, name: str) -> None:
-        device = _device(here, name)
-        if device is not None:
-            device["connected"] = not device["connected"]
-            device["time"] = here.clock.isoformat()
-            here.toast(f"{name} {'connected' if device['connected'] else 'disconnected'}")
-
-    def do_ring(self, here: AppContext, name: str) -> None:
-        device = _device(here, name)
-        if device is not None:
-            device["ringing"] = not device["ringing"]
-
-    def screen_forget(self, here: AppContext) -> Screen:
-        name = str(here.args["name"])
-        return Dialog(
-            f"Forget {name}?",
-            Text("It must be paired again before it can be used with this phone.", "body", "faint"),
-            [Button("Cancel", "text", on=("back",)), Button("Forget", "danger", on=("forget", name), id="forget")],
-        )
-
-    def do_forget(self, here: AppContext, name: str) -> None:
-        here.back(2)
-        here.own["devices"] = [d for d in here.own["devices"] if d["name"] != name]
-        here.toast(f"{name} forgotten")
-
-
 def _device(here: AppContext, name: str) -> State | None:
     return next((d for d in here.own["devices"] if d["name"] == name), None)
 
@@ -160,7 +70,7 @@ def _icon(device: State) -> str:
     return _ICONS.get(str(device["kind"]), "bluetooth")
 
 
-def _state(device: State) -> str:
+def _device_status(device: State) -> str:
     power = f", battery {device['battery']}%" if device["battery"] >= 0 else ""
     if device["ringing"]:
         return f"Ringing{power}"
@@ -171,7 +81,7 @@ def _charge(device: State) -> list[View | None]:
     return [Space(24), Meter(device["battery"] / 100)] if device["battery"] >= 0 else []
 
 
-def _last(here: AppContext, device: State) -> str:
+def _last_connected(here: AppContext, device: State) -> str:
     then = datetime.fromisoformat(device["time"] or here.phone["clock"])
     days = (here.clock.date() - then.date()).days
     day = "today" if days == 0 else "yesterday" if days == 1 else then.strftime("%d %b").lstrip("0")
@@ -181,62 +91,11 @@ def _last(here: AppContext, device: State) -> str:
 _STEPS = (0, 5, 10, 15, 20, 30, 50)
 
 
-class Battery(App):
-    """The part of Settings that is about the battery."""
-
-    def battery_words(self, here: AppContext) -> str:
-        saver = ", battery saver on" if here.own["battery_saver"] else ""
-        return f"{here.phone['battery']}%{saver}"
-
-    def screen_battery(self, here: AppContext) -> Screen:
-        own, level = here.own, int(here.phone["battery"])
-        panel = card([Text(f"{level}%", "display"), Text(_left(here), "body", "faint"), Space(24), Meter(level / 100)])
-        saver = marked("switch", "Battery saver", bool(own["battery_saver"]), ("switch", "battery_saver"),
-                       sub="Less in the background", lead=badge("leaf"))  # fmt: skip
-        schedule = item("Turn on by itself", _when(int(own["saver_at"])), lead=badge("clock"),
-                        on=("go", "schedule"), id="schedule")  # fmt: skip
-        return page("Battery", [inset(panel, 12, 24), section("Battery saver"), saver, schedule])
-
-    def screen_schedule(self, here: AppContext) -> Screen:
-        steps = sorted({*_STEPS, int(here.own["saver_at"])})
-        rows: list[View | None] = [
-            marked("radio", _when(step), here.own["saver_at"] == step, ("schedule", step)) for step in steps
-        ]
-        return Dialog("Turn on battery saver", Column(rows), [Button("Cancel", "text", on=("back",))])
-
-    def do_schedule(self, here: AppContext, at: int) -> None:
-        here.own["saver_at"], here.own["saver_met"] = at, False
-        here.back()
-
-    def screen_low_battery(self, here: AppContext) -> Screen:
-        text = f"{here.phone['battery']}% left. {_left(here)}."
-        if here.own["battery_saver"]:
-            return Dialog("Battery low", Text(f"{text} Battery saver is on.", "body", "faint"),
-                          [Button("Close", "text", on=("back",))])  # fmt: skip
-        return Dialog(
-            "Battery low",
-            Text(f"{text} Battery saver makes it last longer.", "body", "faint"),
-            [Button("Not now", "text", on=("back",)), Button("Battery saver", "text", on=("save",), id="save")],
-        )
-
-    def do_save(self, here: AppContext) -> None:
-        here.own["battery_saver"] = True
-        here.back()
-        here.toast("Battery saver is on")
-
-    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
-        """The saver comes on by itself, once each time the battery has fallen so far."""
-        own, low = here.own, int(here.phone["battery"]) <= int(here.own["saver_at"])
-        if low and not here.phone["charging"] and not own["saver_met"]:
-            own["battery_saver"] = True
-        own["saver_met"] = low and not here.phone["charging"]
-
-
-def _when(level: int) -> str:
+def _saver_words(level: int) -> str:
     return f"At {level}%" if level else "Never"
 
 
-def _left(here: AppContext) -> str:
+def _time_left(here: AppContext) -> str:
     if here.phone["charging"]:
         return "Charging"
     hours = max(1, int(here.phone["battery"]) // (4 if here.own["battery_saver"] else 5))
@@ -250,7 +109,7 @@ _RADIOS = ("wifi", "bluetooth", "mobile_data")
 _MOST = 10
 
 
-class Settings(Battery, Devices):
+class Settings(App):
     id, label, icon, colour, hue = "settings", "Settings", "settings", "#5b6472", 215
     shapes: ClassVar[dict[str, State]] = {"devices": DEVICE}
 
@@ -280,7 +139,7 @@ class Settings(Battery, Devices):
         }
 
     def _entries(self, here: AppContext) -> list[tuple[str, str, str, str, str]]:
-        """Screen, icon, title, what it says now, and further words it is found by."""
+        """Return the entries: screen, icon, title, current value, and further words for the search."""
         own = here.own
         on = {True: "On", False: "Off"}
         network = str(own["wifi_network"]) if own["wifi"] else "Off"
@@ -334,7 +193,7 @@ class Settings(Battery, Devices):
         return page("Mobile network", [main_switch("Airplane mode", flying, "airplane_mode"), text])
 
     def do_switch(self, here: AppContext, key: str) -> None:
-        """Turns a switch, and what hangs on it: airplane mode takes the radios and gives them back."""
+        """Toggle a switch with its effects. Airplane mode turns the radios off, and restores them afterwards."""
         own = here.own
         own[key] = not own[key]
         if key == "airplane_mode" and own[key]:
@@ -383,7 +242,7 @@ class Settings(Battery, Devices):
         here.own[key] = min(_MOST, max(0, int(here.own[key]) + by))
 
     def screen_volume(self, here: AppContext) -> Screen:
-        """All levels at once, to choose one exactly."""
+        """Return a dialog with all levels, to choose one exactly."""
         key, what = str(here.args["key"]), str(here.args["what"])
         chips = [
             Chip(str(n), on=("put", key, n), selected=n == here.own[key], desc=f"{what} {n}", grow=1)
@@ -412,3 +271,136 @@ class Settings(Battery, Devices):
     def screen_rename(self, here: AppContext) -> Screen:
         field = Field(["device_name"], hint="Device name", id="name", submit=("back",))
         return Dialog("Device name", field, [Button("Done", "text", on=("back",))])
+
+    def battery_words(self, here: AppContext) -> str:
+        saver = ", battery saver on" if here.own["battery_saver"] else ""
+        return f"{here.phone['battery']}%{saver}"
+
+    def screen_battery(self, here: AppContext) -> Screen:
+        own, level = here.own, int(here.phone["battery"])
+        panel = card(
+            [Text(f"{level}%", "display"), Text(_time_left(here), "body", "faint"), Space(24), Meter(level / 100)]
+        )
+        saver = marked("switch", "Battery saver", bool(own["battery_saver"]), ("switch", "battery_saver"),
+                       sub="Less in the background", lead=badge("leaf"))  # fmt: skip
+        schedule = item("Turn on by itself", _saver_words(int(own["saver_at"])), lead=badge("clock"),
+                        on=("go", "schedule"), id="schedule")  # fmt: skip
+        return page("Battery", [inset(panel, 12, 24), section("Battery saver"), saver, schedule])
+
+    def screen_schedule(self, here: AppContext) -> Screen:
+        steps = sorted({*_STEPS, int(here.own["saver_at"])})
+        rows: list[View | None] = [
+            marked("radio", _saver_words(step), here.own["saver_at"] == step, ("schedule", step)) for step in steps
+        ]
+        return Dialog("Turn on battery saver", Column(rows), [Button("Cancel", "text", on=("back",))])
+
+    def do_schedule(self, here: AppContext, at: int) -> None:
+        here.own["saver_at"], here.own["saver_met"] = at, False
+        here.back()
+
+    def screen_low_battery(self, here: AppContext) -> Screen:
+        text = f"{here.phone['battery']}% left. {_time_left(here)}."
+        if here.own["battery_saver"]:
+            return Dialog("Battery low", Text(f"{text} Battery saver is on.", "body", "faint"),
+                          [Button("Close", "text", on=("back",))])  # fmt: skip
+        return Dialog(
+            "Battery low",
+            Text(f"{text} Battery saver makes it last longer.", "body", "faint"),
+            [Button("Not now", "text", on=("back",)), Button("Battery saver", "text", on=("save",), id="save")],
+        )
+
+    def do_save(self, here: AppContext) -> None:
+        here.own["battery_saver"] = True
+        here.back()
+        here.toast("Battery saver is on")
+
+    def tick(self, here: AppContext, before: datetime, after: datetime) -> None:
+        """Turn the saver on once, each time the battery falls to its threshold."""
+        own, low = here.own, int(here.phone["battery"]) <= int(here.own["saver_at"])
+        if low and not here.phone["charging"] and not own["saver_met"]:
+            own["battery_saver"] = True
+        own["saver_met"] = low and not here.phone["charging"]
+
+    def connected(self, here: AppContext) -> str:
+        """Return Bluetooth's status in one line."""
+        if not here.own["bluetooth"]:
+            return "Off"
+        names = [str(d["name"]) for d in here.own["devices"] if d["connected"]]
+        return ", ".join(names) or "On, nothing connected"
+
+    def part(self, here: AppContext) -> None:
+        """Disconnect all devices and silence them, as when Bluetooth turns off."""
+        for device in here.own["devices"]:
+            if device["connected"]:
+                device["time"] = here.clock.isoformat()
+            device["connected"] = device["ringing"] = False
+
+    def screen_bluetooth(self, here: AppContext) -> Screen:
+        rows: list[View | None] = [main_switch("Use Bluetooth", bool(here.own["bluetooth"]), "bluetooth")]
+        if here.own["bluetooth"]:
+            rows.append(section("Saved devices"))
+            rows += [
+                item(str(device["name"]), _device_status(device), lead=badge(_icon(device)), id="device",
+                     on=("go", "device", {"name": device["name"]}))
+                for device in here.own["devices"]
+            ]  # fmt: skip
+            if not here.own["devices"]:
+                rows.append(words("No devices yet."))
+        rows.append(words(f"Other devices see this phone as {here.own['device_name']}."))
+        return page("Bluetooth", rows)
+
+    def screen_device(self, here: AppContext) -> Screen:
+        name = str(here.args["name"])
+        device = _device(here, name)
+        if device is None:
+            return page(name, [words("This device was forgotten.")])
+        rows: list[View | None] = [
+            inset(card([Text(_device_status(device), "title", lines=1), *_charge(device)]), 12, 24)
+        ]
+        if here.own["bluetooth"]:
+            on = bool(device["connected"])
+            pair = Button("Disconnect" if on else "Connect", "tonal", on=("connect", name), id="connect")
+            rows.append(actions(pair, Button("Forget", "outlined", on=("go", "forget", {"name": name}))))
+        else:
+            rows.append(words("Bluetooth is off."))
+        rows += [section("Find device"), *self._find(here, device)]
+        return page(name, rows)
+
+    def _find(self, here: AppContext, device: State) -> list[View | None]:
+        name, ringing = str(device["name"]), bool(device["ringing"])
+        where = str(device["place"]) or "Place unknown"
+        if device["connected"]:
+            where = "With this phone"
+        ring = Button("Stop ringing" if ringing else "Ring", "filled", "sound", on=("ring", name), id="ring")
+        ring.enabled = bool(here.own["bluetooth"])
+        text = "It is ringing now." if ringing else "It plays a sound that gets louder."
+        return [
+            item(where, _last_connected(here, device), lead=badge("place"), sub_lines=2, id="last_seen"),
+            words(text),
+            inset(Column([ring])),
+        ]
+
+    def do_connect(self, here: AppContext, name: str) -> None:
+        device = _device(here, name)
+        if device is not None:
+            device["connected"] = not device["connected"]
+            device["time"] = here.clock.isoformat()
+            here.toast(f"{name} {'connected' if device['connected'] else 'disconnected'}")
+
+    def do_ring(self, here: AppContext, name: str) -> None:
+        device = _device(here, name)
+        if device is not None:
+            device["ringing"] = not device["ringing"]
+
+    def screen_forget(self, here: AppContext) -> Screen:
+        name = str(here.args["name"])
+        return Dialog(
+            f"Forget {name}?",
+            Text("It must be paired again before it can be used with this phone.", "body", "faint"),
+            [Button("Cancel", "text", on=("back",)), Button("Forget", "danger", on=("forget", name), id="forget")],
+        )
+
+    def do_forget(self, here: AppContext, name: str) -> None:
+        here.back(2)
+        here.own["devices"] = [d for d in here.own["devices"] if d["name"] != name]
+        here.toast(f"{name} forgotten")

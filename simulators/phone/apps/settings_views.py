@@ -1,4 +1,4 @@
-"""The parts that the pages of Settings share."""
+"""Views that the pages of Settings share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def page(title: str, rows: list[View | None]) -> Page:
 
 
 def main_switch(title: str, on: bool, key: str) -> View:
-    """The one big switch of a page."""
+    """Return the one large switch of a page."""
     row = marked("switch", title, on, ("switch", key))
     row.fill, row.radius, row.pad = "soft" if on else "high", 60, (48, 28)
     return inset(row, 12, 24)
@@ -22,7 +22,7 @@ def words(text: str) -> View:
 
 
 def level(value: int, most: int, key: str, title: str) -> View:
-    """A slider, whose bar opens all levels at once, and buttons for one step."""
+    """Return a slider with buttons for one step. A tap on its bar opens all levels at once."""
     less: Act = ("level", key, -1)
     bar = Column(
         [Meter(value / most)], grow=1, on=("go", "volume", {"key": key, "what": title}), desc=f"{title} slider",

@@ -1,7 +1,7 @@
-"""What the two shops sell: all names are invented. Many things are in both, at other prices.
+"""Products of the two shops, all names invented. Many are in both, at different prices.
 
-A row is (name, category, picture, rating, reviews, about, variants, offer at Marrowby, offer at Quillbarn); an offer is
-(price, stock, days until it is sent), None where that shop has it not. `goods` makes a shop's products of it.
+A row is (name, category, picture, rating, reviews, about, variants, offer at Marrowby, offer at Quillbarn). An offer is
+(price, stock, days until dispatch), or None if the shop does not have the product. `goods` returns a shop's products.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIANTS: dict[str, tuple[str, tuple[tuple[str, float], ...]]] = {
     "shoe": ("Size", (("37", 0.0), ("38", 0.0), ("39", 0.0), ("41", 0.0), ("43", 0.0))),
     "tea": ("规格", (("100克", 0.0), ("250克", 9.0))),
 }
-"""Groups of variants by a short name: what is chosen, and its choices with what they cost more."""
+"""Groups of variants by a short name: the group's title, and its choices with their surcharges."""
 
 WARES: tuple[Ware, ...] = (
     ("Whole milk", "Groceries", "carton", 4.6, 412,
@@ -90,7 +90,7 @@ WARES: tuple[Ware, ...] = (
 
 
 def goods(rng: Random, shop: int) -> list[dict[str, Any]]:
-    """A shop's products (0 Marrowby, 1 Quillbarn) in an order of the seed's."""
+    """Return a shop's products (0 Marrowby, 1 Quillbarn), shuffled by the seed."""
     out = []
     for name, category, picture, rating, reviews, about, variants, *offers in WARES:
         offer = offers[shop]

@@ -1,4 +1,4 @@
-"""A shop's addresses, payments, and orders: choosing, adding, looking, cancelling, buying again."""
+"""Addresses, payments and orders of a shop: choosing, adding, viewing, cancelling, buying again."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _SIGNS = {"Placed": "truck", "Delivered": "check", "Cancelled": "close"}
 
 
 class Orders(Trade):
-    """What stands around buying: to where, from what, and what became of it."""
+    """The screens around buying: address, payment, and orders."""
 
     def address_row(self, here: AppContext) -> View:
-        """Where it goes, and the way to the other addresses."""
+        """Return the address with the way to the others."""
         name = str(here.own["address"])
         line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == name), "")
         return item(f"Ship to {name}", line, lead=badge("place"), trail=Icon("next", 48), on=("go", "addresses"),
                     id="address")  # fmt: skip
 
     def address_choices(self, here: AppContext) -> list[View | None]:
-        """Each address, and the way to a new one."""
+        """Return all addresses, and the way to a new one."""
         selected_name = here.own["address"]
         rows: list[View | None] = [
             marked(
@@ -54,7 +54,7 @@ class Orders(Trade):
         return [*rows, item("Add an address", lead=badge("add"), on=("new_address",), id="add_address")]
 
     def payment_choices(self, here: AppContext) -> list[View | None]:
-        """Each way to pay."""
+        """Return all ways to pay."""
         selected_payment = here.own["payment"]
         return [marked("radio", str(p), p == selected_payment, ("choose", "payment", p)) for p in here.own["payments"]]
 
@@ -86,7 +86,7 @@ class Orders(Trade):
         here.focus("address_line")
 
     def do_save_address(self, here: AppContext) -> None:
-        """Keeps the new address and ships to it; one of the same name is replaced."""
+        """Save the new address and ship to it. It replaces one of the same name."""
         entry = {key: str(text).strip() for key, text in here.own["draft"].items()}
         other_addresses = [a for a in here.own["addresses"] if a["name"] != entry["name"]]
         here.own["addresses"], here.own["address"] = [*other_addresses, entry], entry["name"]
@@ -94,7 +94,7 @@ class Orders(Trade):
         here.toast("Address saved")
 
     def orders_list(self, here: AppContext) -> ListView:
-        """The orders, the latest first."""
+        """Return the orders, latest first."""
         rows: list[View | None] = [inset(self._card(here, order)) for order in reversed(here.own["orders"])]
         nothing = empty("receipt", f"No {self.words.orders.lower()} yet", "What you buy is shown here.")
         return ListView([*(rows or [nothing]), Space(40)], id="orders", gap=24)
@@ -117,12 +117,18 @@ class Orders(Trade):
             return Page(empty("receipt", "No such order", "It is not on this phone."), bar=app_bar(number))
         status = self.status(here, order)
         rows: list[View | None] = [
-            item(status, _when(status, order), lead=badge(_SIGNS.get(status, "receipt")), strong=True, id="status"),
+            item(
+                status,
+                _arrival_words(status, order),
+                lead=badge(_SIGNS.get(status, "receipt")),
+                strong=True,
+                id="status",
+            ),
             section("Items"),
-            *[_thing(entry) for entry in order["items"]],
+            *[_item_row(entry) for entry in order["items"]],
             item(f"Ship to {order['address']}", str(order["delivery"]), lead=badge("place"), id="address"),
             item("Paid with", str(order["payment"]), lead=badge("card"), id="payment"),
-            inset(card(_sums(order), pad=32), 16),
+            inset(card(_sum_rows(order), pad=32), 16),
         ]
         again = Button("Buy again", "tonal", on=("again", number), id="again")
         cancel = Button(f"Cancel {self.words.order}", "outlined", on=("go", "cancel", {"number": number}), id="cancel")
@@ -139,19 +145,19 @@ class Orders(Trade):
         )
 
 
-def _when(status: str, order: State) -> str:
+def _arrival_words(status: str, order: State) -> str:
     arrives = day(order["arrives"]) if order["arrives"] else "soon"
     return {"Placed": f"Arrives on {arrives}", "Delivered": f"Arrived on {arrives}"}.get(
         status, "The money is paid back"
     )
 
 
-def _thing(entry: State) -> View:
+def _item_row(entry: State) -> View:
     cost = Text(money(entry["price"] * entry["quantity"]), "item", align="right", width=220)
     return item(f"{entry['quantity']} x {entry['product']}", words_of(entry), trail=cost, id="item")
 
 
-def _sums(order: State) -> list[View | None]:
+def _sum_rows(order: State) -> list[View | None]:
     rows: list[View | None] = [sum_row("Goods", money(subtotal(order["items"])))]
     if order["discount"]:
         rows.append(sum_row(f"Coupon {order['coupon']}", f"-{money(order['discount'])}"))

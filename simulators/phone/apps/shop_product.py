@@ -1,4 +1,4 @@
-"""A shop's product page: picture, price, stars, delivery, variants, quantity, and the way into the cart."""
+"""A shop's product page: picture, price, stars, delivery, variants, quantity, and the button to the cart."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, 
 
 
 class Product(Trade):
-    """Choosing how a thing should be, and how many."""
+    """The choice of a product's variants and quantity."""
 
     chips: ClassVar[bool] = False
-    """Whether variants are chosen by small buttons, two in a row."""
+    """True if variants are small buttons, two in a row."""
 
     def do_product(self, here: AppContext, name: str) -> None:
-        """Opens a product with the first choice of each of its variants."""
+        """Open a product with the first choice of each variant."""
         product = self.product(here, name)
         groups = product["variants"] if product else []
         here.own["choice"] = {"variants": {g["name"]: g["choices"][0]["name"] for g in groups}, "quantity": 1}
@@ -52,7 +52,7 @@ class Product(Trade):
         return app_bar("", icon_button("bag", desc, ("go", "cart"), id="open_cart"))
 
     def _facts(self, here: AppContext, product: State, each: float) -> View:
-        """Stars, and when it arrives by the delivery that is chosen, for how much if it is bought alone."""
+        """Return the stars, and the arrival and fee of the chosen delivery if the product is bought alone."""
         delivery, stock_words = self.delivery(here), stock(product)
         fee = self.fee_of(here, each * int(here.own["choice"]["quantity"]))
         cost = money(fee) if fee else "free"
@@ -63,7 +63,7 @@ class Product(Trade):
         return item(f"{text}, {stock_words.lower()}", arrives, lead=badge("truck"), id="facts")
 
     def _choices(self, group: State, selected_name: str) -> list[View | None]:
-        """The choices of one variant, as small buttons or as a list."""
+        """Return the choices of one variant, as small buttons or as a list."""
         if not self.chips:
             return [_row(group["name"], choice, choice["name"] == selected_name) for choice in group["choices"]]
         return pairs([_chip(group["name"], choice, choice["name"] == selected_name) for choice in group["choices"]])
@@ -96,17 +96,17 @@ class Product(Trade):
             here.toast("No more of this in stock")
 
 
-def _words(choice: State) -> str:
-    """A choice, and what it costs more."""
+def _choice_words(choice: State) -> str:
+    """Return a choice with its surcharge."""
     return f"{choice['name']}  +{money(choice['surcharge'])}" if choice["surcharge"] else str(choice["name"])
 
 
 def _chip(group: str, choice: State, selected: bool) -> View:
-    return Chip(_words(choice), on=("pick", group, choice["name"]), selected=selected, checkable=True, checked=selected,
-                cls="RadioButton", desc=str(choice["name"]), id="choice", grow=1)  # fmt: skip
+    return Chip(_choice_words(choice), on=("pick", group, choice["name"]), selected=selected, checkable=True,
+                checked=selected, cls="RadioButton", desc=str(choice["name"]), id="choice", grow=1)  # fmt: skip
 
 
 def _row(group: str, choice: State, selected: bool) -> View:
-    row = marked("radio", _words(choice), selected, ("pick", group, choice["name"]))
+    row = marked("radio", _choice_words(choice), selected, ("pick", group, choice["name"]))
     row.desc, row.pad = str(choice["name"]), (48, 10)
     return row

@@ -1,4 +1,4 @@
-"""A shop's search: by word, category, price, stars, colour and stock, in the order of one's choice."""
+"""A shop's search: by word, category, price, stars, colour and stock, sorted as chosen."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NO_FILTERS: State = {"low": "", "high": "", "stars": "", "colour": "", "in_stock
 
 
 class Search(Trade):
-    """Looking for goods; the shop says where the field and the results stand."""
+    """The search for goods. Each shop places the field and the results."""
 
     def found(self, here: AppContext, category: str = "") -> list[State]:
-        """The products that fit the words, the category and the filters, sorted."""
+        """Return the products that match the words, the category and the filters, sorted."""
         words = str(here.own["query"]).casefold().split()
         products = [
             p
@@ -35,7 +35,7 @@ class Search(Trade):
         return sorted(products, key=keys.get(here.own["sort"], lambda _: 0))
 
     def results(self, here: AppContext, category: str = "") -> list[View | None]:
-        """The ways to narrow a list down, how many there are, and the products."""
+        """Return the filter row, the number of products, and the products."""
         products = self.found(here, category)
         count = f"{len(products)} product{'s' if len(products) != 1 else ''}"
         rows: list[View | None] = [self._narrow(here, category), Text(count, "sub", "faint", pad=(48, 0), id="count")]
@@ -45,11 +45,11 @@ class Search(Trade):
         return rows + [self.shelf_row(here, product) for product in products]
 
     def shelf_row(self, here: AppContext, product: State) -> View:
-        """A product in a list of them."""
+        """Return a product in a list."""
         return goods_row(product, ("product", product["name"]), str(here.own["filters"]["colour"]))
 
     def search_box(self, here: AppContext, field: Field) -> View:
-        """The search field, and the button that empties it once something stands in it."""
+        """Return the search field, with a button to clear it if it is not empty."""
         if not str(here.own["query"]):
             return inset(field, 0, 20)
         field.grow = 1
@@ -61,7 +61,7 @@ class Search(Trade):
         here.focus("search")
 
     def _narrow(self, here: AppContext, category: str) -> View:
-        """The filter and sort buttons, and each filter that is on, which a tap takes away."""
+        """Return the filter and sort buttons, and a chip for each active filter, which a tap removes."""
         more = {"category": category}
         chips: list[View | None] = [
             Chip("Filter", icon="filter", on=("go", "filter", more), id="filter", desc="Filter", cls="Button"),
@@ -72,7 +72,7 @@ class Search(Trade):
         return ListView([Space(32), *chips, Space(32)], id="narrow", across=True, gap=16)
 
     def active(self, here: AppContext) -> list[tuple[str, str]]:
-        """The filters that are on: their key and what is said of them."""
+        """Return the active filters: key and label."""
         f = here.own["filters"]
         low, high = amount(f["low"]), amount(f["high"])
         texts = [
@@ -91,12 +91,12 @@ class Search(Trade):
         here.own["filters"] = dict(NO_FILTERS)
 
     def do_filter(self, here: AppContext, key: str, value: str) -> None:
-        """Sets a filter, or takes it away where it is set so already."""
+        """Set a filter, or clear it if it has that value."""
         filters = here.own["filters"]
         filters[key] = "" if filters[key] == value else value
 
     def do_category(self, here: AppContext, name: str) -> None:
-        """Opens a category, without what was filtered before."""
+        """Open a category with no filters."""
         here.own["filters"] = dict(NO_FILTERS)
         here.go("category", name=name)
 
@@ -105,7 +105,7 @@ class Search(Trade):
         return Page(ListView([*self.results(here, name), Space(60)], id="results"), bar=app_bar(name))
 
     def screen_filter(self, here: AppContext) -> Screen:
-        """Everything by which a list can be narrowed down; it holds at once."""
+        """Return the sheet of all filters. They apply at once."""
         category, f = str(here.args.get("category", "")), here.own["filters"]
         low = Field(["filters", "low"], hint="From", id="low", numeric=True, action="Next", submit=("next",), grow=1)
         high = Field(["filters", "high"], hint="Up to", id="high", numeric=True, grow=1)
@@ -139,7 +139,7 @@ class Search(Trade):
 
 
 def pairs(views: list[View]) -> list[View | None]:
-    """Views two beside each other."""
+    """Return views in rows of two."""
     rows: list[View | None] = []
     for i in range(0, len(views), 2):
         two: list[View | None] = [*views[i : i + 2]]
@@ -154,7 +154,7 @@ def _choice(label: str, selected: bool, on: tuple[str, ...]) -> View:
 
 
 def amount(text: str) -> float | None:
-    """What a typed sum of money comes to; None where it is no number."""
+    """Parse a typed amount of money; None if it is not a number."""
     try:
         value = float(str(text).strip().lstrip("$").replace(",", "."))
     except ValueError:
@@ -167,7 +167,7 @@ def _colours(product: State) -> list[State]:
 
 
 def _mentions(product: State, words: list[str]) -> bool:
-    """Whether each word begins or stands in what the shop says of a product."""
+    """Return True if a product's text contains each word."""
     text = f"{product['name']} {product['category']} {product['about']}".casefold()
     return all(word in text for word in words)
 

@@ -1,4 +1,4 @@
-"""What a shop does with its goods: prices, the cart, what it costs, orders and their end. No screens.
+"""Business of a shop, without screens: prices, the cart, its costs, orders and their end.
 
 State of a shop, `apps.marrowby` and `apps.quillbarn`:
 - `products`, each `{name, category, picture, rating, reviews, about, price, stock, days, variants: [{name, choices:
@@ -24,7 +24,7 @@ from simulators.phone.app import App, AppContext, State
 
 
 class ShopWords(NamedTuple):
-    """What a shop calls its things, and how its order numbers begin."""
+    """Words of one shop, and the prefix of its order numbers."""
 
     cart: str
     add: str
@@ -36,7 +36,7 @@ class ShopWords(NamedTuple):
 
 
 class Trade(App):
-    """A shop's goods and money; the screens stand on it."""
+    """A shop's goods and money. The screens build on it."""
 
     words: ClassVar[ShopWords]
     shapes: ClassVar[dict[str, State]] = {
@@ -55,18 +55,18 @@ class Trade(App):
     }  # fmt: skip
 
     def do_tab(self, here: AppContext, name: str) -> None:
-        """Between the tabs; none lies over another twice."""
+        """Switch the tab, without stacking one over another."""
         while nav.pop(here.phone, self.id):
             continue
         if name != self.root:
             here.go(name)
 
     def product(self, here: AppContext, name: str) -> State | None:
-        """The product of that name; None where the shop has it no more."""
+        """Return the product of that name; None if the shop no longer has it."""
         return next((p for p in here.own["products"] if p["name"] == name), None)
 
     def price(self, product: State, variants: dict[str, str]) -> float:
-        """What one costs as it is chosen."""
+        """Return the price of one product with its variants."""
         more = [
             float(choice["surcharge"])
             for group in product["variants"]
@@ -76,57 +76,57 @@ class Trade(App):
         return round(float(product["price"]) + sum(more), 2)
 
     def delivery(self, here: AppContext) -> State:
-        """The way of delivery that is chosen."""
+        """Return the chosen delivery."""
         option: State = next(
             (d for d in here.own["deliveries"] if d["name"] == here.own["delivery"]), here.own["deliveries"][0]
         )
         return option
 
     def fee(self, here: AppContext) -> float:
-        """What delivery costs for what is in the cart."""
+        """Return the delivery fee of the cart."""
         return self.fee_of(here, subtotal(here.own["cart"]["items"]))
 
     def fee_of(self, here: AppContext, goods: float) -> float:
-        """What delivery costs for goods of that sum."""
+        """Return the delivery fee for goods of that sum."""
         free = float(here.own["threshold"])
         return 0.0 if free and goods >= free else float(self.delivery(here)["fee"])
 
     def coupon(self, here: AppContext) -> State | None:
-        """The coupon that was entered, where there is such a one."""
+        """Return the typed coupon; None if it does not exist."""
         code = str(here.own["cart"]["coupon"]).strip().casefold()
         return next((c for c in here.own["coupons"] if code and c["code"].casefold() == code), None)
 
     def discount(self, here: AppContext) -> float:
-        """What the coupon takes off; nothing below the sum from which it holds."""
+        """Return the coupon's discount, 0 below its minimum."""
         coupon, goods = self.coupon(here), subtotal(here.own["cart"]["items"])
         if coupon is None or goods < float(coupon["minimum"]):
             return 0.0
         return round(goods * float(coupon["percent"]) / 100, 2)
 
     def total(self, here: AppContext) -> float:
-        """Goods and delivery, less the coupon."""
+        """Return the price of goods and delivery, less the coupon."""
         return round(subtotal(here.own["cart"]["items"]) - self.discount(here) + self.fee(here), 2)
 
     def arrival(self, here: AppContext, names: list[str], way: State | None = None) -> date:
-        """The day on which products ordered now arrive, by the delivery chosen or another; the slowest decides."""
+        """Return the arrival of products ordered now, by the chosen delivery or another. The slowest decides."""
         products = [self.product(here, name) for name in names]
         slowest = max((int(p["days"]) for p in products if p), default=0)
         return here.clock.date() + timedelta(days=slowest + int((way or self.delivery(here))["days"]))
 
     def status(self, here: AppContext, order: State) -> str:
-        """How far an order is: what should have arrived has."""
+        """Return an order's status. Placed orders count as delivered after their arrival date."""
         if order["status"] == "Placed" and order["arrives"] and order["arrives"] < here.clock.date().isoformat():
             return "Delivered"
         return str(order["status"])
 
     def room(self, here: AppContext, name: str) -> int:
-        """How many more of a product can go into the cart."""
+        """Return how many more of a product fit into the cart."""
         product = self.product(here, name)
         in_cart = sum(int(e["quantity"]) for e in here.own["cart"]["items"] if e["product"] == name)
         return int(product["stock"]) - in_cart if product else 0
 
     def put(self, here: AppContext, name: str, variants: dict[str, str], quantity: int) -> bool:
-        """Puts a product into the cart; False where there are not so many."""
+        """Add a product to the cart. Return False if the stock is too low."""
         product = self.product(here, name)
         if product is None or self.room(here, name) < quantity:
             return False
@@ -152,7 +152,7 @@ class Trade(App):
             here.toast(f"Taken out of the {self.words.cart}")
 
     def lacking(self, here: AppContext) -> str:
-        """The first product in the cart of which there are too few; "" where all are there."""
+        """Return the first product in the cart that exceeds its stock; "" if there is none."""
         names = [str(entry["product"]) for entry in here.own["cart"]["items"]]
         return next((name for name in names if self.room(here, name) < 0), "")
 
@@ -176,7 +176,7 @@ class Trade(App):
             "arrives": self.arrival(here, [e["product"] for e in cart["items"]]).isoformat(),
             "status": "Placed",
         }
-        self._take(here, order, -1)
+        self._change_stock(here, order, -1)
         here.own["orders"].append(order)
         here.own["cart"] = {"items": [], "coupon": ""}
         while nav.pop(here.phone, self.id):
@@ -189,8 +189,8 @@ class Trade(App):
         numbers = [int("".join(filter(str.isdecimal, str(o["number"]))) or 0) for o in here.own["orders"]]
         return f"{self.words.number}{max([self.words.first, *numbers]) + 1}"
 
-    def _take(self, here: AppContext, order: State, sign: int) -> None:
-        """Takes an order's goods from the stock (-1), or gives them back (1)."""
+    def _change_stock(self, here: AppContext, order: State, sign: int) -> None:
+        """Take an order's goods from the stock (-1), or return them (1)."""
         for entry in order["items"]:
             product = self.product(here, entry["product"])
             if product is not None:
@@ -201,11 +201,11 @@ class Trade(App):
         here.back()
         if order is not None and order["status"] == "Placed":
             order["status"] = "Cancelled"
-            self._take(here, order, 1)
+            self._change_stock(here, order, 1)
             here.toast(f"{self.words.order.capitalize()} cancelled")
 
     def do_again(self, here: AppContext, number: str) -> None:
-        """Puts what an order held into the cart once more, as far as it is there, at today's prices."""
+        """Add an order's items to the cart again at today's prices, as far as they are in stock."""
         order = self.order(here, number)
         entries = order["items"] if order else []
         unavailable = [
@@ -216,17 +216,17 @@ class Trade(App):
             here.toast(f"Not to be had: {', '.join(unavailable)}")
 
     def order(self, here: AppContext, number: str) -> State | None:
-        """The order of that number."""
+        """Return the order of that number; None if there is none."""
         return next((o for o in here.own["orders"] if o["number"] == number), None)
 
 
 def subtotal(items: list[dict[str, Any]]) -> float:
-    """What the goods cost together."""
+    """Return the price of all goods."""
     return round(sum(float(entry["price"]) * int(entry["quantity"]) for entry in items), 2)
 
 
 def day(when: str | date) -> str:
-    """A date as people say it: Thu, 12 Mar."""
+    """Return a date as Thu, 12 Mar."""
     then = datetime.fromisoformat(when) if isinstance(when, str) else when
     return f"{then:%a}, {then.day} {then:%b}"
 

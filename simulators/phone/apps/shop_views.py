@@ -1,4 +1,4 @@
-"""The parts that the shops' screens share."""
+"""Views that the shops' screens share."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from simulators.phone.views import Act, Art, Column, Row, Text, View
 from simulators.phone.widgets import quantity_row
 
 LOW = 5
-"""So few left are worth saying."""
+"""Stock at and below which the shop shows the number left."""
 
 
 def art(product: State, *, height: int, width: int | None = None, radius: int = 44, colour: str = "") -> Art:
-    """A product's picture, in the colour chosen or its first."""
+    """Return a product's picture, in the given colour or its first."""
     first = next((g["choices"][0]["name"] for g in product["variants"] if g["name"] == "Colour" and g["choices"]), "")
     key = f"{product['picture']}/{product['name']}@{colour or first}"
     return Art("dish", key, height=height, width=width, radius=radius)
@@ -23,18 +23,18 @@ def stars(product: State) -> str:
 
 
 def stock(product: State) -> str:
-    """What is to be said of how many there are."""
+    """Return the availability of a product in words."""
     count = int(product["stock"])
     return "Out of stock" if count < 1 else f"Only {count} left" if count <= LOW else "In stock"
 
 
 def words_of(entry: State) -> str:
-    """The variants of a thing in the cart, in words."""
+    """Return the variants of a cart's item in words."""
     return ", ".join(str(choice) for choice in entry["variants"].values())
 
 
 def goods_row(product: State, open_it: Act, colour: str = "") -> View:
-    """A product in a list."""
+    """Return a product in a list."""
     lacks = int(product["stock"]) < 1
     words = Column(
         [
@@ -52,7 +52,7 @@ def goods_row(product: State, open_it: Act, colour: str = "") -> View:
 
 
 def cart_row(entry: State, index: int) -> View:
-    """A thing in the cart, with its quantity."""
+    """Return an item in the cart, with its quantity."""
     variants = words_of(entry)
     words = Column(
         [

@@ -1,4 +1,4 @@
-"""Windowsill, a social app: what others put on their sill, and one's own, each for whom it is meant.
+"""Windowsill, a social app: other people's posts, and the owner's own, each with its audience.
 
 State, `apps.social`:
 - `me`: `{name, handle, about}`; `people`, each `{name, handle, about, following, friend, close}`: `friend` where both
@@ -42,197 +42,8 @@ from simulators.phone.views import (
 from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
 
 
-class Posts(App):
-    """One post, and writing another; `Social` adds the feed and the people."""
-
-    def post(self, here: AppContext, key: str) -> State | None:
-        """The post of that id."""
-        return next((post for post in here.own["posts"] if post["id"] == key), None)
-
-    def screen_post(self, here: AppContext) -> Screen:
-        key, me = str(here.args["post"]), here.own["me"]
-        post = self.post(here, key)
-        if post is None:
-            return Page(empty("sill", "No such post", "It was deleted."), bar=app_bar("Post"))
-        rows: list[View | None] = [post_view(post, me, here.clock, whole=True)]
-        for number, comment in enumerate(post["comments"]):
-            removable = comment["from"] == "me" or post["author"] == "me"
-            long = ("go", "delete_comment", {"post": key, "number": number}) if removable else None
-            rows.append(comment_row(comment, me, here.clock, long))
-        if not post["comments"]:
-            rows.append(Text("No comments yet.", "body", "faint", pad=(48, 12)))
-        field = Field(["comments", key], hint="Write a comment", kind="pill", id="comment_field", action="Send", grow=1)
-        field.submit = ("send_comment", key)
-        send = icon_button(
-            "send", "Send comment", ("send_comment", key), disc="primary", colour="on_primary", id="send"
-        )
-        foot = Row([field, send], gap=16, pad=(36, 16, 24, 24))
-        return Page(ListView([*rows, Space(40)], id="post_page"), bar=app_bar("Post"), foot=foot)
-
-    def do_like(self, here: AppContext, key: str) -> None:
-        post = self.post(here, key)
-        if post is not None:
-            likes = post["likes"]
-            post["likes"] = [name for name in likes if name != "me"] if "me" in likes else [*likes, "me"]
-
-    def do_comment_on(self, here: AppContext, key: str) -> None:
-        if here.phone["nav"]["stacks"][self.id][-1]["screen"] != "post":
-            here.go("post", post=key)
-        here.focus("comment_field")
-
-    def do_send_comment(self, here: AppContext, key: str) -> None:
-        text, post = str(here.own["comments"].get(key, "")).strip(), self.post(here, key)
-        if not text or post is None:
-            return
-        post["comments"].append({"from": "me", "text": text, "time": here.clock.isoformat()})
-        here.own["comments"].pop(key)
-        here.focus(None)
-
-    def screen_delete_comment(self, here: AppContext) -> Screen:
-        post, number = self.post(here, str(here.args["post"])), int(here.args["number"])
-        text = str(post["comments"][number]["text"]) if post and number < len(post["comments"]) else ""
-        remove = Button("Delete", "danger", on=("delete_comment", here.args["post"], number), id="delete")
-        words = Text(text, "body", "faint", lines=4)
-        return Dialog("Delete comment?", words, [Button("Cancel", "text", on=("back",)), remove])
-
-    def do_delete_comment(self, here: AppContext, key: str, number: int) -> None:
-        post = self.post(here, key)
-        here.back()
-        if post is not None and number < len(post["comments"]):
-            del post["comments"][number]
-            here.toast("Comment deleted")
-
-    def screen_menu(self, here: AppContext) -> Screen:
-        key = str(here.args["post"])
-        post = self.post(here, key)
-        if post is None:
-            return Sheet(Text("It was deleted.", "body", "faint", pad=(48, 24)))
-        rows: list[View | None] = []
-        if post["author"] == "me":
-            rows.append(
-                _deed(visibility_icon(post["visibility"]), "Change who can see it", ("replace", "visibility", key))
-            )
-            rows.append(_deed("delete", "Delete post", ("replace", "delete", key)))
-        else:
-            person = next((p for p in here.own["people"] if p["name"] == post["author"]), {"following": False})
-            word = "Unfollow" if person["following"] else "Follow"
-            rows.append(_deed("person", f"{word} {post['author']}", ("follow", post["author"], True)))
-            rows.append(_deed("eyes", "Hide this post", ("hide", key)))
-        return Sheet(Column(rows), title="Post")
-
-    def do_replace(self, here: AppContext, screen: str, key: str) -> None:
-        """Opens what a menu leads to, in the menu's place."""
-        here.back()
-        here.go(screen, post=key)
-
-    def do_hide(self, here: AppContext, key: str) -> None:
-        here.own["hidden"].append(key)
-        here.back()
-        here.toast("Hidden from your feed")
-
-    def screen_visibility(self, here: AppContext) -> Screen:
-        post = self.post(here, str(here.args["post"]))
-        current = str(post["visibility"]) if post else ""
-        return Sheet(Column(visibility_rows(current, "see", here.args["post"])), title="Who can see this post?")
-
-    def do_see(self, here: AppContext, key: str, visibility: str) -> None:
-        post = self.post(here, key)
-        here.back()
-        if post is not None:
-            post["visibility"] = visibility
-            here.toast(f"Visible to: {visibility}")
-
-    def screen_delete(self, here: AppContext) -> Screen:
-        remove = Button("Delete", "danger", on=("delete", here.args["post"]), id="delete")
-        words = Text("Its likes and comments go with it.", "body", "faint")
-        return Dialog("Delete this post?", words, [Button("Cancel", "text", on=("back",)), remove])
-
-    def do_delete(self, here: AppContext, key: str) -> None:
-        here.own["posts"] = [post for post in here.own["posts"] if post["id"] != key]
-        here.back()
-        if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "post":
-            here.back()
-        here.toast("Post deleted")
-
-    def do_compose(self, here: AppContext) -> None:
-        """Begins a post, or goes on with the one that was begun."""
-        draft = here.own["draft"]
-        if not (draft["text"] or draft["picture"] or draft["place"]):
-            here.own["draft"] = _blank(here)
-        here.go("compose")
-
-    def screen_compose(self, here: AppContext) -> Screen:
-        draft, name = here.own["draft"], str(here.own["me"]["name"])
-        who = str(draft["visibility"] or here.own["default_visibility"])
-        head = item(name, f"Visible to: {who}", lead=avatar(name), trail=Icon(visibility_icon(who), 56))
-        text = Field(
-            ["draft", "text"], hint="What is on your sill?", kind="outline", id="text", many=True, action="Enter"
-        )
-        picture = item("Add a picture", "From this phone", lead=badge("image"), on=("go", "pictures"), id="picture")
-        preview: View | None = None
-        if draft["picture"]:
-            key, caption = str(draft["picture"]), str(draft["caption"])
-            preview = inset(Art("photo", key, height=380, radius=36, desc=caption), 8)
-            away = icon_button("close", "Remove picture", ("picture", "", ""), id="remove")
-            picture = item(caption, "Tap for another one", lead=badge("image"), trail=away, id="picture")
-            picture.on = ("go", "pictures")
-        place = Field(["draft", "place"], hint="Add a place", id="place")
-        see = item("Who can see it", who, lead=badge(visibility_icon(who)), trail=Icon("next", 48), id="audience")
-        see.on = ("go", "audience")
-        rows = [head, inset(text), preview, picture, see, inset(place), Space(40)]
-        discard = icon_button("delete", "Discard", ("go", "discard"))
-        bar = app_bar("New post", discard, Button("Post", on=("publish",), id="publish", width=230))
-        return Page(ListView(rows, id="compose", gap=12), bar=bar)
-
-    def screen_audience(self, here: AppContext) -> Screen:
-        who = str(here.own["draft"]["visibility"] or here.own["default_visibility"])
-        return Sheet(Column(visibility_rows(who, "audience")), title="Who can see it?")
-
-    def do_audience(self, here: AppContext, visibility: str) -> None:
-        here.own["draft"]["visibility"] = visibility
-        here.back()
-
-    def screen_pictures(self, here: AppContext) -> Screen:
-        cells = [_choice(key, caption) for key, caption in pictures(here)]
-        rows: list[View | None] = [Row([*cells[i : i + 2]], gap=24, align="top") for i in range(0, len(cells), 2)]
-        nothing = empty("image", "No pictures", "There are none on this phone.")
-        return Page(ListView([inset(Column(rows, gap=24)) if rows else nothing, Space(40)], id="pictures"),
-                    bar=app_bar("Choose a picture"))  # fmt: skip
-
-    def do_picture(self, here: AppContext, key: str, caption: str) -> None:
-        here.own["draft"] |= {"picture": key, "caption": caption}
-        if key:
-            here.back()
-
-    def screen_discard(self, here: AppContext) -> Screen:
-        remove = Button("Discard", "danger", on=("discard",), id="discard")
-        words = Text("What you wrote will be gone.", "body", "faint")
-        return Dialog("Discard this post?", words, [Button("Keep", "text", on=("back",)), remove])
-
-    def do_discard(self, here: AppContext) -> None:
-        here.own["draft"] = _blank(here)
-        here.back(2)
-        here.toast("Discarded")
-
-    def do_publish(self, here: AppContext) -> None:
-        draft = here.own["draft"]
-        text = str(draft["text"]).strip()
-        if not text and not draft["picture"]:
-            here.toast("Write something or choose a picture first")
-            return
-        numbers = [int(post["id"][1:]) for post in here.own["posts"] if post["id"][1:].isdecimal()]
-        post = {"id": f"p{1 + max(numbers, default=0)}", "author": "me", "text": text, "picture": draft["picture"]}
-        post |= {"caption": draft["caption"]}
-        post |= {"place": str(draft["place"]).strip(), "time": here.clock.isoformat()}
-        post |= {"visibility": draft["visibility"] or here.own["default_visibility"]}
-        here.own["posts"].append(post | {"likes": [], "comments": []})
-        here.own["draft"] = _blank(here)
-        here.back()
-        here.toast(f"Posted, visible to: {post['visibility']}")
-
-
 def pictures(here: AppContext) -> list[tuple[str, str]]:
-    """The pictures on the phone, the latest first: what is drawn, and its caption."""
+    """Return the pictures on the phone, latest first: drawing and caption."""
     photos = sorted(here.phone["apps"]["gallery"]["photos"], key=lambda photo: str(photo["time"]), reverse=True)
     return [(f"{photo['scene']}/{photo['name']}", str(photo["caption"] or photo["name"])) for photo in photos]
 
@@ -244,15 +55,15 @@ def _choice(key: str, caption: str) -> View:
     return cell
 
 
-def _blank(here: AppContext) -> State:
+def _blank_draft(here: AppContext) -> State:
     return {"text": "", "picture": "", "caption": "", "place": "", "visibility": here.own["default_visibility"]}
 
 
-def _deed(icon: str, words: str, on: tuple[object, ...]) -> View:
+def _action_row(icon: str, words: str, on: tuple[object, ...]) -> View:
     return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
 
 
-class Social(Posts):
+class Social(App):
     id, label, icon, colour, hue = "social", "Windowsill", "sill", "#c2571a", 24
     shapes: ClassVar[dict[str, State]] = {
         "people": {"name": "", "handle": "", "about": "", "following": True, "friend": False, "close": False},
@@ -277,7 +88,7 @@ class Social(Posts):
         }
 
     def _posts(self, here: AppContext, posts: list[State]) -> list[View | None]:
-        """Posts as a list, the latest first, with lines between them."""
+        """Return posts as a list, latest first, with lines between them."""
         latest = sorted(posts, key=lambda post: moment(post, here.clock), reverse=True)
         rows: list[View | None] = []
         for post in latest:
@@ -310,7 +121,9 @@ class Social(Posts):
         rows: list[View | None] = []
         if query:
             rows += [person_row(person) for person in matching]
-            rows += self._posts(here, [p for p in self._seen(here) if query in f"{p['text']} {p['place']}".casefold()])
+            rows += self._posts(
+                here, [p for p in self._visible_posts(here) if query in f"{p['text']} {p['place']}".casefold()]
+            )
         else:
             rows += [section("You follow"), *(person_row(p) for p in matching if p["following"])]
             rows += [section("You may know"), *(person_row(p) for p in matching if not p["following"])]
@@ -318,12 +131,12 @@ class Social(Posts):
         bar = Column([Text("People", "headline", pad=(48, 24, 48, 16)), inset(field, 0, 20)])
         return Page(ListView([*(rows or [nothing]), Space(40)], id="people"), bar=bar, foot=tab_bar("People"))
 
-    def _seen(self, here: AppContext) -> list[State]:
-        """The posts that the owner may see."""
+    def _visible_posts(self, here: AppContext) -> list[State]:
+        """Return the posts that the owner may see."""
         return [p for p in here.own["posts"] if p["author"] == "me" or p["visibility"] != "Only me"]
 
     def do_follow(self, here: AppContext, name: str, close: bool = False) -> None:
-        """Follows somebody, or no longer."""
+        """Follow or unfollow a person."""
         if close:
             here.back()
         for person in here.own["people"]:
@@ -342,7 +155,7 @@ class Social(Posts):
     def screen_person(self, here: AppContext) -> Screen:
         name = str(here.args["name"])
         person = next((p for p in here.own["people"] if p["name"] == name), None)
-        posts = [p for p in self._seen(here) if p["author"] == name]
+        posts = [p for p in self._visible_posts(here) if p["author"] == name]
         if person is None:
             rows = self._posts(here, posts) or [empty("person", name, "This person is not on Windowsill.")]
             return Page(ListView([*rows, Space(40)], id="person"), bar=app_bar(name))
@@ -406,3 +219,190 @@ class Social(Posts):
             rows.append(row)
         nothing = empty("close_friends", "Nobody yet", "Follow somebody first.")
         return Page(ListView([*(rows or [nothing]), Space(40)], id="close"), bar=app_bar("Close friends"))
+
+    def post(self, here: AppContext, key: str) -> State | None:
+        """Return the post of that id; None if there is none."""
+        return next((post for post in here.own["posts"] if post["id"] == key), None)
+
+    def screen_post(self, here: AppContext) -> Screen:
+        key, me = str(here.args["post"]), here.own["me"]
+        post = self.post(here, key)
+        if post is None:
+            return Page(empty("sill", "No such post", "It was deleted."), bar=app_bar("Post"))
+        rows: list[View | None] = [post_view(post, me, here.clock, whole=True)]
+        for number, comment in enumerate(post["comments"]):
+            removable = comment["from"] == "me" or post["author"] == "me"
+            long = ("go", "delete_comment", {"post": key, "number": number}) if removable else None
+            rows.append(comment_row(comment, me, here.clock, long))
+        if not post["comments"]:
+            rows.append(Text("No comments yet.", "body", "faint", pad=(48, 12)))
+        field = Field(["comments", key], hint="Write a comment", kind="pill", id="comment_field", action="Send", grow=1)
+        field.submit = ("send_comment", key)
+        send = icon_button(
+            "send", "Send comment", ("send_comment", key), disc="primary", colour="on_primary", id="send"
+        )
+        foot = Row([field, send], gap=16, pad=(36, 16, 24, 24))
+        return Page(ListView([*rows, Space(40)], id="post_page"), bar=app_bar("Post"), foot=foot)
+
+    def do_like(self, here: AppContext, key: str) -> None:
+        post = self.post(here, key)
+        if post is not None:
+            likes = post["likes"]
+            post["likes"] = [name for name in likes if name != "me"] if "me" in likes else [*likes, "me"]
+
+    def do_comment_on(self, here: AppContext, key: str) -> None:
+        if here.phone["nav"]["stacks"][self.id][-1]["screen"] != "post":
+            here.go("post", post=key)
+        here.focus("comment_field")
+
+    def do_send_comment(self, here: AppContext, key: str) -> None:
+        text, post = str(here.own["comments"].get(key, "")).strip(), self.post(here, key)
+        if not text or post is None:
+            return
+        post["comments"].append({"from": "me", "text": text, "time": here.clock.isoformat()})
+        here.own["comments"].pop(key)
+        here.focus(None)
+
+    def screen_delete_comment(self, here: AppContext) -> Screen:
+        post, number = self.post(here, str(here.args["post"])), int(here.args["number"])
+        text = str(post["comments"][number]["text"]) if post and number < len(post["comments"]) else ""
+        remove = Button("Delete", "danger", on=("delete_comment", here.args["post"], number), id="delete")
+        words = Text(text, "body", "faint", lines=4)
+        return Dialog("Delete comment?", words, [Button("Cancel", "text", on=("back",)), remove])
+
+    def do_delete_comment(self, here: AppContext, key: str, number: int) -> None:
+        post = self.post(here, key)
+        here.back()
+        if post is not None and number < len(post["comments"]):
+            del post["comments"][number]
+            here.toast("Comment deleted")
+
+    def screen_menu(self, here: AppContext) -> Screen:
+        key = str(here.args["post"])
+        post = self.post(here, key)
+        if post is None:
+            return Sheet(Text("It was deleted.", "body", "faint", pad=(48, 24)))
+        rows: list[View | None] = []
+        if post["author"] == "me":
+            rows.append(
+                _action_row(
+                    visibility_icon(post["visibility"]), "Change who can see it", ("replace", "visibility", key)
+                )
+            )
+            rows.append(_action_row("delete", "Delete post", ("replace", "delete", key)))
+        else:
+            person = next((p for p in here.own["people"] if p["name"] == post["author"]), {"following": False})
+            word = "Unfollow" if person["following"] else "Follow"
+            rows.append(_action_row("person", f"{word} {post['author']}", ("follow", post["author"], True)))
+            rows.append(_action_row("eyes", "Hide this post", ("hide", key)))
+        return Sheet(Column(rows), title="Post")
+
+    def do_replace(self, here: AppContext, screen: str, key: str) -> None:
+        """Replace a menu by the screen that it leads to."""
+        here.back()
+        here.go(screen, post=key)
+
+    def do_hide(self, here: AppContext, key: str) -> None:
+        here.own["hidden"].append(key)
+        here.back()
+        here.toast("Hidden from your feed")
+
+    def screen_visibility(self, here: AppContext) -> Screen:
+        post = self.post(here, str(here.args["post"]))
+        current = str(post["visibility"]) if post else ""
+        return Sheet(Column(visibility_rows(current, "see", here.args["post"])), title="Who can see this post?")
+
+    def do_see(self, here: AppContext, key: str, visibility: str) -> None:
+        post = self.post(here, key)
+        here.back()
+        if post is not None:
+            post["visibility"] = visibility
+            here.toast(f"Visible to: {visibility}")
+
+    def screen_delete(self, here: AppContext) -> Screen:
+        remove = Button("Delete", "danger", on=("delete", here.args["post"]), id="delete")
+        words = Text("Its likes and comments go with it.", "body", "faint")
+        return Dialog("Delete this post?", words, [Button("Cancel", "text", on=("back",)), remove])
+
+    def do_delete(self, here: AppContext, key: str) -> None:
+        here.own["posts"] = [post for post in here.own["posts"] if post["id"] != key]
+        here.back()
+        if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "post":
+            here.back()
+        here.toast("Post deleted")
+
+    def do_compose(self, here: AppContext) -> None:
+        """Start a post, or continue the unfinished one."""
+        draft = here.own["draft"]
+        if not (draft["text"] or draft["picture"] or draft["place"]):
+            here.own["draft"] = _blank_draft(here)
+        here.go("compose")
+
+    def screen_compose(self, here: AppContext) -> Screen:
+        draft, name = here.own["draft"], str(here.own["me"]["name"])
+        who = str(draft["visibility"] or here.own["default_visibility"])
+        head = item(name, f"Visible to: {who}", lead=avatar(name), trail=Icon(visibility_icon(who), 56))
+        text = Field(
+            ["draft", "text"], hint="What is on your sill?", kind="outline", id="text", many=True, action="Enter"
+        )
+        picture = item("Add a picture", "From this phone", lead=badge("image"), on=("go", "pictures"), id="picture")
+        preview: View | None = None
+        if draft["picture"]:
+            key, caption = str(draft["picture"]), str(draft["caption"])
+            preview = inset(Art("photo", key, height=380, radius=36, desc=caption), 8)
+            away = icon_button("close", "Remove picture", ("picture", "", ""), id="remove")
+            picture = item(caption, "Tap for another one", lead=badge("image"), trail=away, id="picture")
+            picture.on = ("go", "pictures")
+        place = Field(["draft", "place"], hint="Add a place", id="place")
+        see = item("Who can see it", who, lead=badge(visibility_icon(who)), trail=Icon("next", 48), id="audience")
+        see.on = ("go", "audience")
+        rows = [head, inset(text), preview, picture, see, inset(place), Space(40)]
+        discard = icon_button("delete", "Discard", ("go", "discard"))
+        bar = app_bar("New post", discard, Button("Post", on=("publish",), id="publish", width=230))
+        return Page(ListView(rows, id="compose", gap=12), bar=bar)
+
+    def screen_audience(self, here: AppContext) -> Screen:
+        who = str(here.own["draft"]["visibility"] or here.own["default_visibility"])
+        return Sheet(Column(visibility_rows(who, "audience")), title="Who can see it?")
+
+    def do_audience(self, here: AppContext, visibility: str) -> None:
+        here.own["draft"]["visibility"] = visibility
+        here.back()
+
+    def screen_pictures(self, here: AppContext) -> Screen:
+        cells = [_choice(key, caption) for key, caption in pictures(here)]
+        rows: list[View | None] = [Row([*cells[i : i + 2]], gap=24, align="top") for i in range(0, len(cells), 2)]
+        nothing = empty("image", "No pictures", "There are none on this phone.")
+        return Page(ListView([inset(Column(rows, gap=24)) if rows else nothing, Space(40)], id="pictures"),
+                    bar=app_bar("Choose a picture"))  # fmt: skip
+
+    def do_picture(self, here: AppContext, key: str, caption: str) -> None:
+        here.own["draft"] |= {"picture": key, "caption": caption}
+        if key:
+            here.back()
+
+    def screen_discard(self, here: AppContext) -> Screen:
+        remove = Button("Discard", "danger", on=("discard",), id="discard")
+        words = Text("What you wrote will be gone.", "body", "faint")
+        return Dialog("Discard this post?", words, [Button("Keep", "text", on=("back",)), remove])
+
+    def do_discard(self, here: AppContext) -> None:
+        here.own["draft"] = _blank_draft(here)
+        here.back(2)
+        here.toast("Discarded")
+
+    def do_publish(self, here: AppContext) -> None:
+        draft = here.own["draft"]
+        text = str(draft["text"]).strip()
+        if not text and not draft["picture"]:
+            here.toast("Write something or choose a picture first")
+            return
+        numbers = [int(post["id"][1:]) for post in here.own["posts"] if post["id"][1:].isdecimal()]
+        post = {"id": f"p{1 + max(numbers, default=0)}", "author": "me", "text": text, "picture": draft["picture"]}
+        post |= {"caption": draft["caption"]}
+        post |= {"place": str(draft["place"]).strip(), "time": here.clock.isoformat()}
+        post |= {"visibility": draft["visibility"] or here.own["default_visibility"]}
+        here.own["posts"].append(post | {"likes": [], "comments": []})
+        here.own["draft"] = _blank_draft(here)
+        here.back()
+        here.toast(f"Posted, visible to: {post['visibility']}")

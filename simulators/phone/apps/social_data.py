@@ -1,4 +1,4 @@
-"""What is on Windowsill at first, all of it invented; who may see a post, and when it was made, in words."""
+"""The first content of Windowsill, all invented, with the audiences of posts and times in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VISIBILITIES = (
     ("Close friends", "close_friends", "Your list of close friends"),
     ("Only me", "lock", "Nobody else"),
 )
-"""Who may see a post: the words in the state and on the screen, the icon, what they mean."""
+"""Audiences of a post: the words in the state and on the screen, the icon, the explanation."""
 
 ME = {"name": "Ines Varga", "handle": "ines.films", "about": "Thin films, thick soups, climbing on Saturdays"}
 
@@ -53,7 +53,7 @@ _FIRST: tuple[tuple[str, float, str, str, str, tuple[str, ...], str, tuple[_Comm
 
 
 def first_posts(clock: datetime) -> list[State]:
-    """The first posts, the oldest first."""
+    """Return the first posts, oldest first."""
     out = []
     for number, line in enumerate(sorted(_FIRST, key=lambda line: -line[1]), 1):
         author, hours, visibility, picture, place, likes, text, comments = line
@@ -70,13 +70,13 @@ def first_posts(clock: datetime) -> list[State]:
 
 
 def moment(entry: State, clock: datetime) -> datetime:
-    """When a post or a comment was written, with an offset."""
+    """Return the time of a post or a comment, with an offset."""
     then = datetime.fromisoformat(entry["time"]) if entry["time"] else clock
     return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
 
 
 def ago(then: datetime, clock: datetime) -> str:
-    """How long ago that was, in words."""
+    """Return the time since then in words."""
     minutes = int((clock - then).total_seconds() // 60)
     if minutes < 1:
         return "Just now"
@@ -88,5 +88,5 @@ def ago(then: datetime, clock: datetime) -> str:
 
 
 def visibility_icon(visibility: str) -> str:
-    """The glyph of who may see a post."""
+    """Return the icon of an audience."""
     return next((icon for name, icon, _ in VISIBILITIES if name == visibility), "globe")

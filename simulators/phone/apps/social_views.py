@@ -1,4 +1,4 @@
-"""The parts that Windowsill's screens share: a post, a comment, a person, the choice of who may see."""
+"""Views that Windowsill's screens share: a post, a comment, a person, the choice of an audience."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ def tab_bar(current: str) -> View:
 
 
 def post_view(post: State, me: State, clock: datetime, *, whole: bool = False) -> View:
-    """A post: whose, when, for whom, its words, picture, likes and comments; a tap opens it unless it is `whole`."""
+    """Return a post with author, time, audience, text, picture, likes and comments.
+
+    A tap opens it unless it is `whole`.
+    """
     mine = post["author"] == "me"
     name = str(me["name"] if mine else post["author"])
     title = Text(name, "strong", lines=1, id="author", on=("profile", post["author"]))
     rows: list[View | None] = [
-        Row([avatar(name), Column([title, _about(post, clock)], grow=1),
+        Row([avatar(name), Column([title, _about_row(post, clock)], grow=1),
              icon_button("more", "Post menu", ("go", "menu", {"post": post["id"]}), id="menu")], gap=28),
         Text(str(post["text"]), "body", lines=0 if whole else 4, id="text") if post["text"] else None,
         _picture(post) if post["picture"] else None,
         Row([Icon("place", 44), Text(str(post["place"]), "sub", "faint", lines=1, id="place")], gap=12)
         if post["place"] else None,
-        _counts(post),
+        _count_row(post),
     ]  # fmt: skip
     open_it: Act | None = None if whole else ("go", "post", {"post": post["id"]})
     return Column([*rows], gap=12, pad=(48, 20, 36, 12), on=open_it, id="post")
 
 
-def _about(post: State, clock: datetime) -> View:
-    """When it was posted and who may see it."""
+def _about_row(post: State, clock: datetime) -> View:
+    """Return the time and audience of a post."""
     who = str(post["visibility"])
     when = Text(ago(moment(post, clock), clock), "sub", "faint", lines=1, id="date")
     return Row([when, Icon(visibility_icon(who), 44), Text(who, "sub", "faint", lines=1, id="visibility")], gap=16)
@@ -44,7 +47,7 @@ def _picture(post: State) -> View:
     return Art("photo", str(post["picture"]), height=460, radius=36, desc=str(post["caption"]), id="picture")
 
 
-def _counts(post: State) -> View:
+def _count_row(post: State) -> View:
     liked, likes, comments = "me" in post["likes"], len(post["likes"]), len(post["comments"])
     heart = icon_button("heart" if liked else "heart_line", "Unlike" if liked else "Like", ("like", post["id"]),
                         colour="error" if liked else "faint", id="like")  # fmt: skip
@@ -61,7 +64,7 @@ def _counts(post: State) -> View:
 
 
 def comment_row(comment: State, me: State, clock: datetime, long: Act | None) -> View:
-    """A comment below a post."""
+    """Return a comment below a post."""
     name = str(me["name"] if comment["from"] == "me" else comment["from"])
     head = Row(
         [Text(name, "strong", lines=1, id="author"),
@@ -72,7 +75,7 @@ def comment_row(comment: State, me: State, clock: datetime, long: Act | None) ->
 
 
 def person_row(person: State) -> View:
-    """Somebody in a list, with the button that follows or unfollows."""
+    """Return a person in a list, with a button to follow or unfollow."""
     following, name = bool(person["following"]), str(person["name"])
     button = Button("Following" if following else "Follow", "outlined" if following else "tonal", on=("follow", name))
     button.desc, button.id, button.width = f"{'Unfollow' if following else 'Follow'} {name}", "follow", 300
@@ -80,7 +83,7 @@ def person_row(person: State) -> View:
 
 
 def visibility_rows(current: str, act: str, *args: object) -> list[View | None]:
-    """The choice of who may see something."""
+    """Return the choice of an audience."""
     rows: list[View | None] = []
     for name, icon, words in VISIBILITIES:
         row = marked("radio", name, name == current, (act, *args, name), sub=words)
@@ -90,7 +93,7 @@ def visibility_rows(current: str, act: str, *args: object) -> list[View | None]:
 
 
 def page_head(person: State, counts: str, *below: View | None) -> View:
-    """The head of a profile: face, name, handle, words about oneself, numbers."""
+    """Return the head of a profile: face, name, handle, self-description, counts."""
     name = str(person["name"])
     words = Column([Text(name, "headline", lines=1, id="name"), Text(f"@{person['handle']}", "sub", "faint", lines=1)])
     words.grow = 1

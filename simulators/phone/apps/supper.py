@@ -1,4 +1,4 @@
-"""Suppertide, a food delivery app beside Noshwell: other kitchens and prices, a basket, and a time of one's choice.
+"""Suppertide, a second food delivery app: other kitchens and prices, a basket, and a chosen delivery time.
 
 State, `apps.supper`: as `apps.food`, but without `categories`. Besides there are `kitchen` (the kind of kitchen that is
 looked at, "" for all), `when` ("As soon as possible" or a time as 18:30) and `cutlery`. An order also holds `when` and
@@ -80,7 +80,7 @@ class Supper(Dish):
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
 
     def screen_home(self, here: AppContext) -> Screen:
-        """The kitchens near one, all or of one kind."""
+        """Return the kitchens nearby, all or of one kind."""
         selected_kind = str(here.own["kitchen"])
         kinds = [kind for kind in KITCHENS if any(p["category"] == kind for p in here.own["restaurants"])]
         chips: list[View | None] = [
@@ -104,7 +104,7 @@ class Supper(Dish):
         here.own["kitchen"] = kind
 
     def screen_search(self, here: AppContext) -> Screen:
-        """Dishes and kitchens by a word."""
+        """Return the search for dishes and kitchens."""
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Search dishes and kitchens", kind="outline", id="search", action="Search")
         box: View = field
@@ -113,7 +113,7 @@ class Supper(Dish):
             box = Row([field, icon_button("close", "Clear search", ("clear_search",), id="clear_search")], gap=8)
         bar = Column([Text("Search", "headline", pad=(48, 24, 48, 16)), inset(box, 0, 20)])
         hint = empty("search", "What shall it be?", "A dish, a kitchen, or a word such as chicken.")
-        rows = _found(here, query) if query else [hint]
+        rows = _search_rows(here, query) if query else [hint]
         return Page(ListView([*rows, Space(60)], id="results"), bar=bar, foot=self.tab_bar("Search"))
 
     def do_clear_search(self, here: AppContext) -> None:
@@ -130,7 +130,7 @@ class Supper(Dish):
         return Page(ListView([*rows, Space(60)], id="menu"), bar=app_bar(str(place["name"])), foot=foot)
 
     def screen_cart(self, here: AppContext) -> Screen:
-        """The basket; what it costs to bring is said at checkout."""
+        """Return the basket. The delivery fee appears only at checkout."""
         cart, bar = here.own["cart"], Text("Basket", "headline", pad=(48, 32, 48, 24))
         if not cart["items"]:
             return Page(self.nothing(), bar=bar, foot=self.tab_bar("Basket"))
@@ -153,7 +153,7 @@ class Supper(Dish):
         here.back()
 
     def screen_checkout(self, here: AppContext) -> Screen:
-        """Where, when, how: the last look before it is bought."""
+        """Return the checkout: address, time and payment before the order."""
         if not here.own["cart"]["items"]:
             return Page(self.nothing(), bar=app_bar("Checkout"))
         when = item("When", str(here.own["when"]), lead=badge("clock"), trail=Icon("next", 48), on=("go", "times"),
@@ -170,7 +170,8 @@ class Supper(Dish):
 
     def screen_times(self, here: AppContext) -> Screen:
         rows: list[View | None] = [
-            marked("radio", when, when == here.own["when"], ("choose", "when", when)) for when in [SOON, *_times(here)]
+            marked("radio", when, when == here.own["when"], ("choose", "when", when))
+            for when in [SOON, *_delivery_times(here)]
         ]
         return Sheet(Column([*rows, Space(24)]), title="When shall it come?")
 
@@ -180,7 +181,7 @@ class Supper(Dish):
         return order | {"when": when, "cutlery": here.own["cutlery"], "eta": order["eta"] if when == SOON else when}
 
     def do_order(self, here: AppContext) -> None:
-        if here.own["when"] not in (SOON, *_times(here)):
+        if here.own["when"] not in (SOON, *_delivery_times(here)):
             here.own["when"] = SOON
             here.toast("That time has passed: choose another")
             return
@@ -188,8 +189,8 @@ class Supper(Dish):
         here.own["when"] = SOON
 
 
-def _times(here: AppContext) -> list[str]:
-    """The next half hours at which a kitchen can still be done, until midnight."""
+def _delivery_times(here: AppContext) -> list[str]:
+    """Return the next half hours until midnight at which a kitchen can deliver."""
     first = here.clock + timedelta(minutes=40)
     first = first.replace(minute=0, second=0, microsecond=0) + timedelta(minutes=30 * -(-first.minute // 30))
     slots = [first + timedelta(minutes=30 * i) for i in range(8)]
@@ -218,8 +219,8 @@ def _kitchen_row(place: State) -> View:
     return Row([picture, words], gap=36, pad=(48, 16), on=("go", "menu", {"restaurant": name}), id="restaurant")
 
 
-def _found(here: AppContext, query: str) -> list[View | None]:
-    """Dishes first, then kitchens, that hold the words searched."""
+def _search_rows(here: AppContext, query: str) -> list[View | None]:
+    """Return dishes, then kitchens, that match a query."""
     places, dishes = matches(here, query)
     if not dishes and not places:
         return [empty("search", "Nothing found", "No dish and no kitchen holds these words.")]
@@ -242,7 +243,7 @@ EXTRAS: dict[str, float] = {
     "Garlic bread": 3.0, "Vanilla cream": 1.2, "Extra shot": 1.0, "米饭": 0.8, "加香菜": 0.0,
 }  # fmt: skip
 KITCHENS: tuple[str, ...] = ("Home cooking", "Grill", "家常菜", "Rice", "Noodles", "Pies", "Sweets")
-"""What a kitchen can be; the order in which they are offered."""
+"""Kinds of kitchen, in the order of the chips."""
 
 _HOT = ("Size", "Spice")
 _ZH = ("份量", "辣度")

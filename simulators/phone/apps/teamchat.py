@@ -59,11 +59,203 @@ from simulators.phone.views import (
 from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item, marked, section
 
 
-class Channels(App):
-    """Reading and writing; `TeamChat` adds the lists of channels, mentions and the owner's own page."""
+def long_act(name: str, index: int) -> tuple[object, ...]:
+    """Return the act that opens the actions of a channel's message."""
+    return ("go", "actions", {"channel": name, "index": index, "reply": -1})
+
+
+def _key(name: str, index: int) -> str:
+    """Return the key of a thread's draft."""
+    return f"{name}/{index}"
+
+
+def _action_row(icon: str, words: str, on: tuple[object, ...]) -> View:
+    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
+
+
+class TeamChat(App):
+    id, label, icon, colour, hue = "teamchat", "Rookery", "forum", "#6a4bbf", 262
+    shapes: ClassVar[dict[str, State]] = {
+        "channels": {"workspace": "", "kind": "channel", "name": "", "topic": "", "private": False, "muted": False,
+                     "unread": 0, "joined": True, "members": [], "messages": []},
+        "channels.messages": {"from": "me", "text": "", "time": "", "pinned": False, "reactions": [], "replies": []},
+        "channels.messages.reactions": {"name": "thumb", "by": []},
+        "channels.messages.replies": {"from": "me", "text": "", "time": "", "reactions": []},
+        "people": {"name": "", "title": "", "status": "Active"},
+    }  # fmt: skip
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        people = [{"name": name, "title": title, "status": status} for name, title, status in PEOPLE]
+        channels = first_channels(clock)
+        rng.shuffle(channels)
+        return {
+            "me": "Ines Varga",
+            "status": {"kind": "Active", "text": ""},
+            "workspaces": ["Soft Matter", "Rope Team"],
+            "workspace": "Soft Matter",
+            "channels": channels,
+            "people": people,
+            "drafts": {},
+            "query": "",
+            "to": "",
+        }
+
+    def _open_channels(self, here: AppContext) -> list[State]:
+        """Return the channels of the open workspace."""
+        return [c for c in here.own["channels"] if c["workspace"] in ("", here.own["workspace"])]
+
+    def screen_home(self, here: AppContext) -> Screen:
+        query = str(here.own["query"]).strip().casefold()
+        name = str(here.own["workspace"])
+        row = Row(
+            [Text(name, "headline", lines=1, id="workspace"), Icon("down", 56)], gap=16, pad=(48, 16, 48, 8),
+            on=("go", "workspaces"), id="switch", desc="Switch workspace",
+        )  # fmt: skip
+        field = Field(["query"], hint="Search channels, messages", kind="search", id="search", action="Search")
+        rows = self._search_rows(here, query) if query else self._channel_rows(here)
+        new = fab("edit", "New message", ("go", "new"), "new_message") if not query else None
+        return Page(ListView([*rows, Space(220)], id="channels"), bar=Column([row, inset(field, 0, 20)]), fab=new,
+                    foot=tab_bar("Home"))  # fmt: skip
+
+    def _channel_rows(self, here: AppContext) -> list[View | None]:
+        me = str(here.own["me"])
+        my_channels = [c for c in self._open_channels(here) if c["joined"]]
+        channels = sorted((c for c in my_channels if c["kind"] == "channel"), key=lambda c: str(c["name"]))
+        directs = [c for c in my_channels if c["kind"] == "direct"]
+        directs.sort(key=lambda c: c["messages"][-1]["time"] if c["messages"] else "", reverse=True)
+        rows: list[View | None] = [section("Channels")]
+        for channel in channels:
+            last = channel["messages"][-channel["unread"] :] if channel["unread"] else []
+            rows.append(channel_row(channel, any(mentions(message, me) for message in last)))
+        rows.append(item("Browse channels", lead=Icon("add", 56, width=72), on=("go", "browse"), id="browse"))
+        rows.append(section("Direct messages"))
+        for channel in directs:
+            status = str(self.person(here, channel["name"]).get("status", ""))
+            rows.append(direct_row(channel, status, me, here.clock))
+        if not directs:
+            rows.append(Text("Nobody has written yet.", "body", "faint", pad=(48, 16)))
+        return rows
+
+    def _search_rows(self, here: AppContext, query: str) -> list[View | None]:
+        me, channels = str(here.own["me"]), [c for c in self._open_channels(here) if c["joined"]]
+        rows: list[View | None] = []
+        for channel in channels:
+            if query in str(channel["name"]).casefold() and channel["kind"] == "channel":
+                rows.append(channel_row(channel, False))
+            elif query in str(channel["name"]).casefold():
+                rows.append(direct_row(channel, "", me, here.clock))
+        rows += [
+            self._hit_row(here, place)
+            for channel in channels
+            for place in places(channel)
+            if query in f"{place.message['text']}".casefold()
+        ]
+        return rows or [empty("search", "Nothing found", "Nothing here holds these words.")]
+
+    def _hit_row(self, here: AppContext, place: MessagePlace) -> View:
+        """Return a message outside its channel, below its channel and day."""
+        to = {"channel": place.channel["name"], "index": place.number}
+        sign = "" if place.channel["kind"] == "direct" else "#"
+        where = f"{sign}{place.channel['name']}, {day(moment(place.message, here.clock), here.clock)}"
+        text = message_view(place, str(here.own["me"]), here.clock, on=("go", "thread", to),
+                            long=("go", "actions", to | {"reply": place.reply}))  # fmt: skip
+        return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), text])
+
+    def opened(self, here: AppContext) -> None:
+        if "channel" in here.args:
+            channel = self.channel(here, here.args["channel"])
+            channel["unread"] = 0
+            here.own["workspace"] = channel["workspace"] or here.own["workspace"]
+
+    def do_tab(self, here: AppContext, label: str) -> None:
+        here.own["query"] = ""
+        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        if label != "Home":
+            here.go({"Mentions": "mentions", "You": "you"}[label])
+
+    def screen_workspaces(self, here: AppContext) -> Screen:
+        rows: list[View | None] = []
+        for name in here.own["workspaces"]:
+            unread = sum(c["unread"] for c in here.own["channels"] if c["workspace"] == name and not c["muted"])
+            sub = f"{unread} unread" if unread else "All read"
+            rows.append(marked("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
+        return Sheet(Column(rows), title="Workspaces")
+
+    def do_workspace(self, here: AppContext, name: str) -> None:
+        here.own["workspace"], here.own["query"] = name, ""
+        here.back()
+
+    def screen_browse(self, here: AppContext) -> Screen:
+        rows: list[View | None] = []
+        for channel in sorted(self._open_channels(here), key=lambda c: str(c["name"])):
+            if channel["kind"] == "channel":
+                join = Button("Join", "tonal", on=("join", channel["name"]), id="join", width=240)
+                trail = Text("Joined", "sub", "faint", lines=1) if channel["joined"] else join
+                rows.append(item(f"#{channel['name']}", str(channel["topic"]), trail=trail, id="channel",
+                                 on=("open", channel["name"])))  # fmt: skip
+        nothing = empty("hash", "No channels", "This workspace has none.")
+        return Page(ListView([*(rows or [nothing]), Space(40)], id="browse"), bar=app_bar("All channels"))
+
+    def screen_new(self, here: AppContext) -> Screen:
+        query = str(here.own["to"]).strip().casefold()
+        rows: list[View | None] = [
+            item(f"#{c['name']}", "Channel", lead=badge("hash"), on=("choose", c["name"]), id="channel")
+            for c in sorted(self._open_channels(here), key=lambda c: str(c["name"]))
+            if c["kind"] == "channel" and c["joined"] and query in str(c["name"]).casefold()
+        ]
+        rows += [
+            item(str(p["name"]), f"{p['title']}", lead=avatar(p["name"]), on=("choose", p["name"]), id="person")
+            for p in sorted(here.own["people"], key=lambda p: str(p["name"]))
+            if query in f"{p['name']}".casefold()
+        ]
+        nothing = empty("search", "Nobody found", "No person or channel has this name.")
+        field = Field(["to"], hint="To: person or channel", kind="search", id="to", action="Next")
+        bar = Column([app_bar("New message"), inset(field, 0, 20)])
+        return Page(ListView([*(rows or [nothing]), Space(40)], id="people"), bar=bar)
+
+    def do_choose(self, here: AppContext, name: str) -> None:
+        here.own["to"] = ""
+        self.do_open(here, name, 1)
+        here.focus("message")
+
+    def screen_mentions(self, here: AppContext) -> Screen:
+        me = str(here.own["me"])
+        mention_list = [
+            place
+            for channel in self._open_channels(here)
+            for place in places(channel)
+            if channel["joined"] and mentions(place.message, me)
+        ]
+        mention_list.sort(key=lambda place: moment(place.message, here.clock), reverse=True)
+        nothing = empty("bell", "No mentions", "Messages that call you are shown here.")
+        rows: list[View | None] = [self._hit_row(here, place) for place in mention_list]
+        bar = Text("Mentions", "headline", pad=(48, 32, 48, 24))
+        return Page(ListView([*(rows or [nothing]), Space(40)], id="mentions"), bar=bar, foot=tab_bar("Mentions"))
+
+    def screen_you(self, here: AppContext) -> Screen:
+        status = here.own["status"]
+        head = item(str(here.own["me"]), str(here.own["workspace"]), lead=avatar(here.own["me"]), strong=True)
+        field = Field(["status", "text"], hint="What are you up to?", id="status_text")
+        rows: list[View | None] = [head, section("Status text"), inset(field, 8, 8), section("Status")]
+        for kind, words in STATUSES:
+            row = marked("radio", kind, status["kind"] == kind, ("status", kind), sub=words)
+            row.children = [*row.children[:2], Icon(status_icon(kind), 56)]
+            rows.append(row)
+        clear = Button("Clear status", "outlined", on=("clear_status",), id="clear")
+        rows.append(Column([clear], pad=(48, 24), align="start"))
+        bar = Text("You", "headline", pad=(48, 32, 48, 24))
+        return Page(ListView([*rows, Space(40)], id="you"), bar=bar, foot=tab_bar("You"))
+
+    def do_status(self, here: AppContext, kind: str) -> None:
+        here.own["status"]["kind"] = kind
+        here.toast(f"Status: {kind}")
+
+    def do_clear_status(self, here: AppContext) -> None:
+        here.own["status"] = {"kind": "Active", "text": ""}
+        here.toast("Status cleared")
 
     def channel(self, here: AppContext, name: str) -> State:
-        """The channel or direct conversation of that name, rather in the open workspace; begun where there is none."""
+        """Return the channel or conversation of that name, the open workspace's first, or a new conversation."""
         channels: list[State] = [c for c in here.own["channels"] if c["name"] == name]
         channels.sort(key=lambda c: c["workspace"] not in ("", here.own["workspace"]))
         if channels:
@@ -72,7 +264,7 @@ class Channels(App):
         return blank | {"muted": False, "unread": 0, "joined": True, "members": [name], "messages": []}
 
     def do_open(self, here: AppContext, name: str, steps: int = 0) -> None:
-        """Opens a channel and marks it as read; what was unread stays marked on its screen."""
+        """Open a channel and mark it as read. Its screen still marks the messages that were unread."""
         channel = self.channel(here, name)
         here.back(steps)
         unread = int(channel["unread"])
@@ -102,7 +294,9 @@ class Channels(App):
         sub = self.person(here, name).get("status", "") if direct else f"{count} members, {channel['topic']}"
         about = icon_button("info", "Details", ("go", "details", {"channel": name}))
         pinned = icon_button("pin", "Pinned messages", ("go", "pinned", {"channel": name}), id="pinned")
-        foot = writing(name, f"Message {name}", ("send", name), self._callable(here, channel), self._draft(here, name))
+        foot = writing(
+            name, f"Message {name}", ("send", name), self._callable_names(here, channel), self._draft(here, name)
+        )
         if not channel["joined"]:
             foot = Column([Button("Join channel", on=("join", name), id="join")], pad=(48, 20, 48, 28))
         return Page(
@@ -112,22 +306,22 @@ class Channels(App):
         )
 
     def person(self, here: AppContext, name: str) -> State:
-        """What is known of a person; empty where nothing is."""
+        """Return a person's entry; empty if there is none."""
         owner: State = next((p for p in here.own["people"] if p["name"] == name), {})
         return owner
 
     def _draft(self, here: AppContext, key: str) -> str:
         return str(here.own["drafts"].get(key, ""))
 
-    def _callable(self, here: AppContext, channel: State) -> list[str]:
+    def _callable_names(self, here: AppContext, channel: State) -> list[str]:
         return ["everyone", *map(str, channel["members"])] if channel["kind"] == "channel" else []
 
     def do_call(self, here: AppContext, key: str, name: str) -> None:
-        """Writes out a name that was begun with `@`."""
+        """Complete a name that was started with `@`."""
         here.own["drafts"][key] = f"{self._draft(here, key).rpartition('@')[0]}@{name} "
 
     def do_send(self, here: AppContext, name: str, index: int = -1) -> None:
-        """Sends what was written: into the channel, or as a reply to its message `index`."""
+        """Send the draft: to the channel, or as a reply to its message `index`."""
         key = name if index < 0 else _key(name, index)
         text = self._draft(here, key).strip()
         if not text:
@@ -164,17 +358,17 @@ class Channels(App):
         return Page(
             ListView([*rows, Space(16)], id="messages"),
             bar=app_bar("Thread", more, sub=name if channel["kind"] == "direct" else f"#{name}"),
-            foot=writing(key, "Reply", send, self._callable(here, channel), self._draft(here, key)),
+            foot=writing(key, "Reply", send, self._callable_names(here, channel), self._draft(here, key)),
         )
 
-    def _at(self, here: AppContext) -> MessagePlace | None:
-        """The message that a sheet or dialog is about."""
+    def _message_of(self, here: AppContext) -> MessagePlace | None:
+        """Return the message of an open sheet or dialog; None if it no longer exists."""
         name, index, reply = str(here.args["channel"]), int(here.args["index"]), int(here.args.get("reply", -1))
         places_there = (p for p in places(self.channel(here, name)) if (p.number, p.reply) == (index, reply))
         return next(places_there, None)
 
     def screen_actions(self, here: AppContext) -> Screen:
-        place = self._at(here)
+        place = self._message_of(here)
         if place is None:
             return Sheet(Text("It was deleted.", "body", "faint", pad=(48, 24)))
         name, index, reply = str(place.channel["name"]), place.number, place.reply
@@ -186,11 +380,11 @@ class Channels(App):
         pinned = bool(place.message.get("pinned"))
         rows: list[View | None] = [Row(signs, pad=(36, 8)), Line()]
         if reply < 0:
-            rows.append(_deed("comment", "Reply in thread", ("thread", name, index)))
-            rows.append(_deed("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
-            rows.append(_deed("unread", "Mark unread from here", ("unread", name, index)))
+            rows.append(_action_row("comment", "Reply in thread", ("thread", name, index)))
+            rows.append(_action_row("pin", "Unpin" if pinned else "Pin to channel", ("pin", name, index)))
+            rows.append(_action_row("unread", "Mark unread from here", ("unread", name, index)))
         if place.message["from"] == "me":
-            rows.append(_deed("delete", "Delete message", ("go", "delete", to)))
+            rows.append(_action_row("delete", "Delete message", ("go", "delete", to)))
         return Sheet(Column(rows), title="Message")
 
     def do_thread(self, here: AppContext, name: str, index: int) -> None:
@@ -201,7 +395,7 @@ class Channels(App):
         here.focus("message")
 
     def do_react(self, here: AppContext, name: str, index: int, reply: int, sign: str, close: bool = False) -> None:
-        """Puts the owner's reaction to a message, or takes it away."""
+        """Add the owner's reaction to a message, or remove it."""
         message = self.channel(here, name)["messages"][index]
         message = message["replies"][reply] if reply >= 0 else message
         reaction = next((r for r in message["reactions"] if r["name"] == sign), None)
@@ -228,7 +422,7 @@ class Channels(App):
         here.toast("Marked as unread")
 
     def screen_delete(self, here: AppContext) -> Screen:
-        place = self._at(here)
+        place = self._message_of(here)
         text = str(place.message["text"]) if place else ""
         remove = Button("Delete", "danger", on=("delete",), id="delete")
         words = Text(text, "body", "faint", lines=4)
@@ -236,7 +430,7 @@ class Channels(App):
 
     def do_delete(self, here: AppContext) -> None:
         stack = here.phone["nav"]["stacks"][self.id]
-        place = self._at(AppContext(here.phone, self.id, stack[-1]["args"]))
+        place = self._message_of(AppContext(here.phone, self.id, stack[-1]["args"]))
         here.back(2)
         if place is None:
             return
@@ -298,199 +492,3 @@ class Channels(App):
         self.channel(here, name)["joined"] = False
         here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
         here.toast(f"You left {name}")
-
-
-def long_act(name: str, index: int) -> tuple[object, ...]:
-    """The act that opens what can be done with a message of a channel."""
-    return ("go", "actions", {"channel": name, "index": index, "reply": -1})
-
-
-def _key(name: str, index: int) -> str:
-    """Under which key what is written in a thread is kept."""
-    return f"{name}/{index}"
-
-
-def _deed(icon: str, words: str, on: tuple[object, ...]) -> View:
-    return item(words, lead=Icon(icon, 60, "text"), on=on, id="action")
-
-
-class TeamChat(Channels):
-    id, label, icon, colour, hue = "teamchat", "Rookery", "forum", "#6a4bbf", 262
-    shapes: ClassVar[dict[str, State]] = {
-        "channels": {"workspace": "", "kind": "channel", "name": "", "topic": "", "private": False, "muted": False,
-                     "unread": 0, "joined": True, "members": [], "messages": []},
-        "channels.messages": {"from": "me", "text": "", "time": "", "pinned": False, "reactions": [], "replies": []},
-        "channels.messages.reactions": {"name": "thumb", "by": []},
-        "channels.messages.replies": {"from": "me", "text": "", "time": "", "reactions": []},
-        "people": {"name": "", "title": "", "status": "Active"},
-    }  # fmt: skip
-
-    def first_state(self, rng: Random, clock: datetime) -> State:
-        people = [{"name": name, "title": title, "status": status} for name, title, status in PEOPLE]
-        channels = first_channels(clock)
-        rng.shuffle(channels)
-        return {
-            "me": "Ines Varga",
-            "status": {"kind": "Active", "text": ""},
-            "workspaces": ["Soft Matter", "Rope Team"],
-            "workspace": "Soft Matter",
-            "channels": channels,
-            "people": people,
-            "drafts": {},
-            "query": "",
-            "to": "",
-        }
-
-    def _open_here(self, here: AppContext) -> list[State]:
-        """The channels of the open workspace."""
-        return [c for c in here.own["channels"] if c["workspace"] in ("", here.own["workspace"])]
-
-    def screen_home(self, here: AppContext) -> Screen:
-        query = str(here.own["query"]).strip().casefold()
-        name = str(here.own["workspace"])
-        row = Row(
-            [Text(name, "headline", lines=1, id="workspace"), Icon("down", 56)], gap=16, pad=(48, 16, 48, 8),
-            on=("go", "workspaces"), id="switch", desc="Switch workspace",
-        )  # fmt: skip
-        field = Field(["query"], hint="Search channels, messages", kind="search", id="search", action="Search")
-        rows = self._found(here, query) if query else self._listed(here)
-        new = fab("edit", "New message", ("go", "new"), "new_message") if not query else None
-        return Page(ListView([*rows, Space(220)], id="channels"), bar=Column([row, inset(field, 0, 20)]), fab=new,
-                    foot=tab_bar("Home"))  # fmt: skip
-
-    def _listed(self, here: AppContext) -> list[View | None]:
-        me = str(here.own["me"])
-        my_channels = [c for c in self._open_here(here) if c["joined"]]
-        channels = sorted((c for c in my_channels if c["kind"] == "channel"), key=lambda c: str(c["name"]))
-        directs = [c for c in my_channels if c["kind"] == "direct"]
-        directs.sort(key=lambda c: c["messages"][-1]["time"] if c["messages"] else "", reverse=True)
-        rows: list[View | None] = [section("Channels")]
-        for channel in channels:
-            last = channel["messages"][-channel["unread"] :] if channel["unread"] else []
-            rows.append(channel_row(channel, any(mentions(message, me) for message in last)))
-        rows.append(item("Browse channels", lead=Icon("add", 56, width=72), on=("go", "browse"), id="browse"))
-        rows.append(section("Direct messages"))
-        for channel in directs:
-            status = str(self.person(here, channel["name"]).get("status", ""))
-            rows.append(direct_row(channel, status, me, here.clock))
-        if not directs:
-            rows.append(Text("Nobody has written yet.", "body", "faint", pad=(48, 16)))
-        return rows
-
-    def _found(self, here: AppContext, query: str) -> list[View | None]:
-        me, channels = str(here.own["me"]), [c for c in self._open_here(here) if c["joined"]]
-        rows: list[View | None] = []
-        for channel in channels:
-            if query in str(channel["name"]).casefold() and channel["kind"] == "channel":
-                rows.append(channel_row(channel, False))
-            elif query in str(channel["name"]).casefold():
-                rows.append(direct_row(channel, "", me, here.clock))
-        rows += [
-            self._hit(here, place)
-            for channel in channels
-            for place in places(channel)
-            if query in f"{place.message['text']}".casefold()
-        ]
-        return rows or [empty("search", "Nothing found", "Nothing here holds these words.")]
-
-    def _hit(self, here: AppContext, place: MessagePlace) -> View:
-        """A message away from its channel: where and when it was said, and the message."""
-        to = {"channel": place.channel["name"], "index": place.number}
-        sign = "" if place.channel["kind"] == "direct" else "#"
-        where = f"{sign}{place.channel['name']}, {day(moment(place.message, here.clock), here.clock)}"
-        text = message_view(place, str(here.own["me"]), here.clock, on=("go", "thread", to),
-                            long=("go", "actions", to | {"reply": place.reply}))  # fmt: skip
-        return Column([Text(where, "sub", "faint", lines=1, pad=(36, 12, 36, 0), id="where"), text])
-
-    def opened(self, here: AppContext) -> None:
-        if "channel" in here.args:
-            channel = self.channel(here, here.args["channel"])
-            channel["unread"] = 0
-            here.own["workspace"] = channel["workspace"] or here.own["workspace"]
-
-    def do_tab(self, here: AppContext, label: str) -> None:
-        here.own["query"] = ""
-        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
-        if label != "Home":
-            here.go({"Mentions": "mentions", "You": "you"}[label])
-
-    def screen_workspaces(self, here: AppContext) -> Screen:
-        rows: list[View | None] = []
-        for name in here.own["workspaces"]:
-            unread = sum(c["unread"] for c in here.own["channels"] if c["workspace"] == name and not c["muted"])
-            sub = f"{unread} unread" if unread else "All read"
-            rows.append(marked("radio", str(name), name == here.own["workspace"], ("workspace", name), sub=sub))
-        return Sheet(Column(rows), title="Workspaces")
-
-    def do_workspace(self, here: AppContext, name: str) -> None:
-        here.own["workspace"], here.own["query"] = name, ""
-        here.back()
-
-    def screen_browse(self, here: AppContext) -> Screen:
-        rows: list[View | None] = []
-        for channel in sorted(self._open_here(here), key=lambda c: str(c["name"])):
-            if channel["kind"] == "channel":
-                join = Button("Join", "tonal", on=("join", channel["name"]), id="join", width=240)
-                trail = Text("Joined", "sub", "faint", lines=1) if channel["joined"] else join
-                rows.append(item(f"#{channel['name']}", str(channel["topic"]), trail=trail, id="channel",
-                                 on=("open", channel["name"])))  # fmt: skip
-        nothing = empty("hash", "No channels", "This workspace has none.")
-        return Page(ListView([*(rows or [nothing]), Space(40)], id="browse"), bar=app_bar("All channels"))
-
-    def screen_new(self, here: AppContext) -> Screen:
-        query = str(here.own["to"]).strip().casefold()
-        rows: list[View | None] = [
-            item(f"#{c['name']}", "Channel", lead=badge("hash"), on=("choose", c["name"]), id="channel")
-            for c in sorted(self._open_here(here), key=lambda c: str(c["name"]))
-            if c["kind"] == "channel" and c["joined"] and query in str(c["name"]).casefold()
-        ]
-        rows += [
-            item(str(p["name"]), f"{p['title']}", lead=avatar(p["name"]), on=("choose", p["name"]), id="person")
-            for p in sorted(here.own["people"], key=lambda p: str(p["name"]))
-            if query in f"{p['name']}".casefold()
-        ]
-        nothing = empty("search", "Nobody found", "No person or channel has this name.")
-        field = Field(["to"], hint="To: person or channel", kind="search", id="to", action="Next")
-        bar = Column([app_bar("New message"), inset(field, 0, 20)])
-        return Page(ListView([*(rows or [nothing]), Space(40)], id="people"), bar=bar)
-
-    def do_choose(self, here: AppContext, name: str) -> None:
-        here.own["to"] = ""
-        self.do_open(here, name, 1)
-        here.focus("message")
-
-    def screen_mentions(self, here: AppContext) -> Screen:
-        me = str(here.own["me"])
-        mention_list = [
-            place
-            for channel in self._open_here(here)
-            for place in places(channel)
-            if channel["joined"] and mentions(place.message, me)
-        ]
-        mention_list.sort(key=lambda place: moment(place.message, here.clock), reverse=True)
-        nothing = empty("bell", "No mentions", "Messages that call you are shown here.")
-        rows: list[View | None] = [self._hit(here, place) for place in mention_list]
-        bar = Text("Mentions", "headline", pad=(48, 32, 48, 24))
-        return Page(ListView([*(rows or [nothing]), Space(40)], id="mentions"), bar=bar, foot=tab_bar("Mentions"))
-
-    def screen_you(self, here: AppContext) -> Screen:
-        status = here.own["status"]
-        head = item(str(here.own["me"]), str(here.own["workspace"]), lead=avatar(here.own["me"]), strong=True)
-        field = Field(["status", "text"], hint="What are you up to?", id="status_text")
-        rows: list[View | None] = [head, section("Status text"), inset(field, 8, 8), section("Status")]
-        for kind, words in STATUSES:
-            row = marked("radio", kind, status["kind"] == kind, ("status", kind), sub=words)
-            row.children = [*row.children[:2], Icon(status_icon(kind), 56)]
-            rows.append(row)
-        clear = Button("Clear status", "outlined", on=("clear_status",), id="clear")
-        rows.append(Column([clear], pad=(48, 24), align="start"))
-        bar = Text("You", "headline", pad=(48, 32, 48, 24))
-        return Page(ListView([*rows, Space(40)], id="you"), bar=bar, foot=tab_bar("You"))
-
-    def do_status(self, here: AppContext, kind: str) -> None:
-        here.own["status"]["kind"] = kind
-        here.toast(f"Status: {kind}")
-
-    def do_clear_status(self, here: AppContext) -> None:
-        here.own["status"] = {"kind": "Active", "text": ""}
-        here.toast("Status cleared")

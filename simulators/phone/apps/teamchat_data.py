@@ -1,4 +1,4 @@
-"""What is on Rookery at first, all of it invented, and where in it a message stands."""
+"""The first content of Rookery, all invented, and the positions of messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from simulators.phone.app import State
 
 REACTIONS = (("thumb", "Thumbs up"), ("heart", "Heart"), ("smile", "Smile"), ("check", "Done"), ("eyes", "Looking"))
-"""What one can react with: its name in the state, and its words."""
+"""Reactions: name in the state, and label."""
 
 STATUSES = (("Active", "On and reachable"), ("Away", "Not at the desk"), ("In a meeting", "Answers later"),
             ("On the move", "Travelling"), ("Do not disturb", "No notifications"))  # fmt: skip
@@ -64,7 +64,7 @@ DIRECTS: tuple[tuple[str, str, int, tuple[_Line, ...]], ...] = (
 
 
 def first_channels(clock: datetime) -> list[State]:
-    """The first channels and direct messages, each with its messages, the oldest first."""
+    """Return the first channels and direct conversations, messages oldest first."""
 
     def said(lines: tuple[_Line, ...]) -> list[State]:
         out = []
@@ -90,7 +90,7 @@ def first_channels(clock: datetime) -> list[State]:
 
 
 class MessagePlace(NamedTuple):
-    """A message, and where it stands: its channel, its number there, the number of the reply or -1."""
+    """A message and its position: channel, number in the channel, number of the reply or -1."""
 
     channel: State
     number: int
@@ -99,7 +99,7 @@ class MessagePlace(NamedTuple):
 
 
 def places(channel: State) -> Iterator[MessagePlace]:
-    """All messages of a channel and the replies to them, in the order of their threads."""
+    """Yield all messages of a channel and their replies, thread by thread."""
     for index, message in enumerate(channel["messages"]):
         yield MessagePlace(channel, index, -1, message)
         for number, reply in enumerate(message["replies"]):
@@ -107,23 +107,23 @@ def places(channel: State) -> Iterator[MessagePlace]:
 
 
 def mentions(message: State, me: str) -> bool:
-    """Whether a message of somebody else calls the owner, or everyone."""
+    """Return True if another person's message mentions the owner or everyone."""
     words = str(message["text"]).casefold()
     return message["from"] != "me" and (f"@{me}".casefold() in words or "@everyone" in words)
 
 
 def moment(message: State, clock: datetime) -> datetime:
-    """When a message was sent, with an offset."""
+    """Return the sending time of a message, with an offset."""
     then = datetime.fromisoformat(message["time"]) if message["time"] else clock
     return then if then.tzinfo else then.replace(tzinfo=clock.tzinfo)
 
 
 def day(then: datetime, clock: datetime) -> str:
-    """The day of a time, in words."""
+    """Return the day of a time in words."""
     days = (clock.date() - then.date()).days
     return "Today" if days == 0 else "Yesterday" if days == 1 else then.strftime("%A, %d %B").replace(" 0", " ")
 
 
 def short(then: datetime, clock: datetime) -> str:
-    """A time as lists say it: the hour today, else the day."""
+    """Return a time for a list: the hour if today, else the day."""
     return then.strftime("%H:%M") if then.date() == clock.date() else then.strftime("%d %b").lstrip("0")

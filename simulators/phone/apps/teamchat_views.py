@@ -1,4 +1,4 @@
-"""The parts that Rookery's screens share: a message, its reactions, a channel in a list, the field to write in."""
+"""Views that Rookery's screens share: a message, its reactions, a channel in a list, the field to write in."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def tab_bar(current: str) -> View:
 
 
 def status_icon(kind: str) -> str:
-    """The glyph of a status."""
+    """Return the icon of a status."""
     return _SIGNS.get(kind, "person")
 
 
 def channel_row(channel: State, calls: bool) -> View:
-    """A channel in the list of them: its sign, its name, what is unread, whether it is muted."""
+    """Return a channel in a list: its sign, name, unread count, and mute sign."""
     unread = int(channel["unread"])
     sign = Icon("lock" if channel["private"] else "hash", 56, "text" if unread else "faint", width=72)
     name = Text(str(channel["name"]), "strong" if unread else "item", lines=1, grow=1, id="name")
@@ -42,7 +42,7 @@ def channel_row(channel: State, calls: bool) -> View:
 
 
 def direct_row(channel: State, status: str, me: str, clock: datetime) -> View:
-    """A direct conversation in the list of them."""
+    """Return a direct conversation in a list."""
     last = channel["messages"][-1] if channel["messages"] else None
     words = "No messages yet" if last is None else f"{'You: ' if last['from'] == 'me' else ''}{last['text']}"
     when = short(moment(last, clock), clock) if last else ""
@@ -58,7 +58,7 @@ def direct_row(channel: State, status: str, me: str, clock: datetime) -> View:
 
 
 def unread_mark(count: int, calls: bool) -> View | None:
-    """How many messages are unread; filled where one of them calls the owner."""
+    """Return the number of unread messages, filled if one mentions the owner; None if there are none."""
     if not count:
         return None
     mark = Text(str(count), "small", "on_primary" if calls else "on_soft", "center", width=76, height=68, bold=True)
@@ -68,7 +68,7 @@ def unread_mark(count: int, calls: bool) -> View | None:
 
 
 def message_view(place: MessagePlace, me: str, clock: datetime, *, on: Act | None, long: Act) -> View:
-    """A message with its author, time, reactions and how many answered."""
+    """Return a message with its author, time, reactions and number of replies."""
     message = place.message
     who = me if message["from"] == "me" else str(message["from"])
     time = moment(message, clock).strftime("%H:%M")
@@ -100,21 +100,21 @@ def _reactions(place: MessagePlace) -> View:
 
 
 def divider(words: str, colour: str = "faint") -> View:
-    """A line of small words between messages."""
+    """Return a line of small words between messages."""
     return Text(words, "small", colour, "center", lines=1, pad=(0, 8))
 
 
 def writing(key: str, hint: str, send: Act, callable_people: Sequence[str], draft: str) -> View:
-    """The field to write in; above it whom an `@` that was begun may mean."""
+    """Return the field to write in, below the people that an unfinished `@` may mean."""
     field = Field(["drafts", key], hint=hint, kind="pill", id="message", action="Send", submit=send, many=True, grow=1)
     button = icon_button("send", "Send", send, disc="primary", colour="on_primary", id="send")
     rows: list[View | None] = [
-        item(f"@{name}", on=("call", key, name), id="mention") for name in _called(draft, callable_people)
+        item(f"@{name}", on=("call", key, name), id="mention") for name in _matching_names(draft, callable_people)
     ]
     return Column([Line(), *rows, Row([field, button], gap=16, pad=(36, 16, 24, 24), align="bottom")], fill="surface")
 
 
-def _called(draft: str, people: Sequence[str]) -> list[str]:
+def _matching_names(draft: str, people: Sequence[str]) -> list[str]:
     before, sign, prefix = draft.rpartition("@")
     if not sign or (before and not before[-1].isspace()):
         return []

@@ -1,8 +1,6 @@
-"""The phone's own adb daemon: listens on a loopback port and begins whatever a host opens a stream for.
+"""The phone's own adb daemon: it listens on a loopback port and starts the service of each stream.
 
-Where a command reads and writes: a stream as it is (exec, shell), or in the packets of shell_v2.
-
-Source: AOSP, adb/shell_protocol.h.
+A command's console is the raw stream (exec, shell), or the packets of shell_v2. Source: AOSP, adb/shell_protocol.h.
 """
 
 from __future__ import annotations
@@ -28,15 +26,15 @@ _FEATURES = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir"
 _IDENTITY = ("ro.product.name", "ro.product.model", "ro.product.device")
 _CONNECTIONS = 16
 _SETTLES = 5.0
-"""Seconds in which a cable is out, or in again, at the latest."""
+"""Seconds after which unplugging, or plugging in again, has taken effect at the latest."""
 
 
 class Adbd:
-    """Listens on a loopback port from `start` to `close`; `port` 0 takes a free one, and keeps it while unplugged."""
+    """A listener on a loopback port from `start` to `close`. `port` 0 picks a free one and keeps it while unplugged."""
 
     def __init__(self, services: Services, run: Run, port: int = 0) -> None:
         self._services, self._run = services, run
-        self._listener: socket.socket | None = _bound(port)
+        self._listener: socket.socket | None = _bound_socket(port)
         self._listener.listen()
         self.port: int = self._listener.getsockname()[1]
         self._reserved: socket.socket | None = None
@@ -49,26 +47,27 @@ class Adbd:
 
     @property
     def serial(self) -> str:
-        """The name that adb knows it by."""
+        """Name under which adb lists the phone."""
         return f"{LOOPBACK}:{self.port}"
 
     def start(self) -> None:
-        """Takes connections, on threads of its own."""
+        """Accept connections, on threads of its own."""
         self._services.faults.on_change = self.settle
-        self._begin("accepts", self._accept_all)
+        self._start_thread("accepts", self._accept_all)
 
     def settle(self) -> None:
-        """Cuts what the faults in force no longer allow, and is done with that on return."""
+        """Cut what the current faults no longer allow. Return once that is done."""
         with self._changed:
             if self._closing:
                 return
             self._wanted += 1
             request_number = self._wanted
+            # The accepting thread waits in a selector, which only a socket can wake.
             self._wake.send(b"!")
             self._changed.wait_for(lambda: self._settled >= request_number or self._closing, _SETTLES)
 
     def close(self) -> None:
-        """Ends everything, from any thread but its own: no socket and no thread is left; safe twice."""
+        """Close all sockets and end all threads, called from any thread but its own. Safe to call twice."""
         with self._changed:
             if self._closing:
                 return
@@ -76,7 +75,7 @@ class Adbd:
             self._wake.send(b"!")
             self._changed.notify_all()
         until = time.monotonic() + _SETTLES
-        while (threads := self._running()) and time.monotonic() < until:
+        while (threads := self._running_threads()) and time.monotonic() < until:
             threads[0].join(max(0.0, until - time.monotonic()))
         for sock in (self._listener, self._reserved, self._wake, self._woken):
             if sock is not None:
@@ -104,7 +103,7 @@ class Adbd:
         return faults.plugged, faults.offline, faults.unauthorized
 
     def _apply(self, before: tuple[bool, bool, bool], waits: selectors.BaseSelector) -> tuple[bool, bool, bool]:
-        """Listens or does not, and cuts what was connected under other rules."""
+        """Open or close the listener, and cut connections that began under other rules."""
         with self._changed:
             request_number = self._wanted
         rules = self._rules()
@@ -112,7 +111,8 @@ class Adbd:
             if not rules[0] and self._listener is not None:
                 waits.unregister(self._listener)
                 self._listener.close()
-                self._listener, self._reserved = None, _bound(self.port)
+                # Bound but not listening: hosts are refused, and no other process takes the port.
+                self._listener, self._reserved = None, _bound_socket(self.port)
             elif rules[0] and self._reserved is not None:
                 self._listener, self._reserved = self._reserved, None
                 self._listener.listen()
@@ -146,7 +146,7 @@ class Adbd:
         if full and not strangers:
             wire.close()
             return
-        self._begin("reads", lambda: self._drive(connection))
+        self._start_thread("reads", lambda: self._drive(connection))
 
     def _drive(self, connection: Connection) -> None:
         try:
@@ -168,7 +168,7 @@ class Adbd:
     # -- services --------------------------------------------------------------------------------------------
 
     def _serve(self, destination: str, stream: PhoneStream) -> bool:
-        """Begins a service on a thread of its own, after `faults.slow`; False where there is none of that name."""
+        """Start a service on a thread of its own, after `faults.slow`. Return False if there is none of that name."""
         service = self._service(destination)
         if service is None:
             return False
@@ -183,7 +183,7 @@ class Adbd:
             finally:
                 stream.close()
 
-        self._begin("serves", answer)
+        self._start_thread("serves", answer)
         return True
 
     def _service(self, destination: str) -> Callable[[Stream], None] | None:
@@ -206,7 +206,7 @@ class Adbd:
         console.end(self._run(self._services, call.command, console))
 
     def _hand_over(self, name: str, stream: Stream) -> None:
-        """Something on the phone listens there: it has the stream until it closes it."""
+        """Hand the stream to the listener of an abstract socket, until it closes it."""
         accept = self._services.listening.get(name)
         if accept is not None:
             accept(stream)
@@ -214,7 +214,7 @@ class Adbd:
 
     # -- threads ---------------------------------------------------------------------------------------------
 
-    def _begin(self, what: str, work: Callable[[], None]) -> None:
+    def _start_thread(self, what: str, work: Callable[[], None]) -> None:
         def whole() -> None:
             try:
                 work()
@@ -229,7 +229,7 @@ class Adbd:
             thread.start()
             self._threads.add(thread)
 
-    def _running(self) -> list[threading.Thread]:
+    def _running_threads(self) -> list[threading.Thread]:
         with self._changed:
             return list(self._threads)
 
@@ -239,11 +239,11 @@ _SAYINGS = {
     "unroot": b"adbd not running as root\n",
     "remount": b'Not running as root. Try "adb root" first.\n',
 }
-"""What a phone that is for sale answers to those who would have more than it gives."""
+"""Answers of a production build to requests for more rights."""
 
 
 def _reverse(request: str, stream: Stream) -> None:
-    """What runs from the phone to the computer: nothing, so that there is nothing to list or to end."""
+    """Answer requests for reverse forwarding: this phone has none to list or remove."""
     if request == "list-forward":
         stream.write(b"OKAY0000")
         return
@@ -254,8 +254,8 @@ def _reverse(request: str, stream: Stream) -> None:
     stream.write(b"FAIL%04x%s" % (len(why), why))
 
 
-def _bound(port: int) -> socket.socket:
-    """A socket that holds a loopback port and does not listen yet; a `LabError` where the port is taken."""
+def _bound_socket(port: int) -> socket.socket:
+    """Return a socket bound to a loopback port, not listening yet. Raise `LabError` if the port is taken."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -272,7 +272,7 @@ _MOST_PACKET = 16 << 20
 
 
 class Invocation(NamedTuple):
-    """What a destination such as `shell,v2,TERM=xterm,raw:ls` asks for."""
+    """Parsed destination such as `shell,v2,TERM=xterm,raw:ls`."""
 
     command: str
     framed: bool
@@ -280,7 +280,7 @@ class Invocation(NamedTuple):
 
 
 def invocation(destination: str) -> Invocation | None:
-    """What is to be run; None where the destination is no command."""
+    """Parse a destination; None if it is not a command."""
     service, colon, command = destination.partition(":")
     name, *options = service.split(",")
     if not colon or name not in ("shell", "exec") or (name == "exec" and options):
@@ -290,7 +290,7 @@ def invocation(destination: str) -> Invocation | None:
 
 
 class PlainConsole:
-    """Standard input and output are the stream; there is no standard error, and no exit code is told."""
+    """A console whose input and output are the stream, without standard error and exit code."""
 
     def __init__(self, stream: Stream, terminal: bool) -> None:
         self.gone = stream.gone
@@ -307,11 +307,11 @@ class PlainConsole:
         self._stream.write(data)
 
     def end(self, code: int) -> None:
-        """The command is over."""
+        """Do nothing: this protocol has no exit code."""
 
 
 class Framed:
-    """Standard input, output and error as packets: a byte says which, four say how long, then the bytes."""
+    """A console in packets: one byte for the kind (input, output, error), four for the length, then the data."""
 
     def __init__(self, stream: Stream, terminal: bool) -> None:
         self.gone = stream.gone
@@ -340,7 +340,7 @@ class Framed:
         self._write(_STDERR, data)
 
     def end(self, code: int) -> None:
-        """The command is over: its exit code is told."""
+        """Send the command's exit code."""
         self._write(_EXIT, bytes([code & 0xFF]))
 
     def _write(self, kind: int, data: bytes | memoryview) -> None:
@@ -350,7 +350,7 @@ class Framed:
             view = view[most:]
 
     def _packet(self) -> tuple[int, bytes] | None:
-        """The next whole packet of what came; what is no packet ends the input."""
+        """Return the next complete packet; None if more bytes are needed. An invalid packet closes the input."""
         if len(self._unread) < _HEADER.size:
             return None
         kind, length = _HEADER.unpack_from(self._unread)

@@ -1,4 +1,4 @@
-"""The served phone's screen: which way it is turned, whether it is lit, and where on the phone a touch lands."""
+"""The served phone's screen: its rotation, its power, and the phone's pixel under a touch."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 _WIDE = WIDTH * WIDTH // HEIGHT
 _LEFT = (HEIGHT - _WIDE) // 2
-"""In landscape the phone's picture stands in the middle, this wide and this far from the left, as high as can be."""
+"""Width and left edge of the phone's picture in landscape: centred, and as high as the display."""
 
 
 _LOCK_WORDS = {"swipe": "Swipe to unlock", "pin": "Enter PIN"}
 PREVIEW = Bounds(32, 2000, 632, 2200)
-"""Where the clipboard's preview stands."""
+"""Bounds of the clipboard's preview."""
 _PREVIEW = 6.0
-"""Seconds for which it does (ClipboardOverlayController)."""
+"""Seconds for which it is shown (ClipboardOverlayController)."""
 LOCKS = ("", *_LOCK_WORDS)
 
 
 class _Reason(NamedTuple):
-    """Why something else than the app is shown: is any of it another, another picture is."""
+    """Everything that a picture shown in the app's place depends on. It is drawn again if any part changes."""
 
     lit: bool
     lock: str
@@ -49,14 +49,13 @@ class _Reason(NamedTuple):
 
 
 class Display:
-    """The screen of a `Phone` in pixels of the display as it is turned: 1080 x 2400, or 2400 x 1080 in landscape.
+    """The screen of a `Phone` in pixels of the rotated display: 1080 x 2400, or 2400 x 1080 in landscape.
 
     Every app of this phone insists on portrait, so landscape shows its picture scaled and letterboxed (Android's size
-    compatibility mode). `rotation` is 0 to 3; `awake` is False while the screen is off: black, and deaf to touches.
-    `finger` is the one that touches it. `lock` is "" or what the lock screen in front asks for: "swipe", "pin".
-    `secured`: the app in front forbids pictures (FLAG_SECURE). `folded`: this screen is off, the cover's is lit.
-    `second`: a monitor is plugged in, and stands first in every list. `override` is another size that the phone was
-    told to have (`wm size`), upright; all is scaled to it.
+    compatibility mode). `rotation` is 0 to 3. `awake` is False while the screen is off: black, and deaf to touches.
+    `finger` is the finger on it. `lock` is "" or what the lock screen asks for: "swipe", "pin". `secured`: the app in
+    front forbids pictures (FLAG_SECURE). `folded`: this screen is off, the cover's is lit. `second`: a monitor is
+    plugged in and first in every list. `override` is a size set by `wm size`, upright, to which all is scaled.
     """
 
     def __init__(self, phone: Phone) -> None:
@@ -117,24 +116,24 @@ class Display:
         self.phone.stir()
 
     def show_clipboard(self, text: str) -> None:
-        """Android 13's preview: what was put on the clipboard stands in a corner for some seconds."""
+        """Show Android 13's preview of copied text in a corner for some seconds."""
         self._preview = (text, time.monotonic() + _PREVIEW)
         self.phone.stir()
 
     @property
     def preview(self) -> str:
-        """What stands in the clipboard's preview now."""
+        """Text in the clipboard's preview; empty if it is not shown."""
         text, until = self._preview
         return text if time.monotonic() < until else ""
 
     @property
     def lit(self) -> bool:
-        """Whether this screen shows anything."""
+        """True if this screen shows anything."""
         return self._awake and not self._folded
 
     @property
     def open(self) -> bool:
-        """Whether a touch reaches an app."""
+        """True if a touch reaches an app."""
         return self.lit and not self._lock
 
     @property
@@ -166,16 +165,16 @@ class Display:
 
     @property
     def activity(self) -> str:
-        """The screen in front, as `package/.Screen`."""
+        """Screen in front, as `package/.Screen`."""
         return activity(self.phone.look().state, APPS)
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until the screen is another than `version`, or `timeout` seconds are over; the version now."""
+        """Block until the screen's version differs or `timeout` seconds passed. Return the current version."""
         return self.phone.wait(version, timeout)
 
     def rgb(self) -> bytes:
-        """The picture now: width x height x 3 bytes."""
-        if (special := self._special()) is not None:
+        """Return the current picture: width x height x 3 bytes."""
+        if (special := self._substitute_picture()) is not None:
             return special[1]
         if self._override is not None:
             return self._resized().tobytes()
@@ -183,8 +182,8 @@ class Display:
         return self._landscape(screen).tobytes() if self.landscape else screen.rgb
 
     def png(self) -> bytes:
-        """The same, as a PNG file."""
-        if (special := self._special()) is not None:
+        """Return the current picture as a PNG file."""
+        if (special := self._substitute_picture()) is not None:
             from PIL import Image
 
             return draw.png(Image.frombytes("RGB", special[0].size, special[1]))
@@ -193,10 +192,10 @@ class Display:
         screen = self.phone.look()
         return draw.png(self._landscape(screen)) if self.landscape else screen.png
 
-    def _special(self) -> tuple[_Reason, bytes] | None:
-        """Why something is shown in an app's place, and what; made once as long as it is shown for the same reason.
+    def _substitute_picture(self) -> tuple[_Reason, bytes] | None:
+        """Return the picture shown in an app's place, with its reason; None if the app is shown. Cached per reason.
 
-        That is nothing, the lock screen, black where the app forbids pictures, or the app below a preview.
+        It is black (screen off, or the app forbids pictures), the lock screen, or the app below a preview.
         """
         lit, lock, preview = self.lit, self._lock, self.preview  # read once: another thread may light it meanwhile
         if lit and not lock and not self._secured and not preview:
@@ -205,10 +204,10 @@ class Display:
         reason = _Reason(lit, lock, self._secured, self._rotation, self.size, preview, below)
         known = self._instead
         if known is None or known[0] != reason:
-            known = self._instead = (reason, self._made_for(reason).tobytes())
+            known = self._instead = (reason, self._draw_substitute(reason).tobytes())
         return known
 
-    def _made_for(self, reason: _Reason) -> Image:
+    def _draw_substitute(self, reason: _Reason) -> Image:
         from PIL import Image, ImageDraw
 
         if reason.below is not None and not reason.secured:
@@ -240,7 +239,7 @@ class Display:
         return picture
 
     def _landscape(self, screen: DrawnScreen) -> Image:
-        """The picture of a display that lies on its side; made once for each picture of the phone."""
+        """Return the picture of a display in landscape, cached per picture of the phone."""
         from PIL import Image
 
         cache = self._wide
@@ -251,32 +250,35 @@ class Display:
         return cache[1]
 
     def tree(self) -> UiTree:
-        """What uiautomator dumps: the window that has the input; no bars, no keyboard; nothing while it is dark."""
+        """Return uiautomator's dump: the window with the input, without bars and keyboard.
+
+        Empty while the screen is dark.
+        """
         if self.lit and (lock := self._lock):
             node = Node(cls="android.widget.TextView", text=_LOCK_WORDS[lock], bounds=Bounds(0, 0, *self.size))
             return UiTree((node,), self._rotation)
-        return self._turned(tree(_active(self.phone.look().windows))) if self.lit else UiTree()
+        return self._to_display(tree(_active(self.phone.look().windows))) if self.lit else UiTree()
 
     def windows(self) -> list[tuple[Window, UiTree]]:
-        """Every window that accessibility sees, the lowest first, each with its own tree."""
+        """Return every window that accessibility sees, lowest first, each with its own tree."""
         screen_windows = self.phone.look().windows if self.open else []
-        return [(window, self._turned(tree([window]))) for window in screen_windows if window.listed]
+        return [(window, self._to_display(tree([window]))) for window in screen_windows if window.listed]
 
-    def _turned(self, ui_tree: UiTree) -> UiTree:
+    def _to_display(self, ui_tree: UiTree) -> UiTree:
         roots = tuple(map(_scaled, ui_tree.roots)) if self.landscape else ui_tree.roots
         if self._override is not None:
             (wide, high), panel = self.size, self._panel
-            roots = tuple(_stretched(root, wide / panel[0], high / panel[1]) for root in roots)
+            roots = tuple(_stretch_node(root, wide / panel[0], high / panel[1]) for root in roots)
         return msgspec.structs.replace(ui_tree, roots=roots, rotation=self._rotation)
 
-    def _on_panel(self, x: float, y: float) -> tuple[float, float]:
-        """A place in the panel's own pixels."""
+    def _panel_point(self, x: float, y: float) -> tuple[float, float]:
+        """Return a display's point in the panel's own pixels."""
         (wide, high), panel = self.size, self._panel
         return x * panel[0] / wide, y * panel[1] / high
 
     def to_phone(self, x: float, y: float) -> Point | None:
-        """The phone's own pixel under one of the display; None beside its picture."""
-        x, y = self._on_panel(x, y)
+        """Return the phone's pixel under a display's pixel; None beside its picture."""
+        x, y = self._panel_point(x, y)
         if not self.landscape:
             inside = 0 <= x < WIDTH and 0 <= y < HEIGHT
             return (int(x), int(y)) if inside else None
@@ -285,14 +287,14 @@ class Display:
         return int((int(x) - _LEFT + 0.5) * WIDTH / _WIDE), int((int(y) + 0.5) * HEIGHT / WIDTH)
 
     def perform(self, action: Action) -> None:
-        """Does one action whose places are pixels of the display; one beside the phone's picture does nothing."""
+        """Perform an action in pixels of the display. Ignore one beside the phone's picture."""
         if self.open:
-            panel_action = self._placed(action)
+            panel_action = self._to_phone_action(action)
             if panel_action is not None:
                 self.phone.perform(panel_action)
 
-    def _placed(self, action: Action) -> Action | None:
-        """The same action in the phone's own pixels; a movement may end beside the picture, not begin there."""
+    def _to_phone_action(self, action: Action) -> Action | None:
+        """Return the action in the phone's pixels; None if it starts beside the picture. A movement may end there."""
         if action.at is None:
             return action
         at = self.to_phone(*action.at)
@@ -301,17 +303,17 @@ class Display:
         to = action.to and self.near(*action.to)
         vector = action.vector
         if vector is not None and self._override is not None:
-            x, y = self._on_panel(*vector)
+            x, y = self._panel_point(*vector)
             vector = round(x), round(y)
         if vector is not None and self.landscape:
             vector = (vector[0] * WIDTH // _WIDE, vector[1] * HEIGHT // WIDTH)
         return msgspec.structs.replace(action, at=at, to=to, vector=vector)
 
     def near(self, x: float, y: float) -> Point:
-        """The phone's own pixel under one of the display, or the nearest one to it."""
+        """Return the phone's pixel nearest to a display's pixel."""
         low, high = (_LEFT, _LEFT + _WIDE - 1) if self.landscape else (0, WIDTH - 1)
         (wide, tall), panel = self.size, self._panel
-        x, y = self._on_panel(x, y)
+        x, y = self._panel_point(x, y)
         x, y = min(max(x, low), high), min(max(y, 0), panel[1] - 1)
         point = self.to_phone(x * wide / panel[0], y * tall / panel[1])
         assert point is not None
@@ -319,27 +321,27 @@ class Display:
 
     @property
     def typing(self) -> bool:
-        """Whether a field has the cursor, and the keyboard is there."""
+        """True if a field has the cursor, and so the keyboard is shown."""
         return self.phone.look().state["focus"] is not None
 
     @property
     def field(self) -> Field | None:
-        """The field with the cursor."""
+        """Field with the cursor; None if there is none."""
         screen = self.phone.look()
         box = focused(screen.state, screen.windows) if screen.state["focus"] is not None else None
         return box.field if box else None
 
     def type(self, text: str) -> None:
-        """Types into the field with the cursor; without one nothing happens, as with a real phone's keys."""
+        """Type into the field with the cursor. Without one nothing happens, as with a real phone's keys."""
         if self.open and text and self.typing:
             self.phone.perform(Action("input_text", text=text))
 
     def erase(self) -> None:
-        """The key that deletes what stands before the cursor."""
+        """Delete the character before the cursor."""
         self._act("keyboard", ("key", "backspace"))
 
     def pull(self, *, down: bool) -> None:
-        """Pulls the notification shade down, or pushes it up."""
+        """Pull the notification shade down, or push it up."""
         if not down:
             self._act("system", ("close_shade",))
         elif self.open:
@@ -354,7 +356,7 @@ class Display:
             self.phone.change(does)
 
     def stop(self, app: str) -> None:
-        """Ends an app: its screens are gone, what it keeps stays."""
+        """Stop an app: close its screens and keep its data."""
 
         def ends(state: State, screen_windows: list[Window]) -> bool:
             front = state["nav"]["app"] == app
@@ -367,7 +369,7 @@ class Display:
         self.phone.change(ends)
 
     def choose(self) -> None:
-        """Marks all that stands in the field with the cursor: what is typed next replaces it."""
+        """Select all text of the field with the cursor, so that typing replaces it."""
 
         def marks(state: State, screen_windows: list[Window]) -> bool:
             state["keyboard"]["fresh"] = state["focus"] is not None
@@ -376,7 +378,7 @@ class Display:
         self.phone.change(marks)
 
     def chosen(self) -> str:
-        """The marked text; "" where none is."""
+        """Return the selected text; "" if nothing is selected."""
         screen = self.phone.look()
         if not screen.state["keyboard"]["fresh"]:
             return ""
@@ -384,7 +386,7 @@ class Display:
 
 
 def _active(screen_windows: list[Window]) -> list[Window]:
-    """The one window that has the input: the shade, else the app's uppermost, or the recent apps."""
+    """Return the window with the input: the shade, else the app's topmost window, or the recent apps."""
     own = [
         w for i, w in enumerate(screen_windows) if w.listed and w.owner != "keyboard" and (w.owner != "system" or not i)
     ]
@@ -392,10 +394,10 @@ def _active(screen_windows: list[Window]) -> list[Window]:
     return (over or own)[-1:]
 
 
-def _stretched(node: Node, x: float, y: float) -> Node:
+def _stretch_node(node: Node, x: float, y: float) -> Node:
     left, top, right, bottom = node.bounds
     bounds = Bounds(round(left * x), round(top * y), round(right * x), round(bottom * y))
-    children = tuple(_stretched(child, x, y) for child in node.children)
+    children = tuple(_stretch_node(child, x, y) for child in node.children)
     return msgspec.structs.replace(node, bounds=bounds, children=children)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong with a served phone, on demand: switches that its transport, its shell and its video look at."""
+"""Faults of a served phone, on demand: switches that its transport, shell and video read."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LOOK = 0.05
 
 
 class Faults:
-    """Switches that any thread may turn; each stays as it is until it is turned again, or `clear` turns all back.
+    """Switches that any thread may set. Each stays set until it is changed, or `clear` resets all.
 
-    `slow` is seconds before each answer. `screencap` is what each screencap answers ("": well), `video` how each
-    stream of video goes wrong. `deny`: `input` and `uiautomator` are refused with a SecurityException. `restless`:
-    uiautomator never finds the screen idle. `offline`: the transport answers nothing. `unauthorized`: the phone
-    waits for its owner to allow this computer. `plugged` is False between `unplug` and `plug`.
+    `slow` delays each answer by some seconds. `screencap` selects the fault of each screencap ("": none), `video` that
+    of each video stream. `deny` refuses `input` and `uiautomator` with a SecurityException. `restless`: uiautomator
+    never finds the screen idle. `offline`: the transport answers nothing. `unauthorized`: the phone waits for its owner
+    to allow this computer. `plugged` is False between `unplug` and `plug`.
     """
 
     def __init__(self) -> None:
         self._turning = threading.Lock()
         self.on_change: Callable[[], None] = lambda: None
-        """Called after each change, on the thread that made it: the transport closes what must be closed."""
+        """Called after each change, on the thread that made it. The transport then closes what is no longer allowed."""
         self._clear()
 
     def _clear(self) -> None:
@@ -43,43 +43,43 @@ class Faults:
         self.plugged = True
 
     def clear(self) -> None:
-        """All is well again."""
+        """Reset all switches."""
         with self._turning:
             self._clear()
         self.on_change()
 
     def unplug(self) -> None:
-        """The cable is out: what is connected is cut, and nothing connects."""
+        """Unplug the cable: cut all connections and accept none."""
         self.turn("plugged", False)
 
     def plug(self) -> None:
-        """The cable is in again."""
+        """Plug the cable in again."""
         self.turn("plugged", True)
 
     def turn(self, name: str, value: object) -> None:
-        """Turns one switch; a `LabError` names what is no switch, or no way that it can be turned."""
+        """Set one switch. Raise `LabError` if the name or the value is not valid."""
         with self._turning:
-            setattr(self, name, _checked(name, value))
+            setattr(self, name, _checked_value(name, value))
         self.on_change()
 
     def pause(self, client_gone: threading.Event) -> None:
-        """Waits out `slow` before an answer, no longer than it says by then when it is turned.
+        """Wait `slow` seconds before an answer. A change of `slow` during the wait counts.
 
-        It ends at once where `client_gone` is set.
+        Returns early if `client_gone` is set.
         """
         began = time.monotonic()
         while (seconds_left := began + self.slow - time.monotonic()) > 0 and not client_gone.is_set():
             client_gone.wait(min(seconds_left, _LOOK))
 
     def state(self) -> dict[str, object]:
-        """Each switch as it is."""
+        """Return the value of each switch."""
         return {name: getattr(self, name) for name in NAMES}
 
 
 NAMES = ("slow", "screencap", "video", "deny", "restless", "offline", "unauthorized", "plugged")
 
 
-def _checked(name: str, value: object) -> object:
+def _checked_value(name: str, value: object) -> object:
     if name not in NAMES:
         raise LabError("fault", f"{name!r} is none.", there_are(NAMES))
     if name in _CHOICES:

@@ -1,4 +1,4 @@
-"""A screen whose pictures were drawn beforehand, for measurements: drawing costs nothing while they run."""
+"""A screen with pictures that were drawn in advance, for measurements: drawing costs nothing during them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 class FilmPicture(NamedTuple):
-    """One picture (1080 x 2400 x 3 bytes), and what uiautomator dumps of it."""
+    """One picture (1080 x 2400 x 3 bytes), and uiautomator's tree of it."""
 
     rgb: bytes
     tree: UiTree
 
 
 class Film(Display):
-    """A display that shows `shots` instead of its phone's screen, upright and lit only.
+    """A display that shows `shots` instead of its phone's screen, only upright and lit.
 
-    `play` shows one after the other, `rate` a second, round and round; `halt` stops at the one that is there. While it
-    stands, each change of the phone (a tap does) shows the next one.
+    `play` loops through them at `rate` a second, `halt` stops at the current one. While it is halted, each change of
+    the phone (as after a tap) shows the next one.
     """
 
     def __init__(self, phone: Phone, shots: Sequence[FilmPicture]) -> None:
@@ -42,13 +42,13 @@ class Film(Display):
         self._ready: dict[tuple[Point, int], av.VideoFrame] = {}
 
     def play(self, rate: float = 60.0) -> None:
-        """Runs, `rate` pictures a second."""
-        self._from, self._rate, self._began = self._at(), rate, time.monotonic()
+        """Start playing, `rate` pictures a second."""
+        self._from, self._rate, self._began = self._picture_number(), rate, time.monotonic()
         self.phone.stir()
 
     def halt(self) -> None:
-        """Stands still."""
-        self._from, self._rate = self._at(), 0.0
+        """Stop at the current picture."""
+        self._from, self._rate = self._picture_number(), 0.0
         self.phone.stir()
 
     @property
@@ -57,56 +57,56 @@ class Film(Display):
 
     @property
     def version(self) -> int:
-        return self.phone.version + self._at()
+        return self.phone.version + self._picture_number()
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until another picture is there, or `timeout` seconds are over; the version now."""
+        """Block until the picture changed or `timeout` seconds passed. Return the current version."""
         until = time.monotonic() + timeout
         while (now := self.version) == version and (seconds_left := until - time.monotonic()) > 0:
             turn = (
-                (self._at() + 1 - self._from) / self._rate + self._began - time.monotonic()
+                (self._picture_number() + 1 - self._from) / self._rate + self._began - time.monotonic()
                 if self._rate
                 else seconds_left
             )
-            self.phone.wait(now - self._at(), max(0.0, min(seconds_left, turn)))
+            self.phone.wait(now - self._picture_number(), max(0.0, min(seconds_left, turn)))
         return now
 
     @property
     def shot(self) -> FilmPicture:
-        """The one that is there now."""
+        """Current picture with its tree."""
         return self._shots[self.version % len(self._shots)]
 
     def rgb(self) -> bytes:
-        """Its picture."""
+        """Return the current picture."""
         return self.shot.rgb
 
     def png(self) -> bytes:
-        """The same, as a PNG file."""
+        """Return the current picture as a PNG file."""
         from PIL import Image
 
         return draw.png(Image.frombytes("RGB", self.size, self.shot.rgb))
 
     def tree(self) -> UiTree:
-        """Its tree."""
+        """Return the current picture's tree."""
         return self.shot.tree
 
     def prepared(self, encoder: Encoder) -> av.VideoFrame:
-        """Its picture as that encoder takes it; converted once."""
+        """Return the current picture in the encoder's format. Each is converted only once per size."""
         place = self.version % len(self._shots)
         key = (encoder.size, place)
         if key not in self._ready:
             self._ready[key] = encoder.frame(self._shots[place].rgb, self.size)
         return self._ready[key]
 
-    def _at(self) -> int:
-        """How many pictures have gone by."""
+    def _picture_number(self) -> int:
+        """Return the number of pictures shown so far."""
         return self._from + int((time.monotonic() - self._began) * self._rate) if self._rate else self._from
 
 
 def flung(phone: Phone, count: int = 40, step: int = 60) -> list[FilmPicture]:
-    """What a list in front looks like as a finger drags it `step` pixels a picture, down and up again.
+    """Return the pictures of a list that a finger drags `step` pixels a picture, down and back up.
 
-    `phone` must show a list. Each picture differs from the one before, also from the last to the first.
+    `phone` must show a list. Every picture differs from the one before, and the first from the last.
     """
     screen = Display(phone)
     half = [FilmPicture(screen.rgb(), screen.tree())]
@@ -117,5 +117,5 @@ def flung(phone: Phone, count: int = 40, step: int = 60) -> list[FilmPicture]:
 
 
 def fling(phone: Phone, pictures: int = 40, step: int = 60) -> list[bytes]:
-    """The pictures of `flung` alone."""
+    """Return only the pictures of `flung`."""
     return [shot.rgb for shot in flung(phone, pictures, step)]

@@ -1,4 +1,4 @@
-"""What adb cannot see of a served phone, for whoever runs the experiment: a loopback HTTP port with a token."""
+"""Control of a served phone beside adb, for whoever runs the experiment: a loopback HTTP port with a token."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from lab.core.suggestion import there_are
 LOOPBACK = "127.0.0.1"
 _MOST_BODY = 32 << 20
 _PATIENCE = 10.0
-"""Seconds in which a request must have come whole, and in which its answer must be taken."""
+"""Seconds in which a request must be complete, and in which its answer must be read."""
 _CLIENTS = 16
-"""Clients at once; of more, the one that has said least of who it is makes room."""
+"""Concurrent clients. One more evicts the oldest that has not authenticated."""
 
 Answer = Callable[[Any], Any]
 
 
 class Refusal(Exception):
-    """A request that is not taken: the HTTP status, and why."""
+    """A refused request: the HTTP status and the reason."""
 
     def __init__(self, status: int, error: LabError) -> None:
         super().__init__(status)
@@ -36,9 +36,10 @@ class Refusal(Exception):
 
 
 class HarnessPort:
-    """Serves `answers`, by method and path (`POST /restore`), to those who know the token; JSON both ways.
+    """Server of `answers`, by method and path (`POST /restore`), for clients with the token. JSON both ways.
 
-    Each is called with the request's JSON value (None for GET), on a thread of its own; a `LabError` becomes 400.
+    Each answer is called with the request's JSON value (None for GET), on a thread of its own. A `LabError` becomes
+    status 400.
     """
 
     def __init__(self, token: str, answers: dict[str, Answer], port: int = 0) -> None:
@@ -48,18 +49,18 @@ class HarnessPort:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Address of the port."""
         return f"http://{LOOPBACK}:{self._server.server_port}"
 
     def start(self) -> None:
-        """Takes requests, on threads of its own."""
+        """Accept requests, on threads of its own."""
         self._thread.start()
 
     def _serve(self) -> None:
         self._server.serve_forever(0.1)
 
     def close(self) -> None:
-        """Ends it with all its clients; safe twice."""
+        """End the server and all its clients. Safe to call twice."""
         if self._closed:
             return
         self._closed = True
@@ -72,13 +73,15 @@ class HarnessPort:
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128
-    """Clients that may knock at once: of the usual five the next would wait a second to be heard again."""
+    """Backlog of connections: with the usual five, the next client would wait a second for its retry."""
+    # `close` returns only after every client's thread has ended.
     daemon_threads = False
     block_on_close = True
 
     def __init__(self, port: int, token: str, answers: dict[str, Answer]) -> None:
         self.token, self.answers = token.encode(), answers
         self._clients: set[socket.socket] = set()
+        # A dict preserves the order of connecting, so the first stranger is the oldest.
         self._strangers: dict[socket.socket, None] = {}
         self._changing = threading.Lock()
         try:
@@ -87,7 +90,7 @@ class _Server(ThreadingHTTPServer):
             raise LabError(f"port {port}", f"cannot be listened at ({error.strerror})", "Choose another.") from error
 
     def server_bind(self) -> None:
-        """Without asking a name server what this machine is called."""
+        """Bind without a name server's lookup of this machine's name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = LOOPBACK, self.socket.getsockname()[1]
 
@@ -105,7 +108,7 @@ class _Server(ThreadingHTTPServer):
         return True
 
     def meet(self, request: Any) -> None:
-        """A client has shown the token: it is not cut off for others any more."""
+        """Mark a client as authenticated: others no longer evict it."""
         with self._changing:
             self._strangers.pop(request, None)
 
@@ -119,7 +122,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves in the middle is no news; anything else is."""
+        """Ignore a client that leaves midway. Report anything else."""
         import sys
 
         if not isinstance(sys.exception(), OSError):
@@ -134,7 +137,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _InTime(io.RawIOBase):
-    """What a client sends, until a time: who sends a byte now and then is not waited for without end."""
+    """A client's input with a deadline, so that one that sends a byte now and then is not read forever."""
 
     def __init__(self, client: socket.socket, seconds: float) -> None:
         self._client, self._until = client, time.monotonic() + seconds
@@ -146,6 +149,7 @@ class _InTime(io.RawIOBase):
         seconds_left = self._until - time.monotonic()
         if seconds_left <= 0:
             raise TimeoutError
+        # The timeout of each read is the rest of the request's time, not a new one.
         self._client.settimeout(seconds_left)
         return self._client.recv_into(buffer)
 
@@ -167,7 +171,7 @@ class _Request(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         try:
-            answer = self._checked()
+            answer = self._authorized_answer()
             value = self._body() if self.command == "POST" else None
             self._send(200, answer(value))
         except Refusal as refusal:
@@ -180,13 +184,15 @@ class _Request(BaseHTTPRequestHandler):
     def _refuse(self, status: int, why: LabError) -> None:
         self._send(status, {"title": why.title, "message": why.message, "hint": why.hint})
 
-    def _checked(self) -> Answer:
-        """What answers this request; a `Refusal` where the asker may not, or there is nothing of that name."""
+    def _authorized_answer(self) -> Answer:
+        """Return the handler of this request. Raise `Refusal` if the client is not allowed, or none has that name."""
         host = self.headers.get("Host", "")
+        # A web page could reach the loopback port under a name of its own (DNS rebinding).
         if host not in (f"{LOOPBACK}:{self.server.server_port}", f"localhost:{self.server.server_port}"):
             raise Refusal(403, LabError("harness", "is asked under another name than its own."))
         kind, _, token = self.headers.get("Authorization", "").partition(" ")
         sent_token = token.strip().encode("utf-8", "replace")
+        # Constant time: the duration must not reveal the token.
         if not hmac.compare_digest(sent_token, self.server.token) or kind.lower() != "bearer":
             raise Refusal(401, LabError("harness", "the token is not the one it was started with."))
         answer = self.server.answers.get(f"{self.command} {self.path}")
@@ -220,4 +226,4 @@ class _Request(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is printed for a request."""
+        """Print nothing for a request."""

@@ -1,4 +1,4 @@
-"""Android's key codes, and what each does to the served phone. Source: AOSP, android.view.KeyEvent."""
+"""Android's key codes and their effects on the served phone. Source: AOSP, android.view.KeyEvent."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _NAMES = {
     "ALL_APPS": 284, **{ch: 29 + i for i, ch in enumerate(string.ascii_uppercase)},
     **{ch: 7 + i for i, ch in enumerate(_DIGITS)}, **{f"NUMPAD_{ch}": 144 + i for i, ch in enumerate(_DIGITS)},
 }  # fmt: skip
-"""Codes by name, without `KEYCODE_`: those of keys that phones and scripts have."""
+"""Codes by name, without `KEYCODE_`: keys that phones and scripts use."""
 
 
 def code_of(name: str) -> int:
-    """A key's code from its number or its name; 0 (unknown) for what is none, as Android has it."""
+    """Return a key's code from its number or name. 0 (unknown) for anything else, as in Android."""
     if re.fullmatch(r"[0-9]{1,4}", name):
         return int(name)
     return _NAMES.get(name.removeprefix("KEYCODE_"), 0)
 
 
 def press(services: Services, display: Display, code: int, held_keys: tuple[int, ...] = ()) -> None:
-    """Presses and lets go one key, while others are held; a key that this phone has no use for does nothing."""
+    """Press and release one key while others are held. Ignore a key that this phone does not use."""
     if code in (POWER, SLEEP, WAKEUP, 276):
         display.awake = code == WAKEUP or (code == POWER and not display.awake)
     elif not display.open:
@@ -62,7 +62,7 @@ def press(services: Services, display: Display, code: int, held_keys: tuple[int,
 
 
 def _shortcut(services: Services, display: Display, code: int) -> None:
-    """What Ctrl makes of A, C, X and V."""
+    """Perform Ctrl with A, C, X or V."""
     letter = _CHARACTERS.get(code, ("", ""))[0]
     if letter == "a":
         display.choose()
@@ -71,7 +71,7 @@ def _shortcut(services: Services, display: Display, code: int) -> None:
 
 
 def _enter(display: Display) -> None:
-    """A new line in a field of several, whatever the keyboard's own enter key does there (as TextView has it)."""
+    """Start a new line in a field of several, whatever the keyboard's own enter key does there (as in TextView)."""
     field = display.field
     if field is not None and field.many:
         display.type("\n")

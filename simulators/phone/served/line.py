@@ -1,7 +1,7 @@
-"""A command line to its parts, as the phone's shell reads it: words with their quotes, pipes, lists, redirections.
+"""Parser of the phone's shell: words with their quotes, pipes, lists, redirections.
 
-A part of POSIX sh, as mksh has it, and `$'...'`; no `case`, no functions. Source: POSIX.1-2017, Shell Command
-Language 2.2 to 2.9; the words of errors are mksh's.
+It covers a part of POSIX sh as mksh has it, and `$'...'`, without `case` and functions. Source: POSIX.1-2017, Shell
+Command Language 2.2 to 2.9. Error messages are mksh's.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Literal, NamedTuple
 
 
 class BadLine(Exception):
-    """The line is none; its text is what mksh says."""
+    """A syntax error. The text is mksh's message."""
 
 
 class WordPart(NamedTuple):
-    """A piece of a word: plain text, a parameter's name (with `:-default`), or a command to be replaced by its output.
+    """A piece of a word: plain text, a parameter's name (with `:-default`), or a command substitution.
 
-    `quoted`: neither split into several words nor taken as a pattern.
+    `quoted` parts are neither split into words nor used as a pattern.
     """
 
     kind: Literal["text", "parameter", "command"]
@@ -30,7 +30,7 @@ Word = tuple[WordPart, ...]
 
 
 class Redirect(NamedTuple):
-    """`fd` goes to or comes from the target; `&` is a copy of another one."""
+    """Redirection of `fd` to or from a target. `&` duplicates another descriptor."""
 
     fd: int
     how: Literal["<", ">", ">>", "&"]
@@ -39,7 +39,7 @@ class Redirect(NamedTuple):
 
 @dataclass(slots=True)
 class Simple:
-    """One command with its words, a condition or loop, or a list in brackets (`body`), its own shell where `apart`."""
+    """One command with its words, a condition or loop, or a bracketed list (`body`), in a subshell if `apart`."""
 
     words: list[Word] = field(default_factory=list)
     compound: IfCommand | Loop | None = None
@@ -49,9 +49,9 @@ class Simple:
 
 
 class Pipeline(NamedTuple):
-    """Commands whose output is the next one's input; `after` says when it runs: always, or by what came before.
+    """Commands connected by pipes. `after` is the condition to run: always, or the result of the previous pipeline.
 
-    `aside`: what follows does not wait for it.
+    `aside` runs it in the background.
     """
 
     after: Literal[";", "&&", "||"]
@@ -65,7 +65,7 @@ Sequence = list[Pipeline]
 
 @dataclass(slots=True)
 class IfCommand:
-    """`if ...; then ...; elif ...; then ...; else ...; fi`: each test with what follows it."""
+    """`if ...; then ...; elif ...; then ...; else ...; fi`: each test with its body."""
 
     branches: list[tuple[Sequence, Sequence]]
     otherwise: Sequence
@@ -93,7 +93,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", 
 
 
 def parse(line: str) -> Sequence:
-    """The commands of a line; `BadLine` where it is none."""
+    """Parse a line. Raise `BadLine` on a syntax error."""
     reader = _Reader(line)
     sequence = reader.sequence("")
     if reader.at < len(line):
@@ -109,24 +109,24 @@ class _Reader:
     # -- commands ----------------------------------------------------------------------------------------------
 
     def sequence(self, end: str | tuple[str, ...]) -> Sequence:
-        """Pipelines up to `end`: a closing bracket, one of some reserved words, or the line's end."""
+        """Read pipelines up to `end`: a closing bracket, one of some reserved words, or the line's end."""
         parts: Sequence = []
         after: Literal[";", "&&", "||"] = ";"
         while True:
             self._skip(lines=True)
-            if self._ends(end):
+            if self._at_end(end):
                 if after != ";":
                     raise BadLine("syntax error: unexpected EOF")
                 return parts
             parts.append(self._pipeline(after))
             operator = self._operator((";", "&&", "||", "&", "\n"))
-            if not operator and not self._ends(end):
+            if not operator and not self._at_end(end):
                 raise BadLine(f"syntax error: unexpected '{self.line[self.at]}'")
             if operator == "&":
                 parts[-1] = parts[-1]._replace(aside=True)
             after = "&&" if operator == "&&" else "||" if operator == "||" else ";"
 
-    def _ends(self, end: str | tuple[str, ...]) -> bool:
+    def _at_end(self, end: str | tuple[str, ...]) -> bool:
         self._skip()
         if self.at >= len(self.line):
             if end:
@@ -165,8 +165,8 @@ class _Reader:
             redirect = self._redirect()
             if redirect is not None:
                 command.redirects.append(redirect)
-            elif self._more() and command.body is None and command.compound is None:
-                command.words.append(self._word())
+            elif self._more_words() and command.body is None and command.compound is None:
+                command.words.append(self._read_word())
             else:
                 break
         if not (command.words or command.redirects or command.compound) and command.body is None:
@@ -180,18 +180,18 @@ class _Reader:
         otherwise: Sequence = []
         word = "if"
         while word in ("if", "elif"):
-            test = self._part("then")
-            body = self._some(("elif", "else", "fi"))
+            test = self._commands_before("then")
+            body = self._nonempty_sequence(("elif", "else", "fi"))
             branches.append((test, body))
-            word = self._reserved()
+            word = self._read_reserved()
         if word == "else":
-            otherwise = self._part("fi")
+            otherwise = self._commands_before("fi")
         return IfCommand(branches, otherwise)
 
     def _loop(self, kind: str) -> Loop:
         if kind != "for":
-            test = self._part("do")
-            return Loop(self._part("done"), test=test, turned=kind == "until")
+            test = self._commands_before("do")
+            return Loop(self._commands_before("done"), test=test, turned=kind == "until")
         self._skip()
         name = _VARIABLE.match(self.line, self.at)
         if name is None:
@@ -202,37 +202,37 @@ class _Reader:
         if re.compile(r"in(?=[\s;])").match(self.line, self.at):
             self.at += 2
             self._skip()
-            while self._more():
-                words.append(self._word())
+            while self._more_words():
+                words.append(self._read_word())
                 self._skip()
         self._operator((";", "\n"))
         self._skip(lines=True)
-        if self._reserved() != "do":
+        if self._read_reserved() != "do":
             raise BadLine("syntax error: 'for' without 'do'")
-        return Loop(self._part("done"), name=name[0], words=words)
+        return Loop(self._commands_before("done"), name=name[0], words=words)
 
-    def _part(self, end: str) -> Sequence:
-        """What stands before a reserved word, which is passed."""
-        inner = self._some((end,))
-        self._reserved()
+    def _commands_before(self, end: str) -> Sequence:
+        """Read the commands before a reserved word, and skip that word."""
+        inner = self._nonempty_sequence((end,))
+        self._read_reserved()
         return inner
 
-    def _some(self, ends: tuple[str, ...]) -> Sequence:
+    def _nonempty_sequence(self, ends: tuple[str, ...]) -> Sequence:
         inner = self.sequence(ends)
         if not inner:
             raise BadLine(f"syntax error: nothing before '{ends[-1]}'")
         return inner
 
-    def _reserved(self) -> str:
+    def _read_reserved(self) -> str:
         match = _RESERVED.match(self.line, self.at)
         self.at = match.end() if match else self.at
         return match[1] if match else ""
 
-    def _more(self) -> bool:
+    def _more_words(self) -> bool:
         return self.at < len(self.line) and self.line[self.at] not in "&|;()\n"
 
     def _skip(self, lines: bool = False) -> None:
-        """Goes on to what is no blank, no comment and no joined line."""
+        """Skip blanks, comments and line continuations."""
         while self.at < len(self.line):
             if self.line.startswith("\\\n", self.at):
                 self.at += 2
@@ -260,9 +260,9 @@ class _Reader:
         how = match[2] if match else ">"
         self.at = match.end() if match else self.at + 2
         self._skip()
-        if not self._more():
+        if not self._more_words():
             raise BadLine("syntax error: unexpected redirection")
-        target = self._word()
+        target = self._read_word()
         if both:
             return Redirect(-1, ">", target)
         fd = int(match[1]) if match and match[1] else 0 if how[0] == "<" else 1
@@ -271,21 +271,21 @@ class _Reader:
 
     # -- words -------------------------------------------------------------------------------------------------
 
-    def _word(self) -> Word:
+    def _read_word(self) -> Word:
         parts: list[WordPart] = []
         while self.at < len(self.line) and self.line[self.at] not in " \t\n&|;()<>":
             parts.extend(self._piece())
         return tuple(parts)
 
     def _piece(self) -> list[WordPart]:
-        """What begins here: something quoted, something replaced, or plain text."""
+        """Read the next piece of a word: quoted text, a substitution, or plain text."""
         ch = self.line[self.at]
         if ch == "\\":
             self.at += 2
             character = self.line[self.at - 1 : self.at]
             return [] if character == "\n" else [WordPart("text", character or "\\", True)]
         if ch == "'":
-            return [WordPart("text", self._up_to("'", self.at + 1), True)]
+            return [WordPart("text", self._read_up_to("'", self.at + 1), True)]
         if self.line.startswith("$'", self.at):
             self.at += 2
             return [WordPart("text", self._ansi(), True)]
@@ -293,13 +293,13 @@ class _Reader:
             self.at += 1
             return self._double()
         if ch in "$`":
-            return [self._replaced(quoted=False)]
+            return [self._read_substitution(quoted=False)]
         begin = self.at
         while self.at < len(self.line) and self.line[self.at] not in " \t\n&|;()<>\\'\"$`":
             self.at += 1
         return [WordPart("text", self.line[begin : self.at], False)]
 
-    def _up_to(self, mark: str, begin: int) -> str:
+    def _read_up_to(self, mark: str, begin: int) -> str:
         end = self.line.find(mark, begin)
         if end < 0:
             raise BadLine("no closing quote")
@@ -307,7 +307,7 @@ class _Reader:
         return self.line[begin:end]
 
     def _double(self) -> list[WordPart]:
-        """Between double quotes: only `$`, a backquote and a backslash before one of these mean anything."""
+        """Read up to a closing double quote. Only `$`, a backquote and a backslash before one of these are special."""
         parts, text = [WordPart("text", "", True)], ""
         while self.at < len(self.line):
             ch = self.line[self.at]
@@ -318,29 +318,29 @@ class _Reader:
                 text += self.line[self.at + 1].replace("\n", "")
                 self.at += 2
             elif ch in "$`":
-                parts += [WordPart("text", text, True), self._replaced(quoted=True)]
+                parts += [WordPart("text", text, True), self._read_substitution(quoted=True)]
                 text = ""
             else:
                 text += ch
                 self.at += 1
         raise BadLine("no closing quote")
 
-    def _replaced(self, quoted: bool) -> WordPart:
+    def _read_substitution(self, quoted: bool) -> WordPart:
         if self.line[self.at] == "`":
-            return WordPart("command", self._up_to("`", self.at + 1), quoted)
+            return WordPart("command", self._read_up_to("`", self.at + 1), quoted)
         if self.line.startswith("$(", self.at):
             begin = self.at = self.at + 2
             self.sequence(")")
             self.at += 1
             return WordPart("command", self.line[begin : self.at - 1], quoted)
         if self.line.startswith("${", self.at):
-            return WordPart("parameter", self._up_to("}", self.at + 2), quoted)
+            return WordPart("parameter", self._read_up_to("}", self.at + 2), quoted)
         match = _NAME.match(self.line, self.at + 1)
         self.at = match.end() if match else self.at + 1
         return WordPart("parameter", match[0], quoted) if match else WordPart("text", "$", True)
 
     def _ansi(self) -> str:
-        """Between `$'` and `'`: backslashes as in C."""
+        """Read text between `$'` and `'`, with C's backslash escapes."""
         text = ""
         while self.at < len(self.line):
             pattern = re.compile(

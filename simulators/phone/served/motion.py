@@ -1,6 +1,6 @@
-"""A finger on the served phone, as it goes down, moves and goes up: a tap, a long press, or a movement.
+"""A finger on the served phone, from down to up: a tap, a long press, or a movement.
 
-Lists follow the finger while it is down. Two quick taps are two taps: on this phone that is what a double tap is.
+Lists follow the finger while it is down. Two quick taps are two taps, which is a double tap on this phone.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from simulators.phone.stage import windows
 from simulators.phone.theme import STATUS_BAR
 
 LONG = 0.5
-"""Seconds after which a finger that stayed where it was is a long press (Android's ViewConfiguration)."""
+"""Seconds after which a finger at rest is a long press (Android's ViewConfiguration)."""
 SLOP = 24
-"""Pixels of the phone within which a finger stays where it was."""
+"""Pixels of the phone within which a finger counts as at rest."""
 
 
 class Surface(Protocol):
-    """What a finger touches: the screen of a phone, in pixels of the display as it is turned."""
+    """The screen under a finger, in pixels of the rotated display."""
 
     @property
     def phone(self) -> Phone: ...
 
     @property
     def open(self) -> bool:
-        """Whether a touch reaches an app."""
+        """True if a touch reaches an app."""
 
     def to_phone(self, x: float, y: float) -> Point | None:
-        """The phone's own pixel under one of the display; None beside its picture."""
+        """Return the phone's pixel under a display's pixel; None beside its picture."""
 
     def near(self, x: float, y: float) -> Point:
-        """The phone's own pixel under one of the display, or the nearest one to it."""
+        """Return the phone's pixel nearest to a display's pixel."""
 
 
 class Motion:
-    """One finger. Places are pixels of the display; any thread may call, one after the other.
+    """One finger. Points are pixels of the display. Any thread may call, one after the other.
 
-    What it does when it goes up is what the same tap, long press or swipe does to the phone as one action.
+    On release it has the same effect as the tap, long press or swipe as one action.
     """
 
     def __init__(self, surface: Surface) -> None:
@@ -58,7 +58,7 @@ class Motion:
         self._touches = 0
 
     def down(self, x: float, y: float) -> None:
-        """The finger touches the screen; a touch beside the phone's picture, or of a dark screen, is none."""
+        """Put the finger down. Ignore a touch beside the phone's picture or on a dark screen."""
         with self._lock:
             self.cancel()
             self._start = self._surface.to_phone(x, y) if self._surface.open else None
@@ -68,24 +68,24 @@ class Motion:
                 self._timer.start()
 
     def move(self, x: float, y: float) -> None:
-        """The finger is elsewhere: the list under it comes along."""
+        """Move the finger, and the list under it."""
         with self._lock:
             if self._start is None or self._held:
                 return
-            by = self._by(x, y)
+            by = self._offset_to(x, y)
             if not self._moved and max(abs(by[0]), abs(by[1])) > SLOP:
                 self._moved = True
-                self._unwind()
-                self._list = self._grab(self._start, by)
+                self._stop_timer()
+                self._list = self._list_under(self._start, by)
             if self._list is not None:
                 self._list.follow(self._surface, by)
 
     def up(self, x: float, y: float) -> None:
-        """The finger leaves: the touch is done."""
+        """Lift the finger and complete the touch."""
         with self._lock:
             self.move(x, y)
-            start, by, moved, held, held_list = self._start, self._by(x, y), self._moved, self._held, self._list
-            self._forget()
+            start, by, moved, held, held_list = self._start, self._offset_to(x, y), self._moved, self._held, self._list
+            self._reset_touch()
             if start is None or held:
                 return
             if not moved:
@@ -94,13 +94,13 @@ class Motion:
             self._surface.phone.change(_swipe(start, by, held_list))
 
     def cancel(self) -> None:
-        """The touch is taken back: lists are where they were. Safe at any time."""
+        """Cancel the touch and restore lists. Safe at any time."""
         with self._lock:
             if self._list is not None:
                 self._list.follow(self._surface, (0, 0))
-            self._forget()
+            self._reset_touch()
 
-    def _by(self, x: float, y: float) -> Point:
+    def _offset_to(self, x: float, y: float) -> Point:
         if self._start is None:
             return 0, 0
         at = self._surface.near(x, y)
@@ -108,22 +108,23 @@ class Motion:
 
     def _hold(self, number: int) -> None:
         with self._lock:
+            # `number` rejects the timer of an earlier touch that fired during its cancellation.
             if self._start is not None and number == self._touches and not self._moved:
                 self._held = True
                 self._surface.phone.perform(Action("long_press", at=self._start))
 
-    def _unwind(self) -> None:
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _forget(self) -> None:
-        self._unwind()
+    def _reset_touch(self) -> None:
+        self._stop_timer()
         self._touches += 1
         self._start, self._list, self._moved, self._held = None, None, False, False
 
-    def _grab(self, start: Point, by: Point) -> _List | None:
-        """The list that follows the finger; none where the movement opens or closes the shade."""
+    def _list_under(self, start: Point, by: Point) -> _List | None:
+        """Return the list that follows the finger; None if the movement opens or closes the shade."""
         screen = self._surface.phone.look()
         box = scrolling.list_at(screen.windows, start, across=abs(by[0]) > abs(by[1]))
         shade = screen.state["shade"] and by[1] < 0
@@ -132,7 +133,7 @@ class Motion:
 
 
 class _List:
-    """A list under the finger, and where it stood before."""
+    """A list under the finger, with its offset before the touch."""
 
     def __init__(self, box: Box, state: State) -> None:
         assert box.scroll is not None
@@ -140,7 +141,7 @@ class _List:
         self._before = state["scroll"].get(box.scroll.key)
 
     def follow(self, surface: Surface, by: Point) -> None:
-        """Stands where the finger has brought it."""
+        """Scroll the list to the finger's position."""
         scroll = self._scroll
         offset = min(scroll.limit, max(0, scroll.offset - (by[0] if scroll.across else by[1])))
 
@@ -161,7 +162,7 @@ class _List:
 
 
 def _swipe(start: Point, by: Point, held_list: _List | None) -> Callable[[State, list[Window]], bool]:
-    """The whole movement as one action, from where its list stood before."""
+    """Return the whole movement as one action, from the list's original offset."""
 
     def does(state: State, screen_windows: list[Window]) -> bool:
         if held_list is not None:

@@ -1,4 +1,4 @@
-"""The packets of the adb transport as bytes: 24 bytes of header, little endian, then a payload.
+"""Packets of the adb transport as bytes: a header of 24 bytes, little endian, then a payload.
 
 Source: AOSP, adb/protocol.txt and adb/transport.cpp (check_header).
 """
@@ -17,23 +17,23 @@ SYNC, CNXN, OPEN, OKAY, CLSE, WRTE, AUTH = (
     int.from_bytes(name, "little") for name in (b"SYNC", b"CNXN", b"OPEN", b"OKAY", b"CLSE", b"WRTE", b"AUTH")
 )
 VERSION = 0x01000001
-"""The first version whose packets carry no checksum."""
+"""First version whose packets have no checksum."""
 MOST = 1 << 20
-"""Bytes of payload that a packet of ours carries at most."""
+"""Largest payload of a packet that this end sends, in bytes."""
 MOST_AT_FIRST = 4096
-"""Bytes of payload that every version takes, and all that is taken before both ends have said who they are."""
+"""Largest payload that every version accepts, in bytes. It is the bound until both ends have connected."""
 WHOLE = 10.0
-"""Seconds in which a packet that has begun must have come."""
+"""Seconds in which a packet must be complete once it has begun."""
 
 _HEADER = struct.Struct("<6I")
 
 
 class MalformedPacket(ValueError):
-    """What came is no packet: nothing after it can be understood."""
+    """Bytes that are not a packet. Nothing after them can be parsed."""
 
 
 class AdbPacket(NamedTuple):
-    """One message; `command` is one of the names above, or a stranger's."""
+    """One message. `command` is one of the names above, or unknown."""
 
     command: int
     arg0: int
@@ -42,9 +42,9 @@ class AdbPacket(NamedTuple):
 
 
 class Wire:
-    """One socket that carries packets: one thread reads, any thread writes.
+    """One socket that carries packets. One thread reads, any thread may write.
 
-    `most` is how much payload goes into one packet, `summed` whether payloads are checked by their sum.
+    `most` bounds a packet's payload. `summed` is True if payloads carry a checksum.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -56,17 +56,19 @@ class Wire:
         self.summed = True
 
     def agree(self, version: int, most: int) -> None:
-        """Takes the lesser of what both ends can; raises `MalformedPacket` where the other end can too little."""
+        """Settle on what both ends support. Raise `MalformedPacket` if the other end's bound is too low."""
         if most < MOST_AT_FIRST:
             raise MalformedPacket(f"a payload of at most {most} bytes")
         self.most = min(MOST, most)
         self.summed = version < VERSION
 
     def send(self, command: int, arg0: int, arg1: int, data: bytes | memoryview = b"") -> None:
-        """One packet, whole; OSError where the socket is closed."""
+        """Send one whole packet. Raise `OSError` if the socket is closed."""
+        # Handshake packets precede the agreement on a version, so they always carry the sum.
         total = sum(data) if self.summed or command in (CNXN, AUTH) else 0
         header = _HEADER.pack(command, arg0, arg1, len(data), total & 0xFFFFFFFF, command ^ 0xFFFFFFFF)
         with self._sending:
+            # Header and payload in one call, without a copy of the payload. The kernel may accept only a part.
             byte_count = self._sock.sendmsg([header, data])
             if byte_count < len(header):
                 self._sock.sendall(header[byte_count:])
@@ -75,9 +77,9 @@ class Wire:
                 self._sock.sendall(memoryview(data)[byte_count - len(header) :])
 
     def read(self, *, soon: bool = False) -> AdbPacket | None:
-        """The next packet; None at the end. Raises `MalformedPacket`, or OSError where the socket is closed.
+        """Return the next packet; None at the end. Raise `MalformedPacket`, or `OSError` if the socket is closed.
 
-        A packet that has begun must come whole in `WHOLE` seconds; with `soon` it must also begin in them.
+        A packet that has begun must be complete within `WHOLE` seconds. With `soon` it must also begin within them.
         """
         header = self._exactly(_HEADER.size, WHOLE if soon else None)
         if header is None:
@@ -95,22 +97,25 @@ class Wire:
         return AdbPacket(command, arg0, arg1, bytes(data))
 
     def cut(self) -> None:
-        """Ends the socket at once, whoever is reading or writing; safe twice."""
+        """Shut the socket down at once, also during a read or write. Safe to call twice."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Lets the socket go; only for the thread that reads."""
+        """Release the socket. Only for the thread that reads."""
         self.cut()
         self._sock.close()
 
     def _exactly(self, size: int, seconds: float | None) -> bytearray | None:
-        """So many bytes; None at the end, or where they are not all there in time, counted from the first if None."""
+        """Return `size` bytes; None at the end, or if they do not all arrive in time.
+
+        With `seconds` None the time starts at the first byte.
+        """
         data = bytearray(size)
         view, offset = memoryview(data), 0
         until = None if seconds is None else time.monotonic() + seconds
         while offset < size:
-            if until is not None and not self._comes(until - time.monotonic()):
+            if until is not None and not self._readable(until - time.monotonic()):
                 return None
             count = self._sock.recv_into(view[offset:])
             if not count:
@@ -119,8 +124,8 @@ class Wire:
             until = until or time.monotonic() + WHOLE
         return data
 
-    def _comes(self, seconds: float) -> bool:
-        """Whether there is something to read in time; other threads may write to the socket meanwhile."""
+    def _readable(self, seconds: float) -> bool:
+        """Return True if data arrives in time. Other threads may write to the socket meanwhile."""
         waits = select.poll()
         waits.register(self._sock, select.POLLIN)
         return bool(waits.poll(max(0.0, seconds) * 1000))

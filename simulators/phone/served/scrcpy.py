@@ -1,7 +1,7 @@
-"""The scrcpy server on the served phone: what `app_process / com.genymobile.scrcpy.Server ...` starts.
+"""The scrcpy server on the served phone, started by `app_process / com.genymobile.scrcpy.Server ...`.
 
-Its life is that of Genymobile/scrcpy's server: it listens for its sockets in order (video, sound, control), says who
-the phone is, streams and obeys until one of its sockets or its console is gone.
+Its life is that of Genymobile/scrcpy's server: it accepts its sockets in order (video, sound, control), sends the
+phone's name, and streams and obeys until one of its sockets or its console is gone.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LABEL = 30
 
 
 class ServerOutput:
-    """What the server prints: up to info on standard output, the rest on standard error; nothing once none listen."""
+    """The server's output: up to info on standard output, the rest on standard error. Silent once nobody listens."""
 
     def __init__(self, console: Console, level: str) -> None:
         self._console, self._least = console, _LEVELS.index(level)
@@ -45,9 +45,9 @@ class ServerOutput:
 
 
 def serve(services: Services, jar: str, arguments: Sequence[str], console: Console) -> int:
-    """Runs the server of the pushed `jar` (a path in `services.files`) until it ends; gives its exit code.
+    """Run the server of the pushed `jar` (a path in `services.files`) until it ends. Return its exit code.
 
-    `arguments` is what follows the class name: the client's version, then key=value words.
+    `arguments` follow the class name: the client's version, then key=value words.
     """
     version = version_of(services.files.get(jar, b""))
     if version is None:
@@ -61,7 +61,7 @@ def serve(services: Services, jar: str, arguments: Sequence[str], console: Conso
         )
         return 1
     log = ServerOutput(console, options.log_level)
-    _greet(services, options, log)
+    _log_device(services, options, log)
     if options.cleanup:
         services.files.pop(jar, None)
     if options.lists:
@@ -70,7 +70,7 @@ def serve(services: Services, jar: str, arguments: Sequence[str], console: Conso
     return _run(services, options, log, console)
 
 
-def _greet(services: Services, options: ServerOptions, log: ServerOutput) -> None:
+def _log_device(services: Services, options: ServerOptions, log: ServerOutput) -> None:
     for key in options.unknown:
         log("warn", f"Unknown server option: {key}")
     tell = services.properties.get
@@ -93,7 +93,7 @@ def _list(services: Services, options: ServerOptions, log: ServerOutput) -> None
 
 
 def _apps(services: Services) -> Iterator[str]:
-    """A line for each app that has an icon: those that came with the phone first."""
+    """Yield a line for each app with an icon, preinstalled ones first."""
     system_flags = packages(services)
     rows = [(not system_flags[app.package], app.label, app.package) for app in APPS.values() if app.id != LAUNCHER]
     for later, label, package in sorted(rows):
@@ -115,7 +115,7 @@ def _run(services: Services, options: ServerOptions, log: ServerOutput, console:
         if wrong:
             log("error", f"{words}\njava.io.IOException: {words}")
             return 1
-    sockets = _accept(services, options, kinds, console)
+    sockets = _accept_sockets(services, options, kinds, console)
     try:
         if len(sockets) == len(kinds):
             _work(services, options, sockets, log, console)
@@ -125,8 +125,10 @@ def _run(services: Services, options: ServerOptions, log: ServerOutput, console:
     return 0
 
 
-def _accept(services: Services, options: ServerOptions, kinds: list[str], console: Console) -> dict[str, Stream]:
-    """The sockets in the order in which they are opened; fewer where the console is gone before."""
+def _accept_sockets(
+    services: Services, options: ServerOptions, kinds: list[str], console: Console
+) -> dict[str, Stream]:
+    """Return the sockets in the order of opening, or fewer if the console goes away before."""
     coming: queue.Queue[Stream] = queue.Queue()
     sockets: dict[str, Stream] = {}
     services.listening[options.socket] = coming.put
@@ -138,9 +140,10 @@ def _accept(services: Services, options: ServerOptions, kinds: list[str], consol
                 continue
             sockets[kinds[len(sockets)]] = stream
             if len(sockets) == 1 and options.dummy_byte:
-                _quietly(stream, b"\0")
+                _write_if_open(stream, b"\0")
     finally:
         services.listening.pop(options.socket, None)
+        # A socket that was opened meanwhile must not stay open.
         while not coming.empty():
             coming.get().close()
     return sockets
@@ -149,13 +152,13 @@ def _accept(services: Services, options: ServerOptions, kinds: list[str], consol
 def _work(
     services: Services, options: ServerOptions, sockets: dict[str, Stream], log: ServerOutput, console: Console
 ) -> None:
-    """Streams and obeys until one of both is over, or nobody listens at the console."""
+    """Stream and obey until one of both ends, or nobody listens at the console."""
     first = next(iter(sockets.values()))
     if options.device_meta:
-        _quietly(first, device_name(services.properties.get("ro.product.model", "")))
+        _write_if_open(first, device_name(services.properties.get("ro.product.model", "")))
     if "audio" in sockets:
         log("warn", "Audio disabled: it is not supported on this phone")
-        _quietly(sockets["audio"], struct.pack(">I", 0))
+        _write_if_open(sockets["audio"], struct.pack(">I", 0))
     if "video" in sockets and options.video_codec != "h264":
         log("error", f"Could not create default video encoder for {options.video_codec}")
         return
@@ -165,7 +168,7 @@ def _work(
     runs = [part.run for part in (video, control) if part is not None]
     if control is not None and options.clipboard_autosync:
         runs.append(control.sync)
-    threads = [_start(run, over) for run in runs]
+    threads = [_start_thread(run, over) for run in runs]
     while not over.is_set() and not console.gone.is_set():
         over.wait(_LOOK)
     if video is not None:
@@ -176,7 +179,7 @@ def _work(
         thread.join()
 
 
-def _start(run: Callable[[], None], over: threading.Event) -> threading.Thread:
+def _start_thread(run: Callable[[], None], over: threading.Event) -> threading.Thread:
     def whole() -> None:
         try:
             run()
@@ -188,8 +191,8 @@ def _start(run: Callable[[], None], over: threading.Event) -> threading.Thread:
     return thread
 
 
-def _quietly(stream: Stream, data: bytes) -> None:
-    """Writes where somebody still listens."""
+def _write_if_open(stream: Stream, data: bytes) -> None:
+    """Write data, and ignore a closed stream."""
     try:
         stream.write(data)
     except HungUp:

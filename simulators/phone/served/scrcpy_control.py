@@ -1,4 +1,4 @@
-"""The control socket of a scrcpy server: what the client's messages do to the phone, and what the phone says back."""
+"""The control socket of a scrcpy server: a client's messages act on the phone, and the phone answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DOWN, _UP, _MOVE, _CANCEL = 0, 1, 2, 3
 _MOUSE = -1
 _PRIMARY = 1
 _NOTCH = 168
-"""Pixels of the display that one notch of a wheel moves a list: 64 dp at 420 dpi (ViewConfiguration)."""
+"""Pixels of the display that one notch of a wheel scrolls: 64 dp at 420 dpi (ViewConfiguration)."""
 _ON_SYNC = 0.2
 _DENIED = (
     "Injecting input events requires the caller (or the source of the instrumentation, if any) to have the "
@@ -27,13 +27,13 @@ _DENIED = (
 )
 
 _HELD = {0x1: 59, 0x1000: 113}
-"""The keys that a meta state says are held: shift and control (KeyEvent.META_...)."""
+"""Keys that are held according to a meta state: shift and control (KeyEvent.META_...)."""
 
 Log = Callable[[str, str], None]
 
 
 class ServedControl:
-    """One control socket until it is gone, or says what is no message. `video` is whose size touches must have."""
+    """One control socket until it is gone or sends an invalid message. Touches must match the size of `video`."""
 
     def __init__(
         self, services: Services, options: ServerOptions, stream: Stream, video: VideoStream | None, log: Log
@@ -44,18 +44,19 @@ class ServedControl:
         self._finger: int | None = None
         self._writing = threading.Lock()
         self._known = services.clipboard
-        """The clipboard as the client knows it."""
+        """Clipboard as the client knows it."""
 
     def run(self) -> None:
-        """Obeys, message by message, in their order."""
+        """Process messages in order."""
         if self._options.power_on:
             self._press(keys.WAKEUP)
         inbox = scrcpy_messages.Inbox(self._stream)
         try:
             message = self._read(inbox)
             while True:
-                later = self._read(inbox) if _moves(message) and inbox.waiting else None
-                if later is None or not _moves(message, later):
+                # A move is dropped if another move of the same finger is already waiting.
+                later = self._read(inbox) if _are_moves(message) and inbox.waiting else None
+                if later is None or not _are_moves(message, later):
                     self._obey(message)
                 message = self._read(inbox) if later is None else later
         except scrcpy_messages.UnreadableMessage as error:
@@ -63,13 +64,15 @@ class ServedControl:
         except (EOFError, HungUp):
             return
         finally:
+            # A client may leave with its finger down.
             self._display.finger.cancel()
             if self._options.power_off_on_close:
                 self._press(keys.SLEEP)
 
     def sync(self) -> None:
-        """Tells the client whenever something on the phone changes the clipboard."""
+        """Send the clipboard to the client whenever the phone changes it."""
         while not self._stream.gone.wait(_ON_SYNC):
+            # The clipboard is a plain attribute that commands set, so it is polled.
             text = self._services.clipboard
             if text != self._known:
                 self._known = text
@@ -84,11 +87,11 @@ class ServedControl:
             if self._services.faults.deny and isinstance(message, _INJECTED):
                 self._log("error", _DENIED)
             else:
-                self._do(message)
+                self._dispatch(message)
         except LabError as error:
             self._log("warn", str(error))
 
-    def _do(self, message: scrcpy_messages.Message) -> None:
+    def _dispatch(self, message: scrcpy_messages.Message) -> None:
         match message:
             case scrcpy_messages.Touch():
                 self._touch(message)
@@ -107,7 +110,7 @@ class ServedControl:
             case scrcpy_messages.Power(on=on):
                 self._log("info", f"Device display turned {'on' if on else 'off'}")
             case scrcpy_messages.StartApp(name=name):
-                self._start(name)
+                self._start_app(name)
             case scrcpy_messages.Press(what=what):
                 self._panel(what)
 
@@ -123,8 +126,8 @@ class ServedControl:
             self._log("info", "Video capture reset")
             self._video.reset()
 
-    def _place(self, at: Point, size: Point) -> Point | None:
-        """Where that is on the display; None where the event was meant for a video of another size."""
+    def _display_point(self, at: Point, size: Point) -> Point | None:
+        """Return the display's point of an event; None if the event was meant for a video of another size."""
         if self._video is None:
             return at
         view = self._video.view
@@ -136,8 +139,8 @@ class ServedControl:
         return view.on_display(at)
 
     def _touch(self, event: scrcpy_messages.Touch) -> None:
-        """One finger counts: the first that went down. A mouse's other buttons are no finger."""
-        at = self._place(event.at, event.size)
+        """Follow one finger, the first that went down. A mouse's other buttons are not a finger."""
+        at = self._display_point(event.at, event.size)
         if at is None or (event.pointer == _MOUSE and (event.button | event.buttons) & ~_PRIMARY):
             return
         if event.action == _DOWN and self._finger in (None, event.pointer):
@@ -155,7 +158,7 @@ class ServedControl:
                 self._display.finger.cancel()
 
     def _scroll(self, event: scrcpy_messages.ScrollMessage) -> None:
-        at = self._place(event.at, event.size)
+        at = self._display_point(event.at, event.size)
         vector = round(-event.right * _NOTCH), round(event.up * _NOTCH)
         if at is not None and vector != (0, 0):
             self._display.perform(Action("scroll", at=at, vector=vector))
@@ -165,7 +168,7 @@ class ServedControl:
         keys.press(self._services, self._display, code, held_keys)
 
     def _type(self, text: str) -> None:
-        """Types what a keyboard has keys for, character by character; nothing else can come this way."""
+        """Type the characters that a keyboard has keys for, one by one. Warn about all others."""
         buffer = ""
         for character in text:
             if " " <= character <= "~":
@@ -198,7 +201,7 @@ class ServedControl:
         if message.sequence:
             self._say(scrcpy_messages.ack_clipboard(message.sequence))
 
-    def _start(self, name: str) -> None:
+    def _start_app(self, name: str) -> None:
         anew, name = name.startswith("+"), name.removeprefix("+")
         apps = [app for app in APPS.values() if app.id != LAUNCHER]
         if name.startswith("?"):
@@ -220,8 +223,8 @@ class ServedControl:
             self._stream.write(data)
 
 
-def _moves(*touches: scrcpy_messages.Message) -> bool:
-    """Whether all are moves of one finger: of such, Android gathers what comes before each picture."""
+def _are_moves(*touches: scrcpy_messages.Message) -> bool:
+    """Return True if all are moves of one finger: Android merges those before each picture."""
     moves = [touch for touch in touches if isinstance(touch, scrcpy_messages.Touch) and touch.action == _MOVE]
     return len(moves) == len(touches) and len({touch.pointer for touch in moves}) == 1
 

@@ -1,4 +1,4 @@
-"""Pictures to H.264 by libx264, as a phone's own encoder gives them: a config packet first, then a packet a frame."""
+"""Pictures to H.264 by libx264, as a phone's encoder emits them: a config packet first, then one packet a frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GLOBAL_HEADER = 1 << 22
 
 
 class CodedFrame(NamedTuple):
-    """One coded frame; `pts` in microseconds."""
+    """One coded frame. `pts` is in microseconds."""
 
     data: bytes
     pts: int
@@ -25,7 +25,7 @@ class CodedFrame(NamedTuple):
 
 
 class Encoder:
-    """One video of one size. Colours are BT.601, limited range; `bit_rate` is the most a second."""
+    """Encoder of one video of one size. Colours are BT.601, limited range. `bit_rate` is the maximum."""
 
     def __init__(self, size: Point, bit_rate: int) -> None:
         import av
@@ -41,6 +41,7 @@ class Encoder:
         context.thread_count = 1
         context.flags |= _GLOBAL_HEADER
         kilobits = max(100, bit_rate // 1000)
+        # No look-ahead and no B-frames: each frame gives one packet at once. Key frames follow the interval alone.
         context.options = {
             "preset": "ultrafast",
             "tune": "zerolatency",
@@ -52,11 +53,11 @@ class Encoder:
 
     @property
     def config(self) -> bytes:
-        """The parameter sets, each behind a start code."""
+        """Parameter sets, each after a start code."""
         return bytes(self._context.extradata or b"")
 
     def frame(self, rgb: bytes, size: Point) -> av.VideoFrame:
-        """A picture of `size`, scaled and turned into what `encode` takes."""
+        """Return a picture of `size`, scaled and converted to `encode`'s format."""
         import numpy as np
         from av import VideoFrame
 
@@ -65,7 +66,7 @@ class Encoder:
         return self._reformat.reformat(picture, *self.size, "yuv420p", interpolation="AREA")
 
     def encode(self, frame: av.VideoFrame, pts: int) -> CodedFrame:
-        """One frame at `pts` microseconds, each later than the last; the first needs no other."""
+        """Encode one frame at `pts` microseconds, which must increase. The first frame is a key frame."""
         frame.pts = pts
         packets = self._context.encode(frame)
         data = b"".join(bytes(packet) for packet in packets)

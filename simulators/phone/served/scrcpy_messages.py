@@ -1,7 +1,7 @@
-"""What passes on a scrcpy control socket: the client's messages as values, and the phone's as bytes.
+"""Messages of a scrcpy control socket: the client's as values, and the phone's as bytes.
 
-Layouts as in Genymobile/scrcpy (ControlMessageReader.java, DeviceMessageWriter.java, and the client's
-test_control_msg_serialize.c); all numbers are big-endian.
+Layouts follow Genymobile/scrcpy (ControlMessageReader.java, DeviceMessageWriter.java, and the client's
+test_control_msg_serialize.c). All numbers are big-endian.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ LONGEST = 1 << 18
 """Bytes of the longest message (256 KiB)."""
 
 Take: TypeAlias = Callable[[int], bytes]
-"""Gives exactly so many bytes."""
+"""Function that reads exactly that many bytes."""
 
 
 class UnreadableMessage(Exception):
-    """Bytes that are no message: the server logs it and ends."""
+    """Bytes that are not a message. The server logs them and ends."""
 
 
 class KeyMessage(NamedTuple):
@@ -41,7 +41,7 @@ class TextMessage(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A finger: `action` is MotionEvent's (0 down, 1 up, 2 move, 3 cancel), `at` in a video of `size`."""
+    """A finger's event. `action` is MotionEvent's (0 down, 1 up, 2 move, 3 cancel), `at` is in a video of `size`."""
 
     action: int
     pointer: int
@@ -63,19 +63,19 @@ class ScrollMessage(NamedTuple):
 
 
 class BackOrOn(NamedTuple):
-    """Back, or the power key where the screen is off; `action` as a key's."""
+    """Back, or the power key if the screen is off. `action` is as in a key message."""
 
     action: int
 
 
 class GetClipboard(NamedTuple):
-    """The clipboard's text is asked for, after a press of copy (1) or cut (2)."""
+    """Request for the clipboard's text, after a press of copy (1) or cut (2)."""
 
     copy_key: int
 
 
 class SetClipboard(NamedTuple):
-    """Text for the clipboard, pasted at once or not; a `sequence` other than 0 is acknowledged."""
+    """Text for the clipboard, optionally pasted. The phone acknowledges a `sequence` other than 0."""
 
     sequence: int
     paste: bool
@@ -83,13 +83,13 @@ class SetClipboard(NamedTuple):
 
 
 class Power(NamedTuple):
-    """The phone's own screen is lit or dark."""
+    """The phone's own screen goes on or off."""
 
     on: bool
 
 
 class StartApp(NamedTuple):
-    """A package, or `?` and how a label begins; a leading `+` stops it first."""
+    """Start of an app by package, or by `?` and the start of its label. A leading `+` stops it first."""
 
     name: str
 
@@ -101,7 +101,7 @@ class Press(NamedTuple):
 
 
 class UnsupportedMessage(NamedTuple):
-    """A message for hardware that this phone has not."""
+    """A message for hardware that this phone lacks."""
 
     kind: int
 
@@ -127,33 +127,33 @@ _PRESSES: dict[int, Press] = {
     11: Press("rotate"),
 }
 _HID = {12: (2, 4), 13: (2, 4), 14: (2, 7)}
-"""A keyboard, mouse or gamepad of the computer's is made, says something, is taken away: since which version."""
+"""First version with each UHID message: create, input and destroy of the computer's keyboard, mouse or gamepad."""
 
 
 class Inbox:
-    """What comes on a stream, by exact counts."""
+    """Reader of a stream by exact counts."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._held = bytearray()
 
     def take(self, count: int) -> bytes:
-        """Exactly so many bytes; `EOFError` at the end."""
+        """Return exactly `count` bytes. Raise `EOFError` at the end."""
         while len(self._held) < count:
-            self._more(None)
+            self._read_more(None)
         out = bytes(self._held[:count])
         del self._held[:count]
         return out
 
     @property
     def waiting(self) -> bool:
-        """Whether a next message has begun to come."""
+        """True if bytes of a next message have arrived."""
         with suppress(TimeoutError, EOFError):
             if not self._held:
-                self._more(0)
+                self._read_more(0)
         return bool(self._held)
 
-    def _more(self, seconds: float | None) -> None:
+    def _read_more(self, seconds: float | None) -> None:
         data = self._stream.read(seconds)
         if not data:
             raise EOFError
@@ -161,7 +161,7 @@ class Inbox:
 
 
 def read(take: Take, version: tuple[int, ...]) -> Message:
-    """The next message; `UnreadableMessage` where there is none of that kind in this version."""
+    """Read the next message. Raise `UnreadableMessage` if this version has no message of its kind."""
     kind = take(1)[0]
     if kind in _READ:
         return _READ[kind](take)
@@ -186,18 +186,19 @@ def read(take: Take, version: tuple[int, ...]) -> Message:
 
 
 def clipboard(text: str) -> bytes:
-    """The phone's clipboard, for the computer; cut between characters where it is too long."""
+    """Return a message with the phone's clipboard, cut between characters if it is too long."""
+    # The cut may split a character, which `ignore` drops.
     raw = text.encode("utf-8", "replace")[: LONGEST - 5].decode("utf-8", "ignore").encode()
     return struct.pack(">BI", 0, len(raw)) + raw
 
 
 def ack_clipboard(sequence: int) -> bytes:
-    """The clipboard of that number was set."""
+    """Return a message that acknowledges the clipboard of that number."""
     return struct.pack(">BQ", 1, sequence)
 
 
 def device_name(name: str) -> bytes:
-    """64 bytes, ended by a zero."""
+    """Return a device's name in 64 bytes with at least one zero at the end."""
     return name.encode("utf-8", "replace")[:63].decode("utf-8", "ignore").encode().ljust(64, b"\0")
 
 
@@ -217,22 +218,22 @@ def _touch(take: Take) -> Message:
 
 def _scroll(take: Take, full: int) -> Message:
     x, y, wide, high, right, up, buttons = struct.unpack(">iiHHhhI", take(20))
-    return ScrollMessage((x, y), (wide, high), _fixed(right) * full, _fixed(up) * full, buttons)
+    return ScrollMessage((x, y), (wide, high), _from_fixed_point(right) * full, _from_fixed_point(up) * full, buttons)
 
 
-def _fixed(value: int) -> float:
+def _from_fixed_point(value: int) -> float:
     return 1.0 if value == 0x7FFF else value / 0x8000
 
 
-def _back(take: Take) -> Message:
+def _read_back_or_on(take: Take) -> Message:
     return BackOrOn(take(1)[0])
 
 
-def _get(take: Take) -> Message:
+def _read_get_clipboard(take: Take) -> Message:
     return GetClipboard(take(1)[0])
 
 
-def _set(take: Take) -> Message:
+def _read_set_clipboard(take: Take) -> Message:
     sequence, paste = struct.unpack(">Q?", take(9))
     return SetClipboard(sequence, paste, _string(take, 4))
 
@@ -242,7 +243,7 @@ def _power(take: Take) -> Message:
 
 
 def _hid(kind: int, take: Take, version: tuple[int, ...]) -> Message:
-    """UHID messages: a device has a name since 2.7, and a maker's and a product's number since 3.1."""
+    """Skip a UHID message. Devices have a name since 2.7, a vendor's and a product's number since 3.1."""
     take(2)
     if kind == 12:
         take(4 if version >= (3, 1) else 0)
@@ -264,8 +265,8 @@ def _string(take: Take, width: int) -> str:
 
 
 _READ: dict[int, Callable[[Take], Message]] = {
-    0: _key, 1: _text, 2: _touch, 4: _back, 8: _get, 9: _set, 10: _power,
+    0: _key, 1: _text, 2: _touch, 4: _read_back_or_on, 8: _read_get_clipboard, 9: _read_set_clipboard, 10: _power,
 }  # fmt: skip
 
 _UNHEEDED_4 = {18: 1, 19: 0, 20: 0, 21: 4}
-"""How many bytes follow: a camera's torch and zoom, and the size of a display that can be resized."""
+"""Payload sizes of ignored messages: a camera's torch and zoom, and the size of a resizable display."""

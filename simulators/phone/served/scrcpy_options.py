@@ -1,7 +1,7 @@
-"""What a scrcpy server is started with: its own version, and the key=value words of its command line.
+"""Start options of a scrcpy server: its own version, and the key=value words of its command line.
 
-As Genymobile/scrcpy's server reads them (Options.java of 2.x to 4.x); what concerns cameras, virtual displays and
-sound is taken and not heeded.
+They are read as by Genymobile/scrcpy's server (Options.java of 2.x to 4.x). Options for cameras, virtual displays and
+sound are accepted and ignored.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _LEVELS = ("verbose", "debug", "info", "warn", "error")
 
 
 class RefusedOptions(Exception):
-    """The server does not start; the text is what it prints."""
+    """The server does not start. The text is what it prints."""
 
 
 class ServerOptions(msgspec.Struct, frozen=True):
-    """How one server runs. `version` is its own, as numbers; `scid` -1 is none, `max_size` and `max_fps` 0 no bound.
+    """Settings of one server. `version` is the server's own, `scid` -1 means none, `max_size` and `max_fps` 0 no bound.
 
-    `lists` names what it only prints: apps, displays, encoders, cameras.
+    `lists` names what the server only prints: apps, displays, encoders, cameras.
     """
 
     version: tuple[int, ...]
@@ -56,32 +56,33 @@ class ServerOptions(msgspec.Struct, frozen=True):
 
     @property
     def sessions(self) -> bool:
-        """Whether the video is told apart by session packets (4.x), each with the size of what follows."""
+        """True if session packets (4.x) divide the video, each with the size of the following frames."""
         return self.version >= (4,)
 
     @property
     def socket(self) -> str:
-        """The abstract socket's name."""
+        """Name of the abstract socket."""
         return "scrcpy" if self.scid == -1 else f"scrcpy_{self.scid:08x}"
 
 
 def version_of(jar: bytes) -> str | None:
-    """The version that a server's jar was built as; None where it is none.
+    """Return the version that a server's jar was built as; None if it is not such a jar.
 
-    It stands in classes.dex, within the sentence with which the server refuses another version's client.
+    The version is in classes.dex, in the sentence with which the server refuses a client of another version.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(jar)) as archive:
             if archive.getinfo("classes.dex").file_size > _LARGEST_DEX:
                 return None
             match = _SAYS.search(archive.read("classes.dex"))
+    # A pushed file may be any broken archive.
     except (zipfile.BadZipFile, KeyError, OSError, RuntimeError, NotImplementedError, EOFError, ValueError):
         return None
     return match[1].decode("utf-8", "replace") if match else None
 
 
 def stand_in(version: str) -> bytes:
-    """A jar that names itself as a server of that version does; nothing in it runs."""
+    """Return a jar that names its version as a server of that version does. It contains no code."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         says = f"dex\n035\0 The server version ({version}) does not match the client (\0"
@@ -90,7 +91,7 @@ def stand_in(version: str) -> bytes:
 
 
 def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
-    """The options that a client's words make; `RefusedOptions` with the server's own words where it would not start."""
+    """Parse a client's words. Raise `RefusedOptions` with the server's own message if it would not start."""
     if not arguments:
         raise RefusedOptions("Missing client version")
     if arguments[0] != version:
@@ -117,7 +118,7 @@ def parse(version: str, arguments: Sequence[str]) -> ServerOptions:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version: 3.3.3-rc1 is 3, 3, 3."""
+    """Return the leading numbers of a version: 3.3.3-rc1 is 3, 3, 3."""
     out = []
     for part in version.split("."):
         digits = re.match(r"\d{1,6}", part)
@@ -130,10 +131,10 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def video_size(options: ServerOptions, display: Point) -> Point:
-    """The video's size for a display: its long side is `max_size` at most.
+    """Return the video's size for a display, with a long side of at most `max_size`.
 
     Before 4.0 both sides are multiples of 8, the long one rounded down and the short one to the nearest
-    (ScreenInfo.java, Size.java); since then multiples of what the encoder wants, here 2.
+    (ScreenInfo.java, Size.java). Since then they are multiples of the encoder's alignment, here 2.
     """
     step = max(2, options.alignment) if options.sessions else 8
     long, short = max(display), min(display)
@@ -164,7 +165,7 @@ def _rate(key: str, value: str) -> float:
     return rate if 0 < rate < 1000 else 0.0
 
 
-def _scid(key: str, value: str) -> int:
+def _parse_scid(key: str, value: str) -> int:
     if re.fullmatch(r"-?[0-9a-fA-F]{1,8}", value) is None or int(value, 16) > 0x7FFFFFFF:
         raise RefusedOptions(f'For input string: "{value}"')
     if int(value, 16) < -1:
@@ -193,7 +194,7 @@ def _alignment(key: str, value: str) -> int:
 _META = ("device_meta", "frame_meta", "dummy_byte", "stream_meta")
 
 _READ: dict[str, tuple[str, Callable[[str, str], object]]] = {
-    "scid": ("scid", _scid),
+    "scid": ("scid", _parse_scid),
     "log_level": ("log_level", _level),
     **{
         name: (name, _flag)
@@ -214,7 +215,7 @@ _LISTS = {
     "list_encoders": (2,), "list_displays": (2,), "list_cameras": (2, 2), "list_camera_sizes": (2, 2),
     "list_apps": (3,),
 }  # fmt: skip
-"""What can be listed, and since which version."""
+"""Listings that a client may request, with the first version of each."""
 
 _UNHEEDED = frozenset(
     {

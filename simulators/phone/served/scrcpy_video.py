@@ -1,4 +1,4 @@
-"""The video socket of a scrcpy server: a frame whenever the screen changes, and nothing while it does not."""
+"""The video socket of a scrcpy server: a frame whenever the screen changes, and nothing in between."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     import av
 
 _REFRESH = 60.0
-"""Pictures a second that a screen shows at most."""
+"""Maximum pictures a second of a screen."""
 _JITTER = 0.9
-"""How much of the time between two pictures must be over: the screen's own rhythm is not missed by a hair."""
+"""Share of the frame interval that must have passed: a slightly early frame must not be dropped."""
 _REPEAT_AFTER, _REPEATS = 0.1, 10
-"""Android's encoder takes the last picture again so often, so many seconds apart (GraphicBufferSource)."""
+"""Android's encoder repeats the last picture this many times, this many seconds apart (GraphicBufferSource)."""
 _LEAST = 0.005
-"""Seconds that one look takes at least: a screen that is closed never waits."""
+"""Minimum seconds of one poll: a closed screen never blocks."""
 _IMPOSSIBLE = 0xFFFFFFF0
 
 
 class VideoSpace(NamedTuple):
-    """The video's size, and the display's that is in it."""
+    """The video's size, and the display's size inside it."""
 
     size: Point
     space: Point
 
     def on_display(self, at: Point) -> Point:
-        """Where a place of the video is on the display."""
+        """Return the display's point for a point of the video."""
         return at[0] * self.space[0] // self.size[0], at[1] * self.space[1] // self.size[1]
 
 
 @runtime_checkable
 class Prepared(Protocol):
-    """A screen whose pictures were made ready for the encoder beforehand."""
+    """A screen whose pictures were prepared for the encoder in advance."""
 
     def prepared(self, encoder: Encoder) -> av.VideoFrame:
-        """The picture now, as that encoder takes it."""
+        """Return the current picture in that encoder's format."""
 
 
 class VideoStream:
@@ -54,21 +54,21 @@ class VideoStream:
         self._stopping, self._resetting = threading.Event(), threading.Event()
         self._pace = _JITTER / min(_REFRESH, options.max_fps or _REFRESH)
         self._sent, self._wrong = 0, False
-        self.view = self._look()
-        """What is sent now: touches that were meant for another size are not heeded."""
+        self.view = self._current_size()
+        """Current size of the video. Touches for another size are ignored."""
 
     def stop(self) -> None:
         self._stopping.set()
 
     def reset(self) -> None:
-        """Begins anew with a key frame, as soon as it may."""
+        """Restart with a key frame as soon as possible."""
         self._resetting.set()
 
     def run(self) -> None:
-        """Streams; ends quietly where the socket is gone."""
+        """Stream, and return once the socket is gone."""
         try:
             if self._options.stream_meta:
-                self._head()
+                self._write_codec_head()
             while not self._ended():
                 self._session()
         except HungUp:
@@ -77,18 +77,18 @@ class VideoStream:
     def _ended(self) -> bool:
         return self._stopping.is_set() or self._stream.gone.is_set()
 
-    def _look(self) -> VideoSpace:
+    def _current_size(self) -> VideoSpace:
         space = self._display.size
         return VideoSpace(video_size(self._options, space), space)
 
-    def _head(self) -> None:
+    def _write_codec_head(self) -> None:
         head = struct.pack(">I", CODECS[self._options.video_codec])
         self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
 
     def _session(self) -> None:
-        """Frames of one size, from a config packet on, until the screen turns or a reset is wanted."""
+        """Send frames of one size, after a config packet, until the screen rotates or a reset is requested."""
         self._resetting.clear()
-        self.view = view = self._look()
+        self.view = view = self._current_size()
         encoder = Encoder(view.size, self._options.video_bit_rate)
         if self._options.sessions and self._options.stream_meta:
             self._stream.write(struct.pack(">III", 1 << 31, *view.size))
@@ -97,6 +97,7 @@ class VideoStream:
         while not self._ended() and not self._resetting.is_set() and self._display.size == view.space:
             began = time.monotonic()
             frame = screen.look(_REPEAT_AFTER)
+            # A fault occurs once per stream, after a first good frame.
             wrong = self._faults.video if self._sent and not self._wrong else ""
             frame = frame or (screen.frame if wrong else None)
             if frame is None:
@@ -108,7 +109,7 @@ class VideoStream:
             self._stream.gone.wait(max(0.0, timestamp / 1e6 + self._pace - time.monotonic()))
 
     def _frame(self, code: CodedFrame, wrong: str) -> None:
-        """Sends a frame, or what goes wrong instead, once a stream."""
+        """Send a frame, or once per stream a faulty one."""
         self._wrong = self._wrong or bool(wrong)
         if wrong == "garbage":
             self._stream.write(struct.pack(">QI", code.pts, _IMPOSSIBLE) + code.data[::-1])
@@ -126,27 +127,27 @@ class VideoStream:
         self._stream.write(head + data)
 
     def _flag(self, place: int) -> int:
-        """The header's flag of a config packet (2) or of a key frame (1): below the session flag where there is one."""
+        """Return the header flag of a config packet (2) or key frame (1). With sessions the flags are one bit lower."""
         return 1 << (61 if self._options.sessions else 62) + place - 1
 
 
 class _Screen:
-    """What of the screen is to be sent next: a picture that is new, the last one again, or nothing."""
+    """Source of the next frame: a new picture, the last one again, or nothing."""
 
     def __init__(self, display: Panel, encoder: Encoder, space: Point) -> None:
         self._display, self._encoder, self._space = display, encoder, space
         self._version, self._last = -1, b""
         self._left, self._due = 0, 0.0
         self.frame: av.VideoFrame | None = None
-        """The picture that was last sent, or is to be."""
+        """Picture that was sent last, or will be next."""
 
     def look(self, seconds: float) -> av.VideoFrame | None:
-        """Waits for a change, at most so long; None where there is nothing to send."""
+        """Wait at most `seconds` for a change. Return the frame to send; None if there is none."""
         version = self._display.wait(self._version, seconds)
         now = time.monotonic()
         if version != self._version:
             self._version = version
-            if self._renew():
+            if self._update_frame():
                 self._left, self._due = _REPEATS, now + _REPEAT_AFTER
                 return self.frame
         if self._left and now >= self._due:
@@ -154,8 +155,8 @@ class _Screen:
             return self.frame
         return None
 
-    def _renew(self) -> bool:
-        """Takes the picture as it is now; False where it looks as before, or is of another size by now."""
+    def _update_frame(self) -> bool:
+        """Convert the current picture. Return False if it is unchanged, or its size has changed meanwhile."""
         if isinstance(self._display, Prepared):
             self.frame = self._display.prepared(self._encoder)
             return True

@@ -1,4 +1,4 @@
-"""The embedded phone as adb sees a phone: its screen, shell, files and video behind a loopback port."""
+"""The embedded phone as an adb device: its screen, shell, files and video behind a loopback port."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _SCREEN = ("asleep", "secured", "folded", "second")
 
 
 class PhoneServer:
-    """Serves a phone from `start` to `close`, or as a context; `port` and `harness_port` 0 take free ones.
+    """Server of a phone from `start` to `close`, or as a context. `port` and `harness_port` 0 pick free ones.
 
-    `harness_port` None leaves the harness away. `token` is what the harness asks for; empty makes one up. A `LabError`
-    says which port is taken.
+    `harness_port` None disables the harness. `token` is the harness's secret, generated if empty. Raise `LabError` if a
+    port is taken.
     """
 
     def __init__(
@@ -56,37 +56,39 @@ class PhoneServer:
         self.faults = Faults()
         self.display = display or Display(phone)
         self.serialno = f"LANTERN{secrets.token_hex(4).upper()}"
-        """What tells its phone from others, over adb and at the harness."""
+        """Serial number that identifies the phone, over adb and at the harness."""
         own = {"ro.serialno": self.serialno, "ro.boot.serialno": self.serialno}
         self.services = Services(self.display, self.faults, properties=PROPERTIES | own)
         self.token = token or secrets.token_urlsafe(24)
         self._first = phone.snapshot()
         self._adbd = Adbd(self.services, shell.run, port)
         try:
-            self._harness = None if harness_port is None else HarnessPort(self.token, self._answers(), harness_port)
+            self._harness = (
+                None if harness_port is None else HarnessPort(self.token, self._harness_answers(), harness_port)
+            )
         except LabError:
             self._adbd.close()
             raise
 
     @property
     def serial(self) -> str:
-        """What adb connects to, and then calls it."""
+        """Address for `adb connect`, and the phone's name afterwards."""
         return self._adbd.serial
 
     @property
     def harness_url(self) -> str:
-        """Where its harness is; empty without one."""
+        """Address of the harness; empty without one."""
         return self._harness.url if self._harness else ""
 
     def start(self) -> PhoneServer:
-        """Is there for adb, and for the harness, on return."""
+        """Start the daemon and the harness. Both accept connections on return."""
         self._adbd.start()
         if self._harness:
             self._harness.start()
         return self
 
     def close(self) -> None:
-        """Cuts what is connected and lets go of the ports; no thread is left. The phone stays; safe twice."""
+        """Cut all connections, release the ports and end all threads. The phone stays usable. Safe to call twice."""
         if self._harness:
             self._harness.close()
         self._adbd.close()
@@ -100,7 +102,9 @@ class PhoneServer:
         self.close()
 
     def reset(self) -> None:
-        """The phone as it was when this was made, upright and lit, with no file, no setting and no fault."""
+        """Restore the phone as it was when this server was created, upright and lit, without files, settings and
+        faults.
+        """
         services = self.services
         self.faults.clear()
         services.files.clear()
@@ -108,18 +112,18 @@ class PhoneServer:
         services.clipboard = ""
         self.display.rotation = 0
         self.display.override = None
-        self._screen_well()
+        self._reset_screen()
         self.phone.restore(self._first)
 
     def fault(self, name: str, value: object) -> None:
-        """Turns a switch of `Faults`, or the screen, or `clear`s all; a `LabError` where there is none of that name.
+        """Set a switch of `Faults` or of the screen, or `clear` all. Raise `LabError` for an unknown name.
 
-        Of the screen: `rotate` (0 to 3), `asleep`, `secured`, `folded`, `second` (a monitor), each true or false, and
+        The screen's are `rotate` (0 to 3), `asleep`, `secured`, `folded`, `second` (a monitor), each true or false, and
         `lock` ("", "swipe", "pin").
         """
         if name == "clear":
             self.faults.clear()
-            self._screen_well()
+            self._reset_screen()
         elif name in _SCREEN:
             if not isinstance(value, bool):
                 raise LabError("fault", f"{name} is true or false, not {value!r}.")
@@ -138,13 +142,13 @@ class PhoneServer:
             there = there_are((*NAMES, *_SCREEN, "lock", "rotate", "clear"))
             raise LabError("fault", f"{name!r} is none.", there)
 
-    def _screen_well(self) -> None:
-        """The screen is lit, open and alone; it stays turned as it is."""
+    def _reset_screen(self) -> None:
+        """Light and unlock the screen, without changing its rotation."""
         display = self.display
         display.awake, display.lock, display.secured, display.folded, display.second = True, "", False, False, False
 
     def health(self) -> dict[str, Any]:
-        """Who it is and how it is."""
+        """Return the server's identity and state."""
         return {
             "serial": self.serial,
             "serialno": self.serialno,
@@ -158,7 +162,7 @@ class PhoneServer:
 
     # -- what the harness asks -------------------------------------------------------------------------------
 
-    def _answers(self) -> dict[str, Any]:
+    def _harness_answers(self) -> dict[str, Any]:
         return {
             "GET /health": lambda _: self.health(),
             "GET /snapshot": lambda _: self.phone.snapshot(),

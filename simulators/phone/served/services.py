@@ -1,4 +1,4 @@
-"""What the parts of a served phone share: its screen, its files, and the two ends of a stream."""
+"""Interfaces that the parts of a served phone share: its screen, its files, and both ends of a stream."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from simulators.phone.served.faults import Faults
 
 
 class HungUp(OSError):
-    """The other end of a stream is gone: whoever writes to it stops."""
+    """The other end of a stream is gone: a writer stops."""
 
 
 class Panel(Protocol):
-    """A phone's screen as pictures and touches know it; pixels are those of the display as it is turned now.
+    """A phone's screen as pictures and touches, in pixels of the display in its current rotation.
 
     `rotation` is 0 to 3 (1 and 3 are landscape) and may be set.
     """
@@ -28,66 +28,69 @@ class Panel(Protocol):
     def size(self) -> Point: ...
 
     def rgb(self) -> bytes:
-        """The picture now: width x height x 3 bytes."""
+        """Return the current picture: width x height x 3 bytes."""
 
     def png(self) -> bytes:
-        """The same, as a PNG file."""
+        """Return the current picture as a PNG file."""
 
     def tree(self) -> UiTree:
-        """What uiautomator would dump: no keyboard."""
+        """Return uiautomator's tree, without the keyboard."""
 
     def perform(self, action: Action) -> None:
-        """Does one action; a `LabError` where the phone refuses it."""
+        """Perform one action. Raise `LabError` if the phone refuses it."""
 
     def wait(self, version: int, timeout: float) -> int:
-        """Blocks until the screen is another than `version`, or `timeout` seconds are over; the version now."""
+        """Block until the screen's version differs or `timeout` seconds passed. Return the current version."""
 
 
 class Stream(Protocol):
-    """The phone's end of one stream through the transport. `gone` is set once it is closed, by whichever end."""
+    """The phone's end of one stream through the transport. `gone` is set once either end closes it."""
 
     gone: threading.Event
 
     def read(self, timeout: float | None = None) -> bytes:
-        """What came next, as it came; b"" once it is closed and all is read; TimeoutError after `timeout` seconds."""
+        """Return the next bytes as they arrived, or b"" once closed and read to the end.
+
+        Raise `TimeoutError` after `timeout`.
+        """
 
     def write(self, data: bytes | memoryview) -> None:
-        """Sends all of `data`, waiting as long as the other end takes none; `HungUp` once it is closed."""
+        """Send all of `data`, blocking while the other end is not ready. Raise `HungUp` once it is closed."""
 
     def close(self) -> None:
-        """Ends it, from any thread; safe twice."""
+        """Close the stream from any thread. Safe to call twice."""
 
 
 class Console(Protocol):
-    """What a command reads and writes. `terminal` is true where a person types: nobody else echoes what is read.
+    """Input and output of a command. `terminal` is True if a person types: only then is the input echoed.
 
-    `gone` is set once nobody listens any more: a command that waits, waits on it.
+    `gone` is set once nobody listens. A command that waits, waits for it.
     """
 
     gone: threading.Event
     terminal: bool
 
     def read(self, timeout: float | None = None) -> bytes:
-        """Standard input, as it came; b"" at its end; TimeoutError after `timeout` seconds."""
+        """Return the next bytes of standard input, or b"" at its end. Raise `TimeoutError` after `timeout` seconds."""
 
     def out(self, data: bytes | memoryview) -> None:
-        """Standard output; `HungUp` once nobody listens."""
+        """Write to standard output. Raise `HungUp` once nobody listens."""
 
     def err(self, data: bytes) -> None:
-        """Standard error: the same as `out` where a service has only one."""
+        """Write to standard error, which is the same as `out` if a service has only one stream."""
 
 
 Accept = Callable[[Stream], None]
-"""Takes an opened stream over; it must not block (what serves the stream runs on a thread of its own)."""
+"""Take over an opened stream. It must not block: the stream's service runs on a thread of its own."""
 
 
 @dataclass(slots=True)
 class Services:
-    """What a command on the served phone may see and change.
+    """State of the served phone that a command may read and change.
 
-    `files` holds what was pushed, whole, by absolute path (`served.folders` says which folders there are);
-    `properties` is what getprop tells; `settings` is by namespace and key; `listening` holds the abstract sockets
-    that something on the phone listens at, by name.
+    `files` holds each pushed file by absolute path (`served.folders` derives the folders). `properties` is getprop's.
+    `settings` is keyed by namespace and key. `listening` maps the names of abstract sockets to their listeners on the
+    phone.
     """
 
     display: Panel
@@ -100,4 +103,4 @@ class Services:
 
 
 Run = Callable[[Services, str, Console], int]
-"""Runs one command line (empty: a shell that reads lines) and gives its exit code: `simulators...shell.run`."""
+"""Run one command line (empty: a shell that reads lines) and return its exit code: `simulators...shell.run`."""

@@ -1,8 +1,7 @@
-"""The shell of the served phone: what `adb shell` and `adb exec-out` run, as Android's sh would.
+"""The served phone's shell: it runs `adb shell` and `adb exec-out` as Android's sh would.
 
-Words of a command line to what a command is given: parameters and outputs put in, split, and matched with files.
-
-Source: POSIX.1-2017, Shell Command Language 2.6.
+A command's words are expanded first: parameters and command substitution, splitting, and file patterns. Source:
+POSIX.1-2017, Shell Command Language 2.6.
 """
 
 from __future__ import annotations
@@ -44,9 +43,10 @@ _ENVIRONMENT = {
 
 
 def run(services: Services, command: str, console: Console) -> int:
-    """Runs one command line (empty: a shell that reads lines from the console) and gives its exit code, 0 to 255."""
+    """Run one command line (empty: a shell that reads lines from the console). Return its exit code, 0 to 255."""
     io = Io(console.read, console.out, console.err, console.gone, console.terminal)
     if console.terminal:
+        # The host's terminal is raw: the phone's side adds carriage returns, as a pty does (onlcr).
         io.out = lambda data: console.out(bytes(data).replace(b"\n", b"\r\n"))
         io.err = io.out
     shell = _Shell(services)
@@ -83,9 +83,10 @@ class _Shell:
         self.status = 0
 
     def line(self, line: str, io: Io) -> int:
-        """Runs a line; what is none is said, as mksh says it."""
+        """Run a line. Print mksh's message on a syntax error."""
         try:
             commands = parse(line)
+        # The parser is recursive: a deeply nested line exhausts Python's stack.
         except (BadLine, RecursionError) as error:
             io.err(encoded(f"{SH}: {error if isinstance(error, BadLine) else 'too deep'}\n"))
             self.status = 1
@@ -98,41 +99,41 @@ class _Shell:
                 raise HungUp  # a terminal that goes hangs up on its shell; one at a bare line runs on
             if pipeline.after == ";" or (pipeline.after == "&&") == (self.status == 0):
                 if pipeline.aside:
-                    self._aside(pipeline.commands, io)
+                    self._run_in_background(pipeline.commands, io)
                     continue
                 status = self._pipeline(pipeline.commands, io)
                 self.status = int(not status) if pipeline.turned else status
         return self.status
 
-    def _aside(self, commands: list[Simple], io: Io) -> None:
-        """Runs while what follows does, with nothing to read, until nobody listens to the shell any more."""
-        io = replace(io, read=_once(b""))
+    def _run_in_background(self, commands: list[Simple], io: Io) -> None:
+        """Run in the background with empty input, until nobody listens to the shell."""
+        io = replace(io, read=_reader_of(b""))
 
         def work() -> None:
             with suppress(HungUp):
-                self._apart(lambda shell: shell._pipeline(commands, io))
+                self._run_in_subshell(lambda shell: shell._pipeline(commands, io))
 
         threading.Thread(target=work, name="served phone command", daemon=True).start()
         self.status = 0
 
     def _pipeline(self, commands: list[Simple], io: Io) -> int:
-        """Each command's output, whole, is the next one's input."""
+        """Run commands in turn, each with the whole output of the one before as its input."""
         here, status = io, 0
         for command in commands[:-1]:
             output = bytearray()
             status = self._command(command, replace(here, out=output.extend))
-            here = replace(io, read=_once(bytes(output)))
+            here = replace(io, read=_reader_of(bytes(output)))
         status = self._command(commands[-1], here)
         return status
 
     def _command(self, command: Simple, io: Io) -> int:
         files: list[tuple[str, bytearray]] = []
         try:
-            io = self._redirected(command.redirects, io, files)
+            io = self._redirect_streams(command.redirects, io, files)
             if command.body is not None:
                 return self._group(command, io)
             if isinstance(command.compound, IfCommand):
-                return self._choose(command.compound, io)
+                return self._run_if(command.compound, io)
             if command.compound is not None:
                 return self._loop(command.compound, io)
             return self._call(command, io)
@@ -148,16 +149,16 @@ class _Shell:
         assert command.body is not None
         if not command.apart:
             return self._sequence(command.body, io)
-        return self._apart(lambda shell: shell._sequence(command.body or [], io))
+        return self._run_in_subshell(lambda shell: shell._sequence(command.body or [], io))
 
-    def _choose(self, command: IfCommand, io: Io) -> int:
+    def _run_if(self, command: IfCommand, io: Io) -> int:
         for test, body in command.branches:
             if self._sequence(test, io) == 0:
                 return self._sequence(body, io)
         return self._sequence(command.otherwise, io) if command.otherwise else 0
 
     def _loop(self, loop: Loop, io: Io) -> int:
-        """Goes round until it is over, or nobody listens any more."""
+        """Repeat until the loop ends or nobody listens."""
         values, status = self._words().all(loop.words), 0
         while not io.gone.is_set():
             if loop.test is None and not values:
@@ -174,8 +175,8 @@ class _Shell:
                     return status
         raise HungUp
 
-    def _apart(self, does: Callable[[_Shell], int]) -> int:
-        """Does something in a shell of its own, that begins as this one is."""
+    def _run_in_subshell(self, does: Callable[[_Shell], int]) -> int:
+        """Run `does` in a subshell that starts as a copy of this one."""
         if self._depth >= _DEEPEST:
             raise CommandRefused(f"{SH}: too deep")
         shell = _Shell(self._services, self._depth + 1)
@@ -198,24 +199,24 @@ class _Shell:
 
     def _output(self, line: str) -> str:
         output = bytearray()
-        io = Io(_once(b""), output.extend, lambda data: None, threading.Event())
-        self.status = self._apart(lambda shell: shell.line(line, io))
+        io = Io(_reader_of(b""), output.extend, lambda data: None, threading.Event())
+        self.status = self._run_in_subshell(lambda shell: shell.line(line, io))
         return decoded(bytes(output))
 
-    def _redirected(self, redirects: list[Redirect], io: Io, files: list[tuple[str, bytearray]]) -> Io:
-        """The same with its ends elsewhere; what is written to a file is collected in `files`."""
+    def _redirect_streams(self, redirects: list[Redirect], io: Io, files: list[tuple[str, bytearray]]) -> Io:
+        """Return the streams after redirections. Output to a file is collected in `files`."""
         for redirect in redirects:
             target = self._words().one(redirect.target)
             if redirect.how == "&":
-                io = replace(io, err=io.out) if redirect.fd == 2 else _swapped(io) if target == "2" else io
+                io = replace(io, err=io.out) if redirect.fd == 2 else _output_to_errors(io) if target == "2" else io
             elif redirect.how == "<":
-                io = replace(io, read=_once(self._opened(target)))
+                io = replace(io, read=_reader_of(self._read_file(target)))
             else:
-                out = self._sink(target, redirect.how == ">>", io, files)
+                out = self._open_output(target, redirect.how == ">>", io, files)
                 io = replace(io, out=out if redirect.fd != 2 else io.out, err=out if redirect.fd != 1 else io.err)
         return io
 
-    def _opened(self, name: str) -> bytes:
+    def _read_file(self, name: str) -> bytes:
         path = folders.normal(name, self.within)
         if path == "/dev/null":
             return b""
@@ -223,7 +224,7 @@ class _Shell:
             raise CommandRefused(f"{SH}: can't open {name}: No such file or directory")
         return self._services.files[path]
 
-    def _sink(
+    def _open_output(
         self, name: str, more: bool, io: Io, files: list[tuple[str, bytearray]]
     ) -> Callable[[bytes | memoryview], None]:
         path = folders.normal(name, self.within)
@@ -242,7 +243,7 @@ class _Shell:
     # -- commands ----------------------------------------------------------------------------------------------
 
     def _call(self, command: Simple, io: Io) -> int:
-        """Assignments, then a command with its words."""
+        """Perform assignments, then run the command."""
         assignments: dict[str, str] = {}
         rest = list(command.words)
         while rest and rest[0] and rest[0][0].kind == "text" and not rest[0][0].quoted:
@@ -252,11 +253,11 @@ class _Shell:
             assignments[match[1]] = self._words().one(rest.pop(0))[match.end() :]
         words = self._words().all(rest)
         if words:
-            return self._named(words, assignments, io)
+            return self._run_command(words, assignments, io)
         self._variables |= assignments
         return 0
 
-    def _named(self, words: list[str], assignments: dict[str, str], io: Io) -> int:
+    def _run_command(self, words: list[str], assignments: dict[str, str], io: Io) -> int:
         name, args = words[0], words[1:]
         if name in _BUILTINS:
             return _BUILTINS[name](self, args, assignments, io)
@@ -310,20 +311,20 @@ class _Shell:
         return self.line(" ".join(args), io)
 
     def _prefix(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
-        """`exec`, `nohup`, `env` and `command` before a command: the same as without."""
+        """Run the command after `exec`, `nohup`, `env` or `command`, as if without them."""
         while args and (match := _ASSIGNMENT.match(args[0])):
             assignments, args = {**assignments, match[1]: args[0][match.end() :]}, args[1:]
-        return self._named(args, assignments, io) if args else 0
+        return self._run_command(args, assignments, io) if args else 0
 
     def _sh(self, args: list[str], assignments: dict[str, str], io: Io) -> int:
-        """Another shell: `sh -c LINE`, `sh FILE`, or lines from standard input."""
+        """Run another shell: `sh -c LINE`, `sh FILE`, or lines from standard input."""
         if args[:1] == ["-c"] and len(args) > 1:
             line = args[1]
         elif args:
-            line = decoded(self._opened(args[0]))
+            line = decoded(self._read_file(args[0]))
         else:
             line = decoded(CommandCall(self._services, io, "sh", []).stdin())
-        return self._apart(lambda shell: shell.line(line, io))
+        return self._run_in_subshell(lambda shell: shell.line(line, io))
 
 
 _MISSING, _BARRED = "inaccessible or not found", "can't execute: Permission denied"
@@ -334,14 +335,14 @@ _BUILTINS: dict[str, Callable[[_Shell, list[str], dict[str, str], Io], int]] = {
 }  # fmt: skip
 
 
-def _swapped(io: Io) -> Io:
-    """Output goes where errors go."""
+def _output_to_errors(io: Io) -> Io:
+    """Return the streams with output sent to standard error."""
     err = io.err
     return replace(io, out=lambda data: err(bytes(data)))
 
 
-def _once(data: bytes) -> Reader:
-    """Reads `data`, then its end."""
+def _reader_of(data: bytes) -> Reader:
+    """Return a reader of `data`, then its end."""
     chunks = [data]
 
     def read(timeout: float | None = None) -> bytes:
@@ -355,7 +356,7 @@ _MOST_LINE = 1 << 20
 
 
 class LineRunner(Protocol):
-    """What runs lines: in which folder, and how the last one ended."""
+    """Runner of lines, with the current folder and the last exit status."""
 
     within: str
     status: int
@@ -364,12 +365,13 @@ class LineRunner(Protocol):
 
 
 def talk(shell: LineRunner, io: Io) -> int:
-    """A person, or a script on standard input: line by line until `exit` or the end of the input."""
+    """Read lines from a person or a script until `exit` or the end of the input."""
     buffer = bytearray()
     prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
     io.out(prompt)
     while part := io.read(None):
         for byte in part:
+            # Ctrl-D on an empty line ends the shell.
             if io.terminal and byte == 0x04 and not buffer:
                 return shell.status
             if byte in b"\r\n" and (byte != 0x0D or io.terminal):
@@ -386,11 +388,12 @@ def talk(shell: LineRunner, io: Io) -> int:
 
 
 def _edit(byte: int, buffer: bytearray, io: Io, prompt: bytes) -> None:
-    """Backspace takes a character away, Ctrl-C the whole line."""
+    """Handle backspace (delete a character) and Ctrl-C (clear the line)."""
     if byte == 0x03:
         buffer.clear()
         io.out(b"^C\n" + prompt)
         return
+    # A character may have several bytes in UTF-8: remove its continuation bytes first.
     while buffer and (buffer[-1] & 0xC0) == 0x80:
         buffer.pop()
     if buffer:
@@ -402,11 +405,11 @@ _PATTERN = re.compile(r"[*?\[]")
 _CHOICE = re.compile(r"([A-Za-z_][A-Za-z_0-9]*|[0-9?$#@*!-]):?([-=+?])(.*)", re.DOTALL)
 
 Field = list[tuple[str, bool]]
-"""One word to be: pieces of text, each with whether it was quoted."""
+"""A word during expansion: pieces of text, each with True if it was quoted."""
 
 
 class WordExpander:
-    """`parameter` gives a parameter's value (None where it has none), `output` what a command line writes."""
+    """Expander of words. `parameter` returns a parameter's value (None if unset), `output` a command line's output."""
 
     def __init__(
         self,
@@ -421,12 +424,14 @@ class WordExpander:
         self._within = within
 
     def one(self, word: Word) -> str:
-        """A word that stays one, as an assignment's value or the name of a file."""
+        """Expand a word that stays one, as an assignment's value or a file name."""
         return "".join(text for field in self._fields(word, split=False) for text, _ in field)
 
     def all(self, words: list[Word]) -> list[str]:
-        """What a command is called with."""
-        return [name for word in words for field in self._fields(word, split=True) for name in self._matched(field)]
+        """Expand the words of a command."""
+        return [
+            name for word in words for field in self._fields(word, split=True) for name in self._matching_files(field)
+        ]
 
     def _fields(self, word: Word, *, split: bool) -> list[Field]:
         fields: list[Field] = []
@@ -462,8 +467,8 @@ class WordExpander:
             return match[3] if text else ""
         return text or match[3]
 
-    def _matched(self, field: Field) -> list[str]:
-        """The files that a word with an unquoted pattern stands for; itself where there are none."""
+    def _matching_files(self, field: Field) -> list[str]:
+        """Return the files that match a word with an unquoted pattern, or the word itself if none does."""
         plain = "".join(text for text, _ in field)
         if not any(not quoted and _PATTERN.search(text) for text, quoted in field):
             return [plain]

@@ -1,4 +1,4 @@
-"""The `sync:` service: files to and from the phone, in both ages of its messages.
+"""The `sync:` service: files to and from the phone, in both generations of its messages.
 
 Source: AOSP, adb/file_sync_protocol.h and adb/daemon/file_sync_service.cpp.
 """
@@ -18,19 +18,19 @@ _STAT_2 = struct.Struct("<4sI2Q4IQ3q")
 _LONGEST_PATH = 1024
 _BLOCK = 64 << 10
 _TOGETHER = 30
-"""Parts of an answer that are written at once: what is small goes in one packet, as a host expects."""
+"""Parts of an answer that are written at once: a host expects small ones in a single packet."""
 _WHEN = 1_773_100_000
-"""The time of every file, in seconds of 1970: a mapping of bytes keeps none."""
+"""Modification time of every file, in seconds since 1970: a mapping of bytes has none."""
 _FOLDER, _FILE = stat.S_IFDIR | 0o771, stat.S_IFREG | 0o644
 
 
 def serve(services: Services, stream: Stream) -> None:
-    """Answers one client's requests until it quits, leaves, or says what is no request."""
+    """Answer one client's requests until it quits, leaves, or sends an invalid request."""
     Sync(services, stream).serve()
 
 
 class Sync:
-    """One client's requests, one after another."""
+    """One client's requests, in order."""
 
     def __init__(self, services: Services, stream: Stream) -> None:
         self._files = services.files
@@ -38,7 +38,7 @@ class Sync:
         self._unread = bytearray()
 
     def serve(self) -> None:
-        """Until QUIT, the end of the stream (`HungUp`), or a request that there is none of."""
+        """Answer requests until QUIT, the end of the stream (`HungUp`), or an unknown request."""
         while True:
             name, length = self._request()
             if name == b"QUIT":
@@ -54,7 +54,7 @@ class Sync:
 
     def _answer(self, name: bytes, path: str) -> bool:
         if name == b"STAT":
-            mode, size = self._look(path)
+            mode, size = self._mode_and_size(path)
             self._stream.write(_STAT_1.pack(name, mode, size, _WHEN if mode else 0))
         elif name in (b"STA2", b"LST2"):
             self._stream.write(self._stat_2(name, path))
@@ -68,15 +68,15 @@ class Sync:
             return False
         return True
 
-    def _look(self, path: str) -> tuple[int, int]:
-        """What is at a path: mode and size, both 0 where nothing is."""
+    def _mode_and_size(self, path: str) -> tuple[int, int]:
+        """Return mode and size of the file or folder at a path, both 0 if there is none."""
         data = self._files.get(path)
         if data is not None:
             return _FILE, len(data)
         return (_FOLDER, 0) if folders.is_folder(self._files, path) else (0, 0)
 
     def _stat_2(self, name: bytes, path: str) -> bytes:
-        mode, size = self._look(path)
+        mode, size = self._mode_and_size(path)
         if not mode:
             return _STAT_2.pack(name, errno.ENOENT, *[0] * 10)
         return _STAT_2.pack(name, 0, 1, 1, mode, 1, 2000, 2000, size, _WHEN, _WHEN, _WHEN)
@@ -85,7 +85,7 @@ class Sync:
         out = []
         for entry in folders.entries(self._files, folder):
             path, name = folders.normal(entry, folder), entry.encode("utf-8", "surrogateescape")
-            mode, size = self._look(path)
+            mode, size = self._mode_and_size(path)
             old = kind == b"DENT"
             head = _STAT_1.pack(kind, mode, size, _WHEN) if old else self._stat_2(kind, path)
             out += [head, struct.pack("<I", len(name)), name]
@@ -107,11 +107,12 @@ class Sync:
         self._stream.write(b"".join((*chunks, _REQUEST.pack(b"DONE", 0))))
 
     def _send(self, request: str) -> bool:
-        """Takes a file in; False where nothing more can be understood from this client."""
+        """Receive a file. Return False if the rest of the client's stream cannot be parsed."""
         name, comma, mode = request.rpartition(",")
         path = folders.normal(name if comma else request)
-        why = self._barred(path, mode)
+        why = self._write_error(path, mode)
         content = bytearray()
+        # A refused file is read to its end too: the host sends all of it before it reads the answer.
         while (head := self._request())[0] == b"DATA":
             if head[1] > _BLOCK:
                 self._fail("oversize data message")
@@ -132,8 +133,8 @@ class Sync:
         self._stream.write(_REQUEST.pack(b"OKAY", 0))
         return True
 
-    def _barred(self, path: str, mode: str) -> str:
-        """Why no file can be made here; empty where one can."""
+    def _write_error(self, path: str, mode: str) -> str:
+        """Return the reason why a file cannot be created here; empty if it can."""
         if mode.isascii() and mode.isdigit() and stat.S_ISLNK(int(mode)):
             return "symlink failed: Operation not permitted"
         if folders.is_folder(self._files, path):

@@ -1,4 +1,4 @@
-"""The phone's end of one adb connection: many streams over one socket, each waiting for its own reader.
+"""The phone's end of one adb connection: many streams over one socket, each with its own reader.
 
 Source: AOSP, adb/protocol.txt and adb/adb.cpp (handle_packet).
 """
@@ -25,17 +25,17 @@ from simulators.phone.served.packets import (
 from simulators.phone.served.services import HungUp
 
 _UNREAD = 256 << 10
-"""Bytes that wait for a stream's reader before the host is held back, as a socket's buffer does on a real phone."""
+"""Unread bytes of a stream at which the host must pause, like a socket's buffer on a real phone."""
 _STREAMS = 128
-"""Streams that one connection may hold: another is refused."""
+"""Streams that one connection may hold. More are refused."""
 _TOKEN = b"\x00" * 20
 
 Serve = Callable[[str, "PhoneStream"], bool]
-"""Begins to serve a destination on an opened stream, on a thread of its own; False where there is no such service."""
+"""Start a service on an opened stream, on a thread of its own. Return False if there is no such service."""
 
 
 class PhoneStream:
-    """The phone's end of one stream; implements `services.Stream`."""
+    """The phone's end of one stream. It implements `services.Stream`."""
 
     def __init__(self, connection: Connection, local: int, remote: int) -> None:
         self.gone = threading.Event()
@@ -48,11 +48,14 @@ class PhoneStream:
         self._may_write = True
 
     def accept(self) -> None:
-        """Tells the other end that somebody is here; nothing may be written before."""
+        """Acknowledge the open request. Nothing may be written before."""
         self._connection.tell(OKAY, self)
 
     def read(self, timeout: float | None = None) -> bytes:
-        """What came next, as it came; b"" once it is closed and all is read; TimeoutError after `timeout` seconds."""
+        """Return the next bytes as they arrived, or b"" once closed and read to the end.
+
+        Raise `TimeoutError` after `timeout`.
+        """
         with self._changed:
             if not self._changed.wait_for(lambda: self._unread or self.gone.is_set(), timeout):
                 raise TimeoutError
@@ -63,30 +66,32 @@ class PhoneStream:
             go_on = self._held_back and self._waiting < _UNREAD
             if go_on:
                 self._held_back = False
+        # Sent outside the lock: a full socket must not block the other threads of the stream.
         if go_on:
             self._connection.tell(OKAY, self)
         return data
 
     def write(self, data: bytes | memoryview) -> None:
-        """Sends all of `data`, waiting as long as the other end takes none; `HungUp` once it is closed."""
+        """Send all of `data`, blocking while the other end is not ready. Raise `HungUp` once it is closed."""
         view = memoryview(data)
         while view:
             with self._changed:
                 self._changed.wait_for(lambda: self._may_write or self.gone.is_set())
                 if self.gone.is_set():
                     raise HungUp("nobody listens any more")
+                # The protocol allows one unacknowledged packet per stream.
                 self._may_write = False
             most = self._connection.wire.most
             self._connection.tell(WRTE, self, view[:most])
             view = view[most:]
 
     def close(self) -> None:
-        """Ends it, from any thread; safe twice."""
+        """Close the stream from any thread. Safe to call twice."""
         if self.end():
             self._connection.forget(self)
 
     def end(self) -> bool:
-        """Whoever reads or writes learns that it is over; True the first time."""
+        """Mark the stream as closed and wake its readers and writers. Return True the first time."""
         with self._changed:
             first = not self.gone.is_set()
             self.gone.set()
@@ -94,7 +99,7 @@ class PhoneStream:
         return first
 
     def take(self, data: bytes) -> bool:
-        """What the host wrote; False where it did not wait to be let go on."""
+        """Queue the host's bytes. Return False if the host did not wait for its acknowledgement."""
         with self._changed:
             if self._held_back:
                 return False
@@ -108,17 +113,17 @@ class PhoneStream:
         return True
 
     def go_on(self) -> None:
-        """The host has taken what was written."""
+        """Allow the next write: the host has received the last one."""
         with self._changed:
             self._may_write = True
             self._changed.notify_all()
 
 
 class Connection:
-    """One host's connection, read by `drive` on the calling thread until it ends.
+    """One host's connection, which `drive` reads on the calling thread until it ends.
 
-    `banner` says who the phone is, `serve` begins what a stream is opened for. With `silent` nothing is answered,
-    with `unauthorized` the host is asked for a key that is never accepted.
+    `banner` identifies the phone, `serve` starts the service of a stream. A `silent` connection answers nothing. An
+    `unauthorized` one asks for a key that it never accepts.
     """
 
     def __init__(
@@ -127,7 +132,7 @@ class Connection:
         self.wire = wire
         self.born = time.monotonic()
         self.met = False
-        """True once the host has said who it is."""
+        """True once the host has identified itself."""
         self._banner, self._serve = banner, serve
         self._silent, self._unauthorized = silent, unauthorized
         self._online = False
@@ -136,11 +141,11 @@ class Connection:
         self._last = 0
 
     def drive(self) -> None:
-        """Answers packets until the host leaves, says what is none, or the connection is cut."""
+        """Answer packets until the host leaves, sends an invalid one, or the connection is cut."""
         try:
             while (packet := self.wire.read(soon=not self.met and not self._silent)) is not None:
                 if not self._silent:
-                    self._take(packet)
+                    self._handle_packet(packet)
         except (OSError, MalformedPacket):
             return
         finally:
@@ -148,11 +153,11 @@ class Connection:
             self.wire.close()
 
     def cut(self) -> None:
-        """Ends the connection at once, from any thread."""
+        """End the connection at once, from any thread."""
         self.wire.cut()
 
     def tell(self, command: int, stream: PhoneStream, data: bytes | memoryview = b"") -> None:
-        """One packet about a stream; where the connection is lost the stream is over."""
+        """Send one packet about a stream. If the connection is lost, end the stream and raise `HungUp`."""
         try:
             self.wire.send(command, stream.local, stream.remote, data)
         except OSError as error:
@@ -161,7 +166,7 @@ class Connection:
             raise HungUp("the connection is lost") from error
 
     def forget(self, stream: PhoneStream) -> None:
-        """A stream that the phone has closed: the host is told."""
+        """Drop a stream that the phone closed, and notify the host."""
         with self._changing:
             self._streams.pop(stream.local, None)
         self._reply(CLSE, stream.local, stream.remote)
@@ -172,7 +177,7 @@ class Connection:
         except OSError:
             self.cut()
 
-    def _take(self, packet: AdbPacket) -> None:
+    def _handle_packet(self, packet: AdbPacket) -> None:
         command, theirs, ours, data = packet
         if command == CNXN:
             self._meet(theirs, ours)
@@ -182,13 +187,15 @@ class Connection:
         elif not self._online:
             return
         elif command == OPEN:
-            self._open(theirs, data)
+            self._open_stream(theirs, data)
         elif (stream := self._find(ours, theirs)) is None:
+            # The host still holds a stream that is gone here: let it free it.
             if command == OKAY and theirs and ours:
                 self._reply(CLSE, ours, theirs)
         elif command == OKAY:
             stream.go_on()
         elif command == WRTE:
+            # False: the host broke the flow control.
             if not stream.take(data):
                 stream.close()
         elif command == CLSE:
@@ -204,7 +211,7 @@ class Connection:
         self._online = True
         self._reply(CNXN, VERSION, self.wire.most, self._banner.encode())
 
-    def _open(self, theirs: int, data: bytes) -> None:
+    def _open_stream(self, theirs: int, data: bytes) -> None:
         if not theirs:
             return
         stream = self._new_stream(theirs)
@@ -221,6 +228,7 @@ class Connection:
         with self._changing:
             if len(self._streams) >= _STREAMS:
                 return None
+            # Ids have 32 bits, and 0 is not an id.
             self._last = self._last % 0xFFFFFFFF + 1
             stream = self._streams[self._last] = PhoneStream(self, self._last, theirs)
             return stream

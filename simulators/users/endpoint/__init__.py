@@ -1,1 +1,1 @@
-"""A person behind an OpenAI-compatible endpoint: the protocol, what a request asks for, the web application."""
+"""A person behind an OpenAI-compatible endpoint: protocol, request parsing, web application."""

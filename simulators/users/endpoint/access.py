@@ -1,4 +1,4 @@
-"""Who may ask at the endpoint: by the `Host` that is asked for, the page that asks, and a token."""
+"""Access to the endpoint: checks of the `Host` header, the `Origin` and a token."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import NamedTuple
 from lab.core.errors import LabError
 
 TOKEN = "HITLAB_ENDPOINT_TOKEN"
-"""The variable that holds the token; it is no setting, so that it stands in no file."""
+"""Environment variable of the token. It is not a setting, so that no file contains it."""
 _LOCAL_NAMES = frozenset({"localhost", "host.docker.internal", "127.0.0.1", "::1"})
 _SHORTEST = 16
 
 
 class TooManyWait(LabError):
-    """No further question can wait."""
+    """The limit of waiting questions is reached."""
 
 
 class RequestRefused(LabError):
-    """A request asks for what a person cannot give; `field` is the one that says so, as OpenAI's errors name it."""
+    """A request asks for what a person cannot give. `field` is the offending one, as in OpenAI's errors."""
 
     def __init__(self, field: str, problem: str, *, status: int = 400) -> None:
         super().__init__("the request", f"field {field}: {problem}" if field else problem)
@@ -29,7 +29,7 @@ class RequestRefused(LabError):
 
 
 class Refusal(NamedTuple):
-    """Why a request is not looked at: an HTTP status, a sentence, the field of the body, the methods of the path."""
+    """Response to a refused request: an HTTP status, a sentence, the field of the body, the path's allowed methods."""
 
     status: int
     message: str
@@ -39,20 +39,21 @@ class Refusal(NamedTuple):
 
 
 class Access(NamedTuple):
-    """What a request must show. Without a `token` only this machine is served."""
+    """Access rule. Without a `token` it admits only this machine."""
 
     token: str = ""
 
     def refusal(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Why a request is refused; `headers` by lower-case name. None where it may ask.
+        """Return why a request with these headers (lower-case names) is refused, or None.
 
-        A browser's page names its `Origin`, and no client of the API does. With no token the `Host` must be this
-        machine's, or a page of another site could lead its name here (DNS rebinding).
+        A browser's page sends its `Origin`, an API client does not. Without a token the `Host` must be this machine's,
+        or a page of another site could resolve its name to this machine (DNS rebinding).
         """
         if "origin" in headers:
             return Refusal(403, "Pages in a browser do not ask here.", "permission_error")
         if self.token:
             scheme, _, token = headers.get("authorization", "").partition(" ")
+            # Constant time, so that the duration reveals nothing about the token.
             right = hmac.compare_digest(token.strip().encode(), self.token.encode())
             if scheme.casefold() != "bearer" or not right:
                 return Refusal(401, "The API key is not this endpoint's token.", "authentication_error")
@@ -62,14 +63,14 @@ class Access(NamedTuple):
 
 
 def host_name(host: str) -> str:
-    """The name in a `Host` header, without its port."""
+    """Return the name in a `Host` header, without its port."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()
 
 
 def is_loopback(host: str) -> bool:
-    """Whether what listens at an address is reached from this machine alone."""
+    """Return True if only this machine can reach a server at this address."""
     try:
         return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -77,9 +78,9 @@ def is_loopback(host: str) -> bool:
 
 
 def access_for(host: str, token: str) -> Access:
-    """Who may ask of a server on `host`: with a token where one is set, and where others than this machine reach it.
+    """Return the access rule of a server on `host`: with the given token, if any.
 
-    A token is made where one is needed and none is set.
+    Create a token if other machines can reach the server and none is set. Raise `LabError` if the token is too short.
     """
     if token and len(token) < _SHORTEST:
         raise LabError(TOKEN, f"has fewer than {_SHORTEST} characters.", "Leave it unset, and one is made.", code=2)

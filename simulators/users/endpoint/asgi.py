@@ -1,8 +1,8 @@
-"""The endpoint as an ASGI application of our own: OpenAI's paths over a seam, with patience for people.
+"""The endpoint as an ASGI application: OpenAI's paths over a seam, with time for people to answer.
 
-Once a question is committed, the client gets its 200 at once, and then a blank (or a comment, in a stream) every few
-seconds, so that no read timeout of a client or a proxy ends the wait. JSON may begin with blanks. What is refused is
-refused before, in OpenAI's shape and with `x-should-retry: false`.
+Once a question is committed, the client gets its 200 at once, then a blank (or a comment, in a stream) every few
+seconds, so that no read timeout of a client or proxy ends the wait. JSON may begin with blanks. Refusals come before
+that, in OpenAI's shape and with `x-should-retry: false`.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 KEEP_ALIVE_SECONDS = 15.0
-"""Between two signs of life; proxies are known that end a silent connection after 60 or 120."""
+"""Seconds between two keep-alive bytes. Some proxies end a silent connection after 60 or 120."""
 _TURNS = 16
-"""Turns of the loop before a question is taken in: a client that closed its line to try again has left it by then."""
+"""Event loop turns before a question is accepted, so that the disconnect of a client that retries arrives first."""
 _PATH = re.compile(r"(?:/s/(?P<session>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?(?:/v1)?(?P<rest>/[a-z/]*)")
 _MODEL = re.compile(r"(?:/s/[A-Za-z0-9][A-Za-z0-9._-]{0,63})?(?:/v1)?/models/(?P<name>[^\x00-\x1f\x7f]{1,200})")
 _READS: dict[str, tuple[Api, Callable[[bytes, str, int], ChatRequest]]] = {
@@ -49,9 +49,9 @@ _METHODS = {"/models": b"GET, HEAD", **dict.fromkeys(_READS, b"POST")}
 
 
 class Waiting(Protocol):
-    """A question that waits: its answer comes once, for all who wait for it; `deliver` says that it arrived.
+    """Question that waits for its one answer, shared by all clients that ask it. `deliver` confirms the delivery.
 
-    `join` and `leave` say that a client is on the line, and that it is no more; on any thread.
+    `join` and `leave` count a client's connection in and out, on any thread.
     """
 
     @property
@@ -62,7 +62,7 @@ class Waiting(Protocol):
 
 
 class Question(NamedTuple):
-    """A request that is understood, and how it wants its answer."""
+    """Parsed request and its API."""
 
     api: Api
     request: ChatRequest
@@ -73,7 +73,7 @@ class ClientGone(Exception):
 
 
 class Endpoint:
-    """The application. `receive` commits a question and gives what waits for its answer; it may block.
+    """ASGI application. `receive` commits a question and returns its `Waiting`. It may block.
 
     It runs on a thread of its own, one request after another. `keep_alive` is in seconds.
     """
@@ -88,9 +88,9 @@ class Endpoint:
         self._receive, self._access, self._keep_alive = receive, access, keep_alive
         self._thread = ThreadPoolExecutor(1, "requests")
         self._reading = ThreadPoolExecutor(1, "reads")
-        """Where bodies are read: a long one holds up other bodies, and no sign of life."""
+        """Thread that parses bodies: a long one delays other bodies, but no keep-alive."""
         self.connected = 0
-        """How many clients wait for an answer now."""
+        """Number of clients that wait for an answer now."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -106,7 +106,7 @@ class Endpoint:
             await _refuse(send, refusal, retry=True)
 
     def close(self) -> None:
-        """Takes no further request in."""
+        """Accept no further requests."""
         for thread in (self._reading, self._thread):
             thread.shutdown(wait=False, cancel_futures=True)
 
@@ -117,21 +117,21 @@ class Endpoint:
         rest = match["rest"].rstrip("/") if match else ""
         model = _MODEL.fullmatch(scope["path"])
         if refusal is None and (rest == "/models" or model) and scope["method"] in ("GET", "HEAD"):
-            await _whole(send, 200, chat_reply.model_body(model["name"]) if model else chat_reply.models_body())
+            await _send_whole(send, 200, chat_reply.model_body(model["name"]) if model else chat_reply.models_body())
             return
-        refusal = refusal or _no_such("/models" if model else rest, scope["method"]) or _unreadable(headers)
+        refusal = refusal or _path_refusal("/models" if model else rest, scope["method"]) or _body_refusal(headers)
         if refusal is not None or match is None:
             await _refuse(send, refusal or Refusal(404, "There is no such path here."))
             return
         api, reader = _READS[rest]
         try:
-            body = await _body(receive, headers)
+            body = await _read_body(receive, headers)
             read = partial(reader, body, match["session"] or "", _retries(headers))
             request = await asyncio.get_running_loop().run_in_executor(self._reading, read)
         except _Refused as refused:
             await _refuse(send, refused.refusal)
             return
-        except RuntimeError:  # the threads are shut down
+        except RuntimeError:  # the executor is shut down: the server closes
             await _refuse(send, _CLOSES, retry=True)
             return
         except LabError as error:
@@ -142,8 +142,8 @@ class Endpoint:
         except RequestRefused as error:
             await _refuse(send, _refusal_of(error))
 
-    def _take(self, request: ChatRequest) -> Waiting:
-        """Commits a question; its client is on the line before the next request is looked at."""
+    def _commit(self, request: ChatRequest) -> Waiting:
+        """Commit a question and join its client, before the next request is processed."""
         waiting = self._receive(request)
         waiting.join()
         return waiting
@@ -153,8 +153,8 @@ class Endpoint:
         for _ in range(_TURNS):
             await asyncio.sleep(0)
         try:
-            waiting = await loop.run_in_executor(self._thread, self._take, question.request)
-        except RuntimeError:  # the thread is shut down: the server closes
+            waiting = await loop.run_in_executor(self._thread, self._commit, question.request)
+        except RuntimeError:  # the executor is shut down, as above
             await _refuse(send, _CLOSES, retry=True)
             return
         disconnect = asyncio.create_task(_until_gone(receive))
@@ -175,7 +175,7 @@ class Endpoint:
 async def _send_when_answered(
     question: Question, answer: asyncio.Future[Answer | None], disconnect: asyncio.Task[None], send: Send, pause: float
 ) -> None:
-    """Begins a reply, keeps its connection alive, and ends it with the answer; `ClientGone` where nobody listens."""
+    """Start a reply, keep the connection alive, and finish with the answer. Raise `ClientGone` on a disconnect."""
     id, model, stream = uuid.uuid4().hex, question.request.model or "human", question.request.stream
     await send(_start(200, _STREAM if stream else _JSON))
     await send(_piece(chat_reply.stream_head(question.api, id, model) if stream else chat_reply.KEEP_ALIVE))
@@ -202,7 +202,7 @@ async def _send_when_answered(
 
 
 def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
-    """An answer for this loop; None where there will be none. Who waits no more takes it from nobody else."""
+    """Return a future of this loop for an answer, None if there is none. Cancelling it leaves other clients' intact."""
     loop = asyncio.get_running_loop()
     here: asyncio.Future[Answer | None] = loop.create_future()
 
@@ -215,7 +215,7 @@ def _on_loop(answer: Future[Answer]) -> asyncio.Future[Answer | None]:
         try:
             loop.call_soon_threadsafe(put, value)
         except RuntimeError:
-            return  # the server is gone, and its clients with it
+            return  # the loop is closed, and with it all clients
 
     answer.add_done_callback(come)
     return here
@@ -234,8 +234,8 @@ class _Refused(Exception):
         self.refusal = refusal
 
 
-def _no_such(rest: str, method: str) -> Refusal | None:
-    """Why there is nothing at a path, or not by this method; None where a question may be asked."""
+def _path_refusal(rest: str, method: str) -> Refusal | None:
+    """Return the refusal of an unknown path or method, or None."""
     if rest not in (*_READS, "/models"):
         return Refusal(404, "There is no such path here: /v1/chat/completions, /v1/responses and /v1/models are.")
     if method != "POST" or rest == "/models":
@@ -243,8 +243,8 @@ def _no_such(rest: str, method: str) -> Refusal | None:
     return None
 
 
-def _unreadable(headers: dict[str, str]) -> Refusal | None:
-    """Why a body of such headers is not read as JSON in UTF-8; None where it is tried."""
+def _body_refusal(headers: dict[str, str]) -> Refusal | None:
+    """Return the refusal of a body that is not JSON in UTF-8 by its headers, or None."""
     coding = headers.get("content-encoding", "").strip().lower()
     if coding not in ("", "identity"):
         return Refusal(415, f"Content-Encoding {plain(coding, lines=False)[:40]}: nothing is unpacked here.")
@@ -258,15 +258,15 @@ def _unreadable(headers: dict[str, str]) -> Refusal | None:
 
 
 def _refusal_of(error: LabError) -> Refusal:
-    """An error of a request, with the field that it names."""
+    """Convert an error of a request, with the field that it names."""
     named = _FIELD.search(error.message)
     field = error.field if isinstance(error, RequestRefused) else named[1] if named is not None else None
     status = error.status if isinstance(error, RequestRefused) else 400
     return Refusal(status, plain(error.sentence, lines=False)[:2000], field=field or None)
 
 
-async def _body(receive: Receive, headers: dict[str, str]) -> bytes:
-    """All of a request's body; `_Refused` where it is too long or too slow, `ClientGone` where it breaks off."""
+async def _read_body(receive: Receive, headers: dict[str, str]) -> bytes:
+    """Read a request's whole body. Raise `_Refused` if it is too long or slow, `ClientGone` if it breaks off."""
     if (whole_number(headers.get("content-length", "")) or 0) > limits.ENDPOINT_BYTES:
         raise _too_long()
     data = bytearray()
@@ -291,7 +291,7 @@ def _too_long() -> _Refused:
 
 
 def _retries(headers: dict[str, str]) -> int:
-    """How many tries a client says that it made before this one."""
+    """Return the client's count of earlier tries."""
     retry_count = headers.get("x-stainless-retry-count", "0")
     return int(retry_count) if retry_count.isascii() and retry_count.isdigit() and len(retry_count) < 4 else 0
 
@@ -300,18 +300,20 @@ def _retries(headers: dict[str, str]) -> int:
 
 
 async def _refuse(send: Send, refusal: Refusal, *, retry: bool = False) -> None:
+    # openai's client obeys this header.
     headers = [] if retry else [(b"x-should-retry", b"false")]
     if refusal.allow:
         headers.append((b"allow", refusal.allow))
     if refusal.status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
+    # The rest of the body is unread, so the connection cannot be reused.
     if refusal.status in (408, 413):
         headers.append((b"connection", b"close"))
     body = encode(chat_reply.error_value(refusal.message, refusal.kind, refusal.field))
-    await _whole(send, refusal.status, body, headers)
+    await _send_whole(send, refusal.status, body, headers)
 
 
-async def _whole(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:
+async def _send_whole(send: Send, status: int, body: bytes, headers: list[tuple[bytes, bytes]] | None = None) -> None:
     start = _start(status, _JSON)
     start["headers"] += [(b"content-length", str(len(body)).encode()), *(headers or [])]
     await send(start)

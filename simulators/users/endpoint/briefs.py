@@ -1,8 +1,8 @@
-"""Where the person's own part of a system prompt begins: their scenario, behind guidelines for a language model.
+"""Position of the person's own part in a system prompt: their scenario, after the guidelines for a language model.
 
-The rules are a small table, in their order. Facts behind it: tau2-bench puts the scenario between tags, behind some 50
-lines of guidelines; KnowU-Bench's personalised and proactive tasks have a section `USER PERSONA`; KnowU-Bench and
-MobileWorld say "The task goal is: ..." within one paragraph; tau-bench has a line "Instruction: ...".
+The rules are a small table, in order, based on these facts. tau2-bench puts the scenario between tags, after some 50
+lines of guidelines. KnowU-Bench's personalised and proactive tasks have a section `USER PERSONA`. KnowU-Bench and
+MobileWorld say "The task goal is: ..." within one paragraph. tau-bench has a line "Instruction: ...".
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 _TAGS = ("scenario", "user_scenario", "user_persona", "persona", "user_profile", "profile", "instructions", "task")
-"""Tags that hold the person's part; the first that a prompt has counts."""
+"""Tags around the person's part. The first one present counts."""
 _OWN = "scenario|persona|profile|task|instructions?|situation|background|role|goal|场景|人设|角色|画像|任务|背景"
 _RULES = (
     re.compile(r"#{1,6} {0,4}user persona\b", re.I),
@@ -18,17 +18,17 @@ _RULES = (
     re.compile(rf"^(?:your |the |user ){{0,3}}(?:{_OWN}) ?[:：]", re.I | re.M),
     re.compile(rf"^#{{1,6}} {{0,4}}(?:your |the |user ){{0,3}}(?:{_OWN}) ?[:：]?$", re.I | re.M),
 )
-"""What the person's part begins with. Every quantifier is bounded: a prompt is a stranger's, and may be long."""
+"""Patterns at the start of the person's part, with bounded quantifiers: prompts are untrusted and may be long."""
 _HEADING = re.compile(r"^#{1,6} .*$", re.M)
 _OF_THE_FORM = re.compile(r"output|format|response|reply|rules|constraint|输出|格式|规则", re.I)
-"""Of a section that says how answers look, and nothing of the person."""
+"""Words in headings of sections about the answer's form, not about the person."""
 _HEADINGS_SKIPPED = 3
 
 
 def own_part(prompt: str) -> int:
-    """The offset at which the person's own part of a prompt begins: its first line that says something.
+    """Return the offset of the first line with content in the person's own part of a prompt.
 
-    0 where no rule tells: a prompt of one part is read from its top.
+    0 if no rule matches: a prompt of one part is read from its top.
     """
     at = _part_at(prompt)
     for _ in range(_HEADINGS_SKIPPED):

@@ -1,4 +1,4 @@
-"""What the endpoint sends: completions and responses, whole or streamed, and errors, in OpenAI's shapes.
+"""Response bodies of the endpoint: completions and responses, whole or streamed, and errors, in OpenAI's shapes.
 
 A person uses no tokens: `usage` is zeros, which litellm prices at nothing.
 """
@@ -14,19 +14,19 @@ from lab.core.step import Reply, ToolCall
 from simulators.users.endpoint.request_fields import Api
 
 KEEP_ALIVE = b" "
-"""JSON may have blanks before it: a client whose read timeout is shorter than a person's thought stays on the line."""
+"""Blank before the JSON body, which may begin with blanks. It keeps a client with a short read timeout connected."""
 KEEP_STREAM = b": a person is typing\n\n"
-"""A comment of server-sent events, which clients pass over."""
+"""Comment of server-sent events, which clients ignore."""
 _NOTHING = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
 class Answer(NamedTuple):
-    """What goes to the client: words, or functions that it shall call."""
+    """Answer to the client: text, or functions to call."""
 
     content: str
     calls: tuple[ToolCall, ...] = ()
     legacy: bool = False
-    """Whether the client asked by `functions`, and reads its call in `function_call`."""
+    """True if the client sent `functions` and reads its call from `function_call`."""
 
     @property
     def finish(self) -> str:
@@ -36,10 +36,10 @@ class Answer(NamedTuple):
 
 
 def answer_of(reply: Reply, stops: Iterable[str] = ()) -> Answer:
-    """A committed reply as it is sent, the same each time: a decision is the tag that benchmarks parse.
+    """Convert a committed reply, always to the same answer. A decision becomes the tag that benchmarks parse.
 
-    With functions no words are sent: tau2-bench takes one or the other. Words end before the first of the client's
-    `stops`.
+    An answer with function calls has no text: tau2-bench accepts one or the other. Text ends before the first of the
+    client's `stops`.
     """
     if reply.decision is None:
         return Answer("" if reply.calls else before_stop(reply.text, stops), reply.calls)
@@ -48,28 +48,29 @@ def answer_of(reply: Reply, stops: Iterable[str] = ()) -> Answer:
 
 
 def before_stop(text: str, stops: Iterable[str]) -> str:
-    """The words before the first text at which a client has its answer end."""
+    """Return the text before the earliest of a client's stop texts."""
     return text[: min((at for stop in stops if (at := text.find(stop)) >= 0), default=len(text))]
 
 
 def reply_body(api: Api, id: str, model: str, answer: Answer) -> bytes:
-    """The whole answer as one JSON document."""
+    """Encode the whole answer as one JSON document."""
     return encode(_completion(id, model, answer) if api == "chat" else _response(id, model, answer, "completed"))
 
 
 def stream_head(api: Api, id: str, model: str) -> bytes:
-    """What a stream begins with, before the answer is known."""
+    """Encode the start of a stream, before the answer is known."""
     if api == "chat":
         return _event(_chunk(id, model, {"role": "assistant", "content": ""}))
     response = _response(id, model, None, "in_progress")
-    return _named("response.created", 0, {"response": response})
+    return _named_event("response.created", 0, {"response": response})
 
 
 def stream_body(api: Api, id: str, model: str, answer: Answer, *, usage: bool = False) -> bytes:
-    """The answer as the rest of a stream; with `usage` a last piece has that alone."""
+    """Encode the rest of a stream. With `usage`, a last chunk contains only that."""
     if api == "chat":
         chunks = [_chunk(id, model, _delta(answer)), _chunk(id, model, {}, answer.finish)]
         if usage:
+            # With `include_usage`, OpenAI sends a null usage in all chunks but the last.
             chunks = [{**chunk, "usage": None} for chunk in chunks]
             chunks.append({**_chunk(id, model, {}), "choices": [], "usage": _NOTHING})
         return b"".join([*map(_event, chunks), b"data: [DONE]\n\n"])
@@ -77,22 +78,22 @@ def stream_body(api: Api, id: str, model: str, answer: Answer, *, usage: bool = 
 
 
 def stream_error(message: str) -> bytes:
-    """An error within a stream, which openai's client raises."""
+    """Encode an error within a stream, which openai's client raises."""
     return _event(error_value(message, "server_error"))
 
 
 def error_value(message: str, kind: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    """An error in OpenAI's shape."""
+    """Return an error in OpenAI's shape."""
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 def models_body() -> bytes:
-    """What `GET /models` tells: whoever answers here is one model."""
+    """Encode the answer of `GET /models`: one model."""
     return encode({"object": "list", "data": [_model("human")]})
 
 
 def model_body(name: str) -> bytes:
-    """What `GET /models/NAME` tells: whoever answers here does so by any name."""
+    """Encode the answer of `GET /models/NAME`, which accepts any name."""
     return encode(_model(name))
 
 
@@ -109,7 +110,7 @@ def _completion(id: str, model: str, answer: Answer) -> dict[str, Any]:
         "content": answer.content or None if answer.calls else answer.content,
     }
     if answer.calls:
-        message |= _called(answer, _calls(answer))
+        message |= _call_fields(answer, _calls(answer))
     choice = {"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}
     return {
         "id": f"chatcmpl-{id}",
@@ -135,10 +136,10 @@ def _delta(answer: Answer) -> dict[str, Any]:
     if not answer.calls:
         return {"content": answer.content}
     calls = [{"index": at, **call} for at, call in enumerate(_calls(answer))]
-    return {"content": answer.content or None, **_called(answer, calls)}
+    return {"content": answer.content or None, **_call_fields(answer, calls)}
 
 
-def _called(answer: Answer, calls: list[dict[str, Any]]) -> dict[str, Any]:
+def _call_fields(answer: Answer, calls: list[dict[str, Any]]) -> dict[str, Any]:
     return {"function_call": calls[0]["function"]} if answer.legacy else {"tool_calls": calls}
 
 
@@ -217,11 +218,11 @@ def _response_events(id: str, model: str, answer: Answer) -> Iterator[bytes]:
             ]
         events.append(("response.output_item.done", {"output_index": at, "item": item}))
         for kind, value in events:
-            yield _named(kind, number, value)
+            yield _named_event(kind, number, value)
             number += 1
-    yield _named("response.completed", number, {"response": _response(id, model, answer, "completed")})
+    yield _named_event("response.completed", number, {"response": _response(id, model, answer, "completed")})
 
 
-def _named(kind: str, number: int, value: dict[str, Any]) -> bytes:
+def _named_event(kind: str, number: int, value: dict[str, Any]) -> bytes:
     event = encode({"type": kind, "sequence_number": number, **value})
     return b"event: " + kind.encode() + b"\ndata: " + event + b"\n\n"

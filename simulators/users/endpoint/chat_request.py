@@ -1,6 +1,6 @@
-"""What a client asks of the endpoint: chat completions and responses, decoded tolerantly, bounded, as one shape.
+"""Tolerant, bounded parser of chat completions and responses requests into one shape.
 
-What becomes of each field stands in `request_fields`. Sources: OpenAI's API reference; the requests of KnowU-Bench,
+`request_fields` lists the treatment of each field. Sources: OpenAI's API reference, and the requests of KnowU-Bench,
 MobileWorld and tau2-bench.
 """
 
@@ -24,7 +24,7 @@ from simulators.users.endpoint.request_fields import check_fields
 
 BODY = "the request"
 _PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
-"""The pictures that are shown, each with what its bytes begin with."""
+"""Supported picture types, each with its magic bytes."""
 _PARTS_OF_TEXT = ("text", "input_text", "output_text", "refusal")
 _PARTS_OF_PICTURES = ("image_url", "input_image")
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -32,7 +32,7 @@ _LONGEST_STOP = 200
 
 
 class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A function that the client offers: `parameters` is the JSON Schema of its arguments."""
+    """Function offered by the client. `parameters` is the JSON Schema of its arguments."""
 
     name: str
     description: str = ""
@@ -40,9 +40,9 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ChatMessage(NamedTuple):
-    """One message as it is shown and compared: its text, its pictures, the functions that it calls.
+    """One message as shown and compared: text, pictures, function calls.
 
-    The `name` of a function's result is the function's, where its id tells which call it belongs to.
+    In a function's result, `name` is the function's, if its id identifies the call.
     """
 
     role: str
@@ -57,18 +57,18 @@ class ChatMessage(NamedTuple):
 
 
 class AnswerForm(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How a client takes an answer of words: as a JSON object, of a `schema` where it has one."""
+    """JSON form of a text answer: an object, with a `schema` if the client gives one."""
 
     name: str = "answer"
     schema: dict[str, Any] = {}
 
 
 class ChatRequest(NamedTuple):
-    """A request of either API. `retry` counts the tries before this one, as the client says it.
+    """Request of either API. `retry` is the client's count of earlier tries.
 
-    `one_call` is whether the client takes no more than one function call in an answer, `must_call` whether no words.
-    `form` is the JSON that it takes, `stops` what its answer ends before, `usage` whether a stream tells its usage,
-    `legacy` whether a call stands in `function_call`.
+    `one_call`: the client accepts at most one function call. `must_call`: it accepts no text. `form`: the JSON that it
+    accepts. `stops`: texts that end the answer. `usage`: a stream must end with its usage. `legacy`: it reads its call
+    from `function_call`.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -86,30 +86,30 @@ class ChatRequest(NamedTuple):
 
     @property
     def system(self) -> str:
-        """The system prompt: all system messages before the dialogue, one below the other."""
+        """System prompt: all system messages before the dialogue, joined by blank lines."""
         return "\n\n".join(message.text for message in self.messages[: self.beginning] if message.text)
 
     @property
     def beginning(self) -> int:
-        """Where the dialogue begins: the place of the first message that is not the system's."""
+        """Index of the first message that is not the system's."""
         return next((at for at, message in enumerate(self.messages) if not message.is_system), len(self.messages))
 
     @property
     def system_sha(self) -> str:
-        """The hash of the system's messages; empty without any."""
+        """Hash of the system messages, or empty."""
         return self.hashes[self.beginning - 1] if self.beginning else ""
 
     @property
     def asked_from(self) -> int:
-        """Where what is asked now begins: behind the last message that answered something."""
+        """Index of the first message of the current question, after the last assistant message."""
         answers = [at for at, message in enumerate(self.messages) if message.role == "assistant"]
         return max(answers[-1] + 1 if answers else 0, self.beginning)
 
     @property
     def hashes(self) -> list[str]:
-        """For each beginning of the messages, the first alone to all of them, its SHA-256.
+        """SHA-256 of each prefix of the messages, shortest first.
 
-        Two requests whose messages begin alike have equal ones as far as that goes. Ids of calls are not in them.
+        Two requests with the same first messages have the same first hashes. They ignore call ids.
         """
         digests, before = [], ""
         for message in self.messages:
@@ -171,15 +171,15 @@ class _ChatBody(msgspec.Struct, frozen=True):
 
 
 def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
-    """A body of `POST /chat/completions`; a `LabError` names the field that is wrong."""
-    value = _object(data)
+    """Parse a body of `POST /chat/completions`. Raise `LabError` with the wrong field."""
+    value = _read_object(data)
     check_fields("chat", value)
     body: _ChatBody = convert(value, _ChatBody, BODY)
     _check_count(body.messages, "messages")
     legacy = body.functions is not None
-    tools = _kept(
-        [tool.function for tool in _functions(body.tools or (), "tools")] + list(body.functions or ()),
-        _chosen(body.function_call) if legacy and body.tool_choice is None else body.tool_choice,
+    tools = _allowed_tools(
+        [tool.function for tool in _check_functions(body.tools or (), "tools")] + list(body.functions or ()),
+        _as_tool_choice(body.function_call) if legacy and body.tool_choice is None else body.tool_choice,
     )
     names = {call.id: call.function.name for message in body.messages for call in message.tool_calls or () if call.id}
     request = ChatRequest(
@@ -192,20 +192,20 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
         body.parallel_tool_calls is False or legacy,
         tools.must_call,
         _form(body.response_format, "response_format"),
-        _stops(body.stop),
-        _tells_usage(body.stream_options, bool(body.stream)),
+        _parse_stops(body.stop),
+        _wants_usage(body.stream_options, bool(body.stream)),
         legacy,
     )
-    return _bounded(request)
+    return _check_limits(request)
 
 
-def _tells_usage(options: _StreamOptions | None, streams: bool) -> bool:
+def _wants_usage(options: _StreamOptions | None, streams: bool) -> bool:
     if options is not None and not streams:
         raise RequestRefused("stream_options", "belongs to stream: true")
     return options is not None and bool(options.include_usage)
 
 
-def _stops(stop: str | list[str] | None) -> tuple[str, ...]:
+def _parse_stops(stop: str | list[str] | None) -> tuple[str, ...]:
     stops = (stop,) if isinstance(stop, str) else tuple(stop or ())
     if len(stops) > 4 or any(not one or len(one) > _LONGEST_STOP for one in stops):
         raise RequestRefused("stop", f"takes 4 texts of 1 to {_LONGEST_STOP} characters at most")
@@ -213,7 +213,7 @@ def _stops(stop: str | list[str] | None) -> tuple[str, ...]:
 
 
 def _form(asked: dict[str, Any] | None, field: str) -> AnswerForm | None:
-    """The form of a `response_format`, or of `text.format` of responses, which is flat."""
+    """Return the form of a `response_format`, or of `text.format` of responses, which is flat."""
     kind = (asked or {}).get("type", "text")
     if asked is None or kind == "text":
         return None
@@ -229,8 +229,8 @@ def _form(asked: dict[str, Any] | None, field: str) -> AnswerForm | None:
     return AnswerForm(name if isinstance(name, str) and name else "answer", schema)
 
 
-def _bounded(request: ChatRequest) -> ChatRequest:
-    """The same; `RequestRefused` with 413 where it is more than a person can be asked."""
+def _check_limits(request: ChatRequest) -> ChatRequest:
+    """Return the request unchanged. Raise `RequestRefused` (413) if it is more than a person can be asked."""
     asked = [(message.text, *(part for call in message.calls for part in (call.name, call.arguments)))
              for message in request.messages]  # fmt: skip
     characters = sum(len(text) for texts in asked for text in texts)
@@ -247,7 +247,8 @@ def _bounded(request: ChatRequest) -> ChatRequest:
     return request
 
 
-def _object(data: bytes) -> dict[str, Any]:
+def _read_object(data: bytes) -> dict[str, Any]:
+    # Count before parsing: a small body can expand into millions of Python objects.
     values = data.count(b",") + data.count(b"[") + data.count(b"{")
     if len(data) > limits.ENDPOINT_VALUES and values - data.count(b"base64,") > limits.ENDPOINT_VALUES:
         value_count = f"more than {limits.ENDPOINT_VALUES:,} values, or commas and brackets in its texts"
@@ -267,7 +268,7 @@ def _check_count(messages: Sequence[object], field: str) -> None:
 
 
 def _message(one: _Message, place: str, names: Mapping[str, str]) -> ChatMessage:
-    """A message of a body; `names` are the functions that were called, by their calls' ids."""
+    """Convert a message. `names` maps call ids to functions."""
     _check_role(one.role, place)
     text, pictures = _content(one.content, f"{place}.content")
     called = [*(one.tool_calls or ()), *([_Call("", one.function_call)] if one.function_call is not None else [])]
@@ -283,7 +284,7 @@ def _check_role(role: str, place: str) -> None:
 
 
 def _content(content: str | list[str | dict[str, Any]] | None, place: str) -> tuple[str, tuple[Blob, ...]]:
-    """The text of all parts, a line feed between two, and the pictures."""
+    """Return the text of all parts, joined by line feeds, and the pictures."""
     if content is None or isinstance(content, str):
         return content or "", ()
     texts: list[str] = []
@@ -313,7 +314,7 @@ def _text(value: Any, place: str) -> str:
 
 
 def _picture(value: Any, place: str) -> Blob | str:
-    """The bytes of a `data:` picture; for one that stands elsewhere, which nobody fetches, words that say so."""
+    """Return the bytes of a `data:` picture, or a note for one at another address, which is never fetched."""
     url = _text(value.get("url") if isinstance(value, dict) else value, place)
     head, comma, encoded = url.partition(",")
     if not head.startswith("data:"):
@@ -322,56 +323,57 @@ def _picture(value: Any, place: str) -> Blob | str:
         data = base64.b64decode(encoded.strip(), validate=True)
     except (binascii.Error, ValueError) as error:
         raise LabError(BODY, f"field {place}: is no base64") from error
+    # Checked after decoding: the limit is on the picture, not on its base64.
     if not comma or not data or len(data) > limits.PICTURE_BYTES:
         raise LabError(BODY, f"field {place}: is no picture of at most {limits.PICTURE_BYTES:,} bytes")
     mime = next((mime for mime, begins in _PICTURES.items() if data.startswith(begins)), "")
     return Blob(data, mime) if mime else "(a picture that is no PNG or JPEG: not shown here)"
 
 
-class _Kept(NamedTuple):
-    """The functions that may be called, and whether one must be."""
+class _AllowedTools(NamedTuple):
+    """Callable functions. `must_call`: the answer must call one."""
 
     offered: tuple[Tool, ...]
     must_call: bool
 
 
-def _functions(tools: Sequence[Any], field: str) -> list[Any]:
-    """The same; `RequestRefused` for a tool that is no function, by its place."""
+def _check_functions(tools: Sequence[Any], field: str) -> list[Any]:
+    """Return the tools unchanged. Raise `RequestRefused` for one that is not a function, with its index."""
     for at, tool in enumerate(tools):
         if tool.type != "function":
             raise RequestRefused(f"{field}[{at}].type", f"{tool.type[:40]!r}: a person calls functions alone")
     return list(tools)
 
 
-def _chosen(function_call: Any) -> Any:
-    """A `function_call` of the older API as a `tool_choice`."""
+def _as_tool_choice(function_call: Any) -> Any:
+    """Convert the older API's `function_call` to a `tool_choice`."""
     if isinstance(function_call, dict):
         return {"type": "function", "function": function_call}
     return function_call
 
 
-def _kept(functions: Sequence[Any], choice: Any) -> _Kept:
-    """The functions that a client lets a person call; `RequestRefused` where its choice names none of them."""
+def _allowed_tools(functions: Sequence[Any], choice: Any) -> _AllowedTools:
+    """Return the functions that the client's choice allows. Raise `RequestRefused` if it requires an unknown one."""
     tools = tuple(
         Tool(function.name, function.description or "", function.parameters or {})
         for function in functions
         if function.name
     )
     if choice in (None, "auto"):
-        return _Kept(tools, False)
+        return _AllowedTools(tools, False)
     if choice == "none":
-        return _Kept((), False)
-    names, must_call = _choice(choice)
+        return _AllowedTools((), False)
+    names, must_call = _chosen_names(choice)
     kept = tools if names is None else tuple(tool for tool in tools if tool.name in names)
     if must_call and (not kept or (names is not None and len({tool.name for tool in kept}) < len(names))):
         raise RequestRefused("tool_choice", "a function must be called that is not offered")
-    return _Kept(kept, must_call)
+    return _AllowedTools(kept, must_call)
 
 
-def _choice(choice: Any) -> tuple[set[str] | None, bool]:
-    """The functions that a choice names, None for all, and whether one must be called.
+def _chosen_names(choice: Any) -> tuple[set[str] | None, bool]:
+    """Return the names that a choice allows (None for all), and True if one of them must be called.
 
-    Chat completions name functions within `function`, responses beside `type`; `allowed_tools` names some of them.
+    Chat completions name functions inside `function`, responses beside `type`. `allowed_tools` names several.
     """
     if choice == "required":
         return None, True
@@ -379,14 +381,18 @@ def _choice(choice: Any) -> tuple[set[str] | None, bool]:
         inner = choice.get("allowed_tools", choice)
         allowed = inner.get("tools") if isinstance(inner, dict) else None
         if isinstance(allowed, list):
-            names = {name for one in allowed if isinstance(one, dict) and isinstance(name := _name(one), str)}
+            names = {name for one in allowed if isinstance(one, dict) and isinstance(name := _function_name(one), str)}
             return names, inner.get("mode") == "required"
-    if isinstance(choice, dict) and choice.get("type") == "function" and isinstance(name := _name(choice), str):
+    if (
+        isinstance(choice, dict)
+        and choice.get("type") == "function"
+        and isinstance(name := _function_name(choice), str)
+    ):
         return {name}, True
     raise RequestRefused("tool_choice", "is none of none, auto, required, a function, or allowed functions")
 
 
-def _name(choice: dict[str, Any]) -> Any:
+def _function_name(choice: dict[str, Any]) -> Any:
     inner = choice.get("function", choice)
     return inner.get("name") if isinstance(inner, dict) else None
 
@@ -428,8 +434,8 @@ class _ResponsesBody(msgspec.Struct, frozen=True):
 
 
 def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
-    """A body of `POST /responses` as the same request; a `LabError` names the field that is wrong."""
-    value = _object(data)
+    """Parse a body of `POST /responses` into the same shape. Raise `LabError` with the wrong field."""
+    value = _read_object(data)
     check_fields("responses", value)
     body: _ResponsesBody = convert(value, _ResponsesBody, BODY)
     if body.stream_options is not None and not body.stream:
@@ -438,7 +444,7 @@ def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatReques
     _check_count(items, "input")
     messages = [ChatMessage("system", body.instructions)] if body.instructions else []
     messages += _items(items)
-    tools = _kept(_functions(body.tools or (), "tools"), body.tool_choice)
+    tools = _allowed_tools(_check_functions(body.tools or (), "tools"), body.tool_choice)
     request = ChatRequest(
         tuple(messages),
         body.model,
@@ -450,14 +456,14 @@ def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatReques
         tools.must_call,
         _form(body.text.format, "text.format") if body.text is not None else None,
     )
-    return _bounded(request)
+    return _check_limits(request)
 
 
 def _items(items: Sequence[_Item]) -> list[ChatMessage]:
-    """An input as messages: functions that were called in one answer stand in one message, as in a chat."""
+    """Convert input items to messages, with the function calls of one answer in one message, as in a chat."""
     names = {one.call_id: one.name for one in items if one.type == "function_call" and one.call_id}
     messages: list[ChatMessage] = []
-    items = [one for one in items if one.type != "reasoning"]  # another model's, of which a person is told nothing
+    items = [one for one in items if one.type != "reasoning"]  # another model's reasoning, hidden from people
     for at, one in enumerate(items):
         message = _item(one, f"input[{at}]", names)
         if one.type == "function_call" and at and items[at - 1].type == "function_call":

@@ -1,4 +1,4 @@
-"""Which task a conversation is about: one of those that were named, by its id, its goal or its persona."""
+"""Assignment of a conversation to one of the named tasks by id, goal or persona."""
 
 from __future__ import annotations
 
@@ -11,51 +11,55 @@ from lab.core.task import Persona, Task
 from simulators.users.endpoint.request_kinds import RequestKind
 
 _GOAL = re.compile(r"\b(?:the )?task goal is:?\s*(.+?)(?:\n|$)", re.I)
-"""How KnowU-Bench and MobileWorld tell their user what it wants of the agent."""
+"""Sentence in which KnowU-Bench and MobileWorld state the goal to their user."""
 _LEAST = 4
-"""Characters of a name or goal by which a task may be told."""
+"""Fewest characters of a name or goal that may identify a task."""
 
 
 class KnownTask(NamedTuple):
-    """A task, and whose it is."""
+    """A task and its persona."""
 
     task: Task
     persona: Persona | None = None
 
 
 def task_of(tasks: Sequence[KnownTask], session: str, system: str) -> KnownTask | None:
-    """The task that a session or a system prompt names; None where it is none of them, or several alike.
+    """Return the task that a session or system prompt names, or None if none or several match.
 
     The session's name counts first, then the goal, then the persona's name.
     """
-    prompt = _folded(system)
+    prompt = _fold(system)
     ways = (
         [candidate for candidate in tasks if session and candidate.task.id == session],
-        [candidate for candidate in tasks if _in(candidate.task.instruction, prompt)],
-        [candidate for candidate in tasks if candidate.persona is not None and _in(candidate.persona.name, prompt)],
+        [candidate for candidate in tasks if _mentions(candidate.task.instruction, prompt)],
+        [
+            candidate
+            for candidate in tasks
+            if candidate.persona is not None and _mentions(candidate.persona.name, prompt)
+        ],
     )
     return next((candidates[0] for candidates in ways if len(candidates) == 1), None)
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _in(text: str, prompt: str) -> bool:
-    folded = _folded(text)
+def _mentions(text: str, prompt: str) -> bool:
+    folded = _fold(text)
     return len(folded) >= _LEAST and folded in prompt
 
 
 def prompt_sha(system: str, question: str) -> str:
-    """By what conversations of one prompt are one task: the beginning of its SHA-256, or of the question's."""
+    """Return the first digits of the SHA-256 of the prompt, else of the question. Equal ones share a task."""
     return hashlib.sha256((system or question).encode(errors="backslashreplace")).hexdigest()[:8]
 
 
 def unknown_task(kind: RequestKind, system: str, question: str, name: str = "") -> Task:
-    """A task for what nobody described; the prompt is its policy, the person's brief.
+    """Return a task for an undescribed conversation. The prompt becomes its policy, the person's brief.
 
-    The prompt holds what its user knows, so that neither the instruction nor the name has words of it: these are told
-    to agents and raters. Without a `name` it is named by the first words that are asked, and by the prompt's hash.
+    The prompt contains the user's knowledge. So neither the instruction nor the name quotes it, because agents and
+    raters see these. Without `name`, the name has the first words of the question and the prompt's hash.
     """
     sha, goal = prompt_sha(system, question), _GOAL.search(system)
     if kind == "judge":
@@ -69,7 +73,7 @@ def unknown_task(kind: RequestKind, system: str, question: str, name: str = "") 
 
 
 def _first_words(text: str, most: int, between: str) -> str:
-    """The first words of a text, whole ones as far as there is room."""
+    """Return the leading whole words of a text that fit into `most` characters."""
     words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", text[: 10 * most])
     chosen = ""
     for word in words:

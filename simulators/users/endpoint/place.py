@@ -1,4 +1,4 @@
-"""Where an endpoint is asked, as those who answer at it are told."""
+"""Address of an endpoint, as shown to the people who answer there."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class EndpointPlace(NamedTuple):
-    """Where a program is asked: the clients' base URL, and what they must know.
+    """Base URL for clients, and notes about it.
 
-    `close_after` is after which silence conversations are ended, in words; empty where they are not.
+    `close_after` states in words the silence after which conversations end, empty if they do not.
     """
 
     base: str

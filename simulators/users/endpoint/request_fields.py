@@ -1,7 +1,7 @@
-"""Every field of a request to the endpoint and what becomes of it: honoured, passed over, or refused by name.
+"""Table of every request field of the endpoint: honoured, passed over, or refused by name.
 
-The one table, for chat completions and responses. A field that a client sends and that would change what it gets is
-never passed over in silence. Source: OpenAI's API reference and the types of its Python client.
+It covers chat completions and responses. A field that would change the client's result is never ignored silently.
+Source: OpenAI's API reference and the types of its Python client.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ How = Literal["honoured", "passed over", "refused"]
 
 
 class FieldRule(NamedTuple):
-    """What becomes of a field, and why. `asks_nothing` tells values of a refused field that ask for nothing."""
+    """Treatment of a field and its reason. `asks_nothing` returns True for harmless values of a refused field."""
 
     how: How
     why: str
@@ -95,11 +95,11 @@ FIELDS: dict[Api, dict[str, FieldRule]] = {
         "access_programs": FieldRule("refused", "there are none here"),
     },
 }  # fmt: skip
-"""By API and field, in no order. A field of neither is refused: nobody knows what it asks for."""
+"""Rules by API and field, unordered. A field missing here is refused, because its meaning is unknown."""
 
 
 def check_fields(api: Api, body: dict[str, Any]) -> None:
-    """Raises `RequestRefused` for a field that is refused, or that the API does not have; null is not given."""
+    """Raise `RequestRefused` for a refused or unknown field. A null counts as absent."""
     rules = FIELDS[api]
     for field, value in body.items():
         if value is None:

@@ -1,8 +1,8 @@
-"""What kind of answer a request asks for: a user's words, a consent, a judge's score; and with which tokens it ends.
+"""Kind of answer that a request asks for (user's words, consent, judge's score), and its stop tokens.
 
-The rules are a small table. Facts behind it: KnowU-Bench's judge shares the users' endpoint, and its system prompt
-begins "You are a strict"; its routine tasks read `<decision>accept</decision>` out of the reply, and take any other
-words for a refusal, or for a consent where "accept" stands in them; tau2-bench ends at `###STOP###` and two more.
+The rules are a small table, based on these facts. KnowU-Bench's judge shares the users' endpoint, and its system prompt
+begins "You are a strict". Its routine tasks parse `<decision>accept</decision>` from the reply. They read any other
+words as a refusal, or as a consent if they contain "accept". tau2-bench ends at `###STOP###` and two more tokens.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from simulators.users.endpoint.access import RequestRefused
 from simulators.users.endpoint.chat_request import ChatRequest
 
 RequestKind = Literal["user", "consent", "tool", "judge"]
-"""A question; one that is answered by accept or reject; what a called function gave back; a judge's request."""
+"""Question, request for accept or reject, result of a called function, or a judge's request."""
 
 _JUDGES = (r"^\s*you are a strict\b",)
-"""How system prompts begin that ask for a judgement, whatever their case."""
+"""Patterns at the start of a judge's system prompt, ignoring case."""
 _CONSENT = re.compile(r"<decision>\W*(?:accept|reject)\W+(?:or\W+)?(?:accept|reject)\W*</decision>", re.I)
-"""How a prompt demands the tag: `<decision>accept/reject</decision>`, `accept|reject`, `accept or reject`."""
+"""Demand for the tag in a prompt: `<decision>accept/reject</decision>`, `accept|reject`, `accept or reject`."""
 _TOKEN = re.compile(r"###[A-Z][A-Z _-]{1,30}[A-Z]###")
 _TAG = re.compile(r"</?\s*(?:decision|score|think)\b", re.I)
 
 
 class JudgeRules(NamedTuple):
-    """By which expressions, searched in the system prompt, a judge's request is told."""
+    """Patterns that identify a judge's request by its system prompt."""
 
     patterns: tuple[Pattern, ...]
 
@@ -36,7 +36,7 @@ class JudgeRules(NamedTuple):
 
 
 def judge_rules(more: list[str] | None = None) -> JudgeRules:
-    """The table with further expressions; a `LabError` names the one that cannot be used."""
+    """Return the built-in rules plus further expressions. Raise `LabError` with an unusable one."""
     patterns = []
     for expression in (*_JUDGES, *(more or ())):
         try:
@@ -47,9 +47,9 @@ def judge_rules(more: list[str] | None = None) -> JudgeRules:
 
 
 def kind_of(request: ChatRequest, rules: JudgeRules) -> RequestKind:
-    """What a request asks for; `RequestRefused` where a judge is to answer in JSON.
+    """Return the kind of a request. Raise `RequestRefused` if a judge's request asks for JSON.
 
-    A client that takes JSON is sent no tag: its user decides in the fields of its form.
+    A client that accepts JSON gets no tag: its user decides in the fields of its form.
     """
     if rules.holds(request.system):
         if request.form is not None:
@@ -65,15 +65,15 @@ def kind_of(request: ChatRequest, rules: JudgeRules) -> RequestKind:
 
 
 def stop_tokens(system: str) -> tuple[str, ...]:
-    """The tokens that a system prompt names for ending a conversation, in its order."""
+    """Return the tokens that a system prompt names for ending a conversation, in its order."""
     return tuple(dict.fromkeys(_TOKEN.findall(system)))[:9]
 
 
 def score_text(score: float, reason: str) -> str:
-    """A judgement in the shape that KnowU-Bench's parsers read: the reason in `<think>`, the number in `<score>`."""
+    """Format a judgement for KnowU-Bench's parsers: the reason in `<think>`, the number in `<score>`."""
     return f"<think>\n{reason.strip()}\n</think>\n<score>\n{score:g}\n</score>"
 
 
 def holds_tag(text: str) -> bool:
-    """Whether words hold a tag that parsers look for: beside a decision or a score there must be one alone."""
+    """Return True if a text contains a tag that parsers search for, of which an answer may contain only one."""
     return _TAG.search(text) is not None

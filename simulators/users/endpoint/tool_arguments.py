@@ -1,6 +1,6 @@
-"""The arguments of a function that a person has the client call: fields from its JSON Schema, and back to JSON.
+"""Arguments of a function call as form fields: from the function's JSON Schema, and back to JSON.
 
-Only what a form can ask is a field of its own: texts, numbers, yes or no, choices. All else is typed as JSON.
+Texts, numbers, booleans and choices are fields of a form. All else is typed as JSON.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MOST_FIELDS = 200
 
 
 class ToolField(NamedTuple):
-    """One argument as it is asked for; `options` are the JSON texts of a choice's values, as a person types them."""
+    """One argument of the form. `options` are the JSON texts of a choice's values, as a person types them."""
 
     name: str
     kind: FieldKind
@@ -42,12 +42,12 @@ class ToolField(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What is to be typed."""
+        """Description of the expected input."""
         return " | ".join(self.options) if self.options else _WORDS[self.kind]
 
 
 def fields_of(tool: Tool) -> list[ToolField]:
-    """The arguments of a function, those that are required first."""
+    """Return the arguments of a function, required ones first."""
     properties = tool.parameters.get("properties")
     required = tool.parameters.get("required")
     needed = {word for word in required if isinstance(word, str)} if isinstance(required, list) else set[str]()
@@ -58,16 +58,16 @@ def fields_of(tool: Tool) -> list[ToolField]:
 
 
 def _field(name: str, schema: Any, required: bool, tool: Tool) -> ToolField:
-    schema = _resolved(schema, tool)
+    schema = _resolve(schema, tool)
     description = schema.get("description")
     options = _options(schema)
     kind: FieldKind = "choice" if options else _KINDS.get(str(schema.get("type")), "json")
     return ToolField(name, kind, required, description if isinstance(description, str) else "", options)
 
 
-def _resolved(schema: Any, tool: Tool) -> dict[str, Any]:
-    """A schema without its reference, and without the null that a value may also be."""
-    for _ in range(8):  # references may lead in a circle
+def _resolve(schema: Any, tool: Tool) -> dict[str, Any]:
+    """Resolve a schema's references, and drop null from its alternatives."""
+    for _ in range(8):  # references may be circular
         if not isinstance(schema, dict):
             return {}
         reference, either = schema.get("$ref"), schema.get("anyOf")
@@ -99,45 +99,45 @@ def _options(schema: Mapping[str, Any]) -> tuple[str, ...]:
     values = schema.get("enum") if "enum" in schema else [schema["const"]] if "const" in schema else None
     if not isinstance(values, list) or not 0 < len(values) <= 100:
         return ()
-    return tuple(_shown(value) for value in values if value is not None)
+    return tuple(_json_text(value) for value in values if value is not None)
 
 
-def _shown(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def arguments_of(tool: Tool, texts: Mapping[str, str]) -> str:
-    """The JSON of what was typed into a form; empty fields that may be left out are. A `LabError` names the field."""
+    """Convert a form's texts to JSON, without empty optional fields. Raise `LabError` with the wrong field."""
     values: dict[str, Any] = {}
     for field in fields_of(tool):
         text = texts.get(field.name, "")
         if not text.strip():
             if field.required and not (field.kind == "text" and text):
-                raise _wrong(tool, field, "is required")
+                raise _field_error(tool, field, "is required")
             continue
-        values[field.name] = _value(tool, field, text)
+        values[field.name] = _parse_value(tool, field, text)
     return json.dumps(values, ensure_ascii=False)
 
 
-def _value(tool: Tool, field: ToolField, text: str) -> Any:
+def _parse_value(tool: Tool, field: ToolField, text: str) -> Any:
     if field.kind == "text":
         return text
     if field.kind == "choice":
         if text.strip() not in field.options:
-            raise _wrong(tool, field, f"{none_of(text.strip(), field.options)}")
-        schema = _resolved(tool.parameters["properties"][field.name], tool)
+            raise _field_error(tool, field, f"{none_of(text.strip(), field.options)}")
+        schema = _resolve(tool.parameters["properties"][field.name], tool)
         values = schema["enum"] if "enum" in schema else [schema["const"]]
-        return next(option for option in values if _shown(option) == text.strip())
+        return next(option for option in values if _json_text(option) == text.strip())
     try:
         value = _json(text)
     except (ValueError, RecursionError):
-        raise _wrong(tool, field, f"{text.strip()[:60]!r} is not {_WORDS[field.kind]}") from None
+        raise _field_error(tool, field, f"{text.strip()[:60]!r} is not {_WORDS[field.kind]}") from None
     _check_kind(tool, field, value)
     return value
 
 
 def _json(text: str) -> Any:
-    """JSON as every client reads it; a `ValueError` for NaN and numbers without end, too, which only Python's takes."""
+    """Parse JSON. Raise `ValueError` for NaN and infinity, too, which only Python accepts."""
     value = json.loads(text)
     json.dumps(value, allow_nan=False)
     return value
@@ -145,12 +145,13 @@ def _json(text: str) -> Any:
 
 def _check_kind(tool: Tool, field: ToolField, value: Any) -> None:
     types = _TYPES.get(field.kind)
+    # bool is a subclass of int in Python.
     if types and (not isinstance(value, types) or (isinstance(value, bool) and field.kind != "boolean")):
-        raise _wrong(tool, field, f"{_shown(value)[:60]!r} is not {_WORDS[field.kind]}")
+        raise _field_error(tool, field, f"{_json_text(value)[:60]!r} is not {_WORDS[field.kind]}")
 
 
 def check_arguments(tool: Tool, arguments: str) -> None:
-    """Raises `LabError` where arguments are no JSON object, lack a required one, or hold one of another kind."""
+    """Raise `LabError` if arguments are not a JSON object, lack a required one, or have one of the wrong type."""
     try:
         values = _json(arguments)
     except (ValueError, RecursionError):
@@ -161,23 +162,24 @@ def check_arguments(tool: Tool, arguments: str) -> None:
         value = values.get(field.name)
         if value is None:
             if field.required and field.name not in values:
-                raise _wrong(tool, field, "is required")
+                raise _field_error(tool, field, "is required")
         elif field.kind == "choice":
-            if _shown(value) not in field.options:
-                raise _wrong(tool, field, f"{none_of(_shown(value), field.options)}")
+            if _json_text(value) not in field.options:
+                raise _field_error(tool, field, f"{none_of(_json_text(value), field.options)}")
         else:
             _check_kind(tool, field, value)
 
 
 def form_tool(form: AnswerForm, beside: Sequence[Tool], description: str) -> Tool | None:
-    """A form that a person fills in for a client that takes JSON; None where it says nothing of its fields."""
+    """Return a form for a client that accepts JSON, or None if its schema has no fields."""
+    # A function of the same name may be on offer too.
     name = form.name if form.name not in {tool.name for tool in beside} else f"{form.name} (answer)"
     tool = Tool(name, description, form.schema)
     return tool if fields_of(tool) else None
 
 
 def check_form(form: AnswerForm, text: str) -> None:
-    """Raises `LabError` where words are not the JSON object that a client takes, or not of its schema."""
+    """Raise `LabError` if a text is not the JSON object that the client accepts, or does not match its schema."""
     try:
         value = _json(text)
     except (ValueError, RecursionError):
@@ -188,7 +190,7 @@ def check_form(form: AnswerForm, text: str) -> None:
 
 
 _DEEPEST, _MOST_STEPS = 100, 20_000
-"""Levels of a value, and values in all, that are compared with a schema: a stranger's may lead in circles."""
+"""Limits on depth and number of compared values: an untrusted schema may be circular."""
 _IS: dict[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
@@ -201,7 +203,7 @@ _IS: dict[str, Callable[[Any], bool]] = {
 
 
 class _FormCheck:
-    """Compares a value with what structured outputs may use of JSON Schema.
+    """Comparison of a value with the subset of JSON Schema for structured outputs.
 
     Types, enums, objects, lists, references, anyOf.
     """
@@ -214,21 +216,21 @@ class _FormCheck:
         self._steps += 1
         if not depth or self._steps > _MOST_STEPS:
             return
-        schema = _resolved(schema, self._tool)
+        schema = _resolve(schema, self._tool)
         either = schema.get("anyOf")
         if isinstance(either, list) and either:
             if not any(self._fits(value, alternative, place, depth - 1) for alternative in either):
-                raise _not_of_the_form(place, "is of none of its forms")
+                raise _form_error(place, "is of none of its forms")
             return
         kinds = schema.get("type")
         known = [
             kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str) and kind in _IS
         ]
         if known and not any(_IS[kind](value) for kind in known):
-            raise _not_of_the_form(place, f"{_shown(value)[:60]!r} is no {' or '.join(known)}")
+            raise _form_error(place, f"{_json_text(value)[:60]!r} is no {' or '.join(known)}")
         options = schema.get("enum") if "enum" in schema else [schema["const"]] if "const" in schema else None
         if isinstance(options, list) and value not in options:
-            raise _not_of_the_form(place, none_of(_shown(value)[:60], [_shown(option) for option in options[:100]]))
+            raise _form_error(place, none_of(_json_text(value)[:60], [_json_text(option) for option in options[:100]]))
         if isinstance(value, dict):
             self._check_object(value, schema, place, depth - 1)
         elif isinstance(value, list) and isinstance(schema.get("items"), dict):
@@ -240,12 +242,12 @@ class _FormCheck:
         properties = properties if isinstance(properties, dict) else {}
         for name in required if isinstance(required, list) else ():
             if isinstance(name, str) and name not in value:
-                raise _not_of_the_form(f"{place}.{name}", "is required")
+                raise _form_error(f"{place}.{name}", "is required")
         for name, inner in value.items():
             if name in properties:
                 self.check(inner, properties[name], f"{place}.{name}", depth)
             elif schema.get("additionalProperties") is False:
-                raise _not_of_the_form(f"{place}.{name}", "is none of the client's fields")
+                raise _form_error(f"{place}.{name}", "is none of the client's fields")
 
     def _fits(self, value: Any, schema: Any, place: str, depth: int) -> bool:
         try:
@@ -255,10 +257,10 @@ class _FormCheck:
         return True
 
 
-def _not_of_the_form(place: str, problem: str) -> LabError:
+def _form_error(place: str, problem: str) -> LabError:
     field = f"field {place.lstrip('.')[:100]}: " if place else ""
     return LabError("the answer", f"{field}{problem}.", "The client takes JSON of a schema.")
 
 
-def _wrong(tool: Tool, field: ToolField, problem: str) -> LabError:
+def _field_error(tool: Tool, field: ToolField, problem: str) -> LabError:
     return LabError(f"function {tool.name}", f"field {field.name}: {problem}.")

@@ -38,10 +38,10 @@ def am(call: CommandCall) -> int:
 
 
 def _stacks(call: CommandCall) -> int:
-    """`am stack list`: each task with whether it is seen, the front one first."""
+    """`am stack list`: each task with its visibility, the front one first."""
     front, (wide, high) = call.display.activity, call.display.size
     own = front.partition("/")[0]
-    others = [APPS[app] for app in _running(call) if APPS[app].package != own]
+    others = [APPS[app] for app in _running_apps(call) if APPS[app].package != own]
     tasks = [(own, front, True), *((app.package, component(app), False) for app in dict.fromkeys(others))]
     for package, name, visible in tasks:
         task, whole = pid(package) % 100, name.replace("/.", f"/{package}.")
@@ -55,7 +55,7 @@ def _stacks(call: CommandCall) -> int:
 
 
 def _intent(options: dict[str, str], args: list[str]) -> str:
-    """An intent as it is written out."""
+    """Return an intent in Android's text form."""
     words = [
         ("act", options.get("-a")),
         ("cat", options.get("-c") and f"[{options['-c']}]"),
@@ -82,7 +82,7 @@ def _start(call: CommandCall, args: list[str]) -> int:
             raise CommandRefused(f"Error: Activity class {{{package}/{whole}}} does not exist.")
         raise CommandRefused(f"Error: Activity not started, unable to resolve {_intent(options, args)}")
     before = call.display.activity
-    _open(call, apps[0])
+    _open_app(call, apps[0])
     warm = before.startswith(f"{apps[0].package}/")
     if warm:
         call.complain(_NOT_STARTED)
@@ -93,7 +93,7 @@ def _start(call: CommandCall, args: list[str]) -> int:
     return 0
 
 
-def _open(call: CommandCall, app: App) -> None:
+def _open_app(call: CommandCall, app: App) -> None:
     if app.id == LAUNCHER:
         call.display.perform(Action("navigate_home"))
     else:
@@ -101,7 +101,7 @@ def _open(call: CommandCall, app: App) -> None:
 
 
 def _broadcast(call: CommandCall, args: list[str]) -> int:
-    """Told to all who listen: on this phone only an ADB keyboard, where one is enabled and selected."""
+    """Broadcast an intent. On this phone only an ADB keyboard listens, if enabled and selected."""
     _, options = answering(args)
     call.say(f"Broadcasting: {_intent(options, args).replace(' }', ' flg=0x400000 }')}")
     if selected(call.services) == ADB_KEYBOARD:
@@ -110,7 +110,7 @@ def _broadcast(call: CommandCall, args: list[str]) -> int:
             case "ADB_INPUT_TEXT":
                 call.display.type(text)
             case "ADB_INPUT_B64":
-                call.display.type(_spelled(text))
+                call.display.type(_decode_base64(text))
             case "ADB_CLEAR_TEXT":
                 call.display.choose()
                 call.display.erase()
@@ -118,8 +118,8 @@ def _broadcast(call: CommandCall, args: list[str]) -> int:
     return 0
 
 
-def _spelled(text: str) -> str:
-    """What base64 spells; nothing where it spells nothing, as the keyboard takes it."""
+def _decode_base64(text: str) -> str:
+    """Decode base64. Empty if it is invalid, as the keyboard treats it."""
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -127,7 +127,7 @@ def _spelled(text: str) -> str:
 
 
 def monkey(call: CommandCall) -> int:
-    """Only what starts an app: `monkey -p PACKAGE [-c CATEGORY] 1`."""
+    """Start an app: `monkey -p PACKAGE [-c CATEGORY] 1` only."""
     args = list(call.args)
     for arg in args:
         call.complain(f"  bash arg: {arg}")
@@ -139,22 +139,22 @@ def monkey(call: CommandCall) -> int:
     if app is None or app.id == LAUNCHER:
         call.complain("** No activities found to run, monkey aborted.")
         return 252
-    _open(call, app)
+    _open_app(call, app)
     call.say(f"Events injected: {args[-1]}")
     call.say("## Network stats: elapsed time=14ms (0ms mobile, 0ms wifi, 14ms not connected)")
     return 0
 
 
 def pidof(call: CommandCall) -> int:
-    """The numbers of the processes of apps that were opened."""
-    running = [app.package for app in APPS.values() if app.id in _running(call)]
+    """Print the process ids of apps that were opened."""
+    running = [app.package for app in APPS.values() if app.id in _running_apps(call)]
     pids = [str(pid(name)) for name in call.args if name in running]
     if pids:
         call.say(" ".join(pids))
     return int(not pids)
 
 
-def _running(call: CommandCall) -> list[str]:
+def _running_apps(call: CommandCall) -> list[str]:
     nav = call.display.phone.look().state["nav"]
     return [LAUNCHER, nav["app"], *nav["recents"]]
 
@@ -163,7 +163,7 @@ def ps(call: CommandCall) -> int:
     call.say("USER           PID  PPID        VSZ    RSS WCHAN            ADDR S NAME")
     call.say("root             1     0   10932040   9012 0                   0 S init")
     for app in APPS.values():
-        if app.id in _running(call):
+        if app.id in _running_apps(call):
             call.say(f"u0_a{pid(app.package) % 100:<10} {pid(app.package)}   712 15872344 140220 0  0 S {app.package}")
     return 0
 

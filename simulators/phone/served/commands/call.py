@@ -1,4 +1,4 @@
-"""One call of a command on the served phone: its words, and what it reads, writes and may touch."""
+"""One call of a command on the served phone: its words, its streams, and the services it may use."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from simulators.phone.served.display import Display
 from simulators.phone.served.services import Services
 
 MOST_READ = 64 << 20
-"""Bytes of standard input that a command takes at most."""
+"""Maximum bytes of standard input that a command reads."""
 
 
 _MOST_SECONDS = 1e6
 _LOOK = 0.5
-"""Seconds between two looks at whether anybody still listens."""
+"""Seconds between two polls for a listener."""
 
 
 class CommandRefused(Exception):
-    """A command ends at once: `text` goes to standard error, `code` is its exit code."""
+    """A command ends at once. `text` goes to standard error, `code` is its exit code."""
 
     def __init__(self, text: str, code: int = 1) -> None:
         super().__init__(text)
@@ -32,7 +32,7 @@ class CommandRefused(Exception):
 
 
 class ServiceException(Exception):
-    """A system service threw: `kind` is the exception's class, `at` the place in Android that does."""
+    """A system service threw. `kind` is the exception's class, `at` the place in Android that throws it."""
 
     def __init__(self, kind: str, message: str, at: str) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class Reader(Protocol):
 
 @dataclass(slots=True)
 class Io:
-    """Where a command reads and writes; `gone` is set once nobody listens."""
+    """Input and output of a command. `gone` is set once nobody listens."""
 
     read: Reader
     out: Callable[[bytes | memoryview], None]
@@ -58,7 +58,7 @@ class Io:
 
 @dataclass(slots=True)
 class CommandCall:
-    """`name` and `args` are what was called; `within` is the folder it was called in."""
+    """A command's `name` and `args`, and `within`, the folder of the call."""
 
     services: Services
     io: Io
@@ -69,21 +69,21 @@ class CommandCall:
 
     @property
     def display(self) -> Display:
-        """The phone's own screen; refused where the phone only shows a film."""
+        """The phone's own screen. Raises `CommandRefused` if the phone only shows a film."""
         if isinstance(self.services.display, Display):
             return self.services.display
         raise CommandRefused(f"{self.name}: this phone only shows a film")
 
     def say(self, text: str) -> None:
-        """A line, or several, to standard output."""
+        """Write one or more lines to standard output."""
         self.io.out(encoded(text + "\n"))
 
     def complain(self, text: str) -> None:
-        """A line to standard error."""
+        """Write a line to standard error."""
         self.io.err(encoded(text + "\n"))
 
     def stdin(self) -> bytes:
-        """All of standard input, up to its end or a bound."""
+        """Return all of standard input, up to its end or `MOST_READ`."""
         parts, size = [], 0
         while size < MOST_READ and (part := self.io.read(None)):
             parts.append(part)
@@ -91,10 +91,11 @@ class CommandCall:
         return b"".join(parts)
 
     def wait(self, seconds: float) -> None:
-        """Does nothing for so long, until nobody listens, or a person takes the command back with Ctrl-C."""
+        """Sleep until the time is over or nobody listens. Raise `CommandRefused` if a person presses Ctrl-C."""
         until = time.monotonic() + min(seconds, _MOST_SECONDS)
         if not self.io.terminal:
             self.io.gone.wait(until - time.monotonic())
+        # Ctrl-C arrives as input, so a sleeping command must read it.
         while self.io.terminal and not self.io.gone.is_set() and (seconds_left := until - time.monotonic()) > 0:
             try:
                 keystrokes = self.io.read(min(seconds_left, _LOOK))
@@ -104,11 +105,11 @@ class CommandCall:
                 raise CommandRefused("^C", 130)
 
     def path(self, name: str) -> str:
-        """The one name of a path, as it is called from here."""
+        """Return the canonical path of a name relative to the call's folder."""
         return folders.normal(name, self.within)
 
     def write(self, name: str, data: bytes) -> None:
-        """Puts a file there, or is refused as Android refuses it."""
+        """Write a file. Raise `CommandRefused` with Android's message if it is not allowed."""
         path = self.path(name)
         if folders.is_folder(self.services.files, path):
             raise CommandRefused(f"{self.name}: {name}: Is a directory")
@@ -119,7 +120,7 @@ class CommandCall:
         self.services.files[path] = data
 
     def content(self, name: str) -> bytes:
-        """What a file holds, or the refusal that toybox writes."""
+        """Return a file's content. Raise `CommandRefused` with toybox's message if there is none."""
         path = self.path(name)
         if path in self.services.files:
             return self.services.files[path]
@@ -127,7 +128,7 @@ class CommandCall:
         raise CommandRefused(f"{self.name}: {name}: {'Is a directory' if folder else 'No such file or directory'}")
 
     def again(self, args: list[str], name: str = "") -> CommandCall:
-        """The same call with other words."""
+        """Return the same call with other words."""
         return CommandCall(self.services, self.io, name or self.name, args, self.environment, self.within)
 
 
@@ -135,15 +136,16 @@ Command = Callable[[CommandCall], int]
 
 
 def number(text: str) -> int | None:
-    """A whole number of up to 18 digits; None for what is none."""
+    """Parse an integer of up to 18 digits; None for anything else."""
     return int(text) if re.fullmatch(r"[-+]?[0-9]{1,18}", text) else None
 
 
 def encoded(text: str) -> bytes:
-    """Text as the bytes it came as."""
+    """Return the original bytes of a decoded text."""
+    # Command lines and files may hold bytes that are not UTF-8: they must pass unchanged.
     return text.encode("utf-8", "surrogateescape")
 
 
 def decoded(data: bytes) -> str:
-    """Bytes as text that can be turned back."""
+    """Decode bytes so that `encoded` restores them."""
     return data.decode("utf-8", "surrogateescape")

@@ -1,6 +1,6 @@
-"""`dumpsys`: what the system's services say of themselves, as far as it is read by scripts.
+"""`dumpsys`: the parts of the system services' output that scripts read.
 
-The lines are those of Android 14; what older ones said in their place (`mResumedActivity`) is there too.
+The lines are those of Android 14, and those of older versions that scripts still search (`mResumedActivity`).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def dumpsys(call: CommandCall) -> int:
 
 
 def _number(package: str) -> str:
-    """The hash that Android writes before a record's name."""
+    """Return the hash that Android writes before a record's name."""
     return f"{0x3F2A10 + pid(package) * 4099:x}"
 
 
 def _record(call: CommandCall) -> str:
-    """The activity in front, as ActivityRecord writes itself."""
+    """Return the activity in front in ActivityRecord's format."""
     name = call.display.activity
     package = name.partition("/")[0]
     return f"ActivityRecord{{{_number(package)} u0 {name} t{pid(package) % 100}}}"
@@ -64,12 +64,12 @@ def _window(call: CommandCall, args: list[str]) -> None:
         lit, typing = call.display.awake, call.display.typing
         call.say("WINDOW MANAGER POLICY STATE (dumpsys window policy)")
         call.say("    mSafeMode=false mSystemReady=true mSystemBooted=true")
-        call.say(f"    mAwake={_true(lit)} mInteractive={_true(lit)}")
+        call.say(f"    mAwake={_bool_text(lit)} mInteractive={_bool_text(lit)}")
         call.say(f"    screenState={'SCREEN_STATE_ON' if lit else 'SCREEN_STATE_OFF'}")
-        call.say(f"    mShowingDream=false mIsImeShowing={_true(typing)}")
-        call.say(f"    KeyguardServiceDelegate\n      showing={_true(call.display.lock)}")
-        call.say(f"      inputRestricted={_true(call.display.lock)}\n      occluded=false")
-        call.say(f"      secure={_true(call.display.lock == 'pin')}\n      dreaming=false")
+        call.say(f"    mShowingDream=false mIsImeShowing={_bool_text(typing)}")
+        call.say(f"    KeyguardServiceDelegate\n      showing={_bool_text(call.display.lock)}")
+        call.say(f"      inputRestricted={_bool_text(call.display.lock)}\n      occluded=false")
+        call.say(f"      secure={_bool_text(call.display.lock == 'pin')}\n      dreaming=false")
     if what in ("displays", "d", ""):
         _window_displays(call)
     if what in ("windows", "w", ""):
@@ -114,41 +114,41 @@ def _activity(call: CommandCall, args: list[str]) -> None:
             call.say(f"  * Recent #{number}: Task{{{_number(own)} #{pid(own) % 100} type=standard A=10107:{own}}}")
 
 
-def _true(word: object) -> str:
+def _bool_text(word: object) -> str:
     return str(bool(word)).lower()
 
 
 _ACTIONS = {"Done": 6, "Search": 3, "Send": 4, "Next": 5, "Enter": 0x40000001}
-"""What the keyboard's enter key does, as EditorInfo.imeOptions."""
+"""The keyboard's enter key as EditorInfo.imeOptions."""
 
 
 def _input_method(call: CommandCall, args: list[str]) -> None:
-    typing = _true(call.display.typing and call.display.awake)
+    typing = _bool_text(call.display.typing and call.display.awake)
     name = selected(call.services)
     call.say(f"Current Input Method Manager state:\n  mCurMethodId={name}\n  mCurId={name} mHaveConnection=true")
     call.say(f"  mShowRequested={typing} mShowExplicitlyRequested=false mShowForced=false mInputShown={typing}")
-    call.say(f"  mInteractive={_true(call.display.awake)}\n")
+    call.say(f"  mInteractive={_bool_text(call.display.awake)}\n")
     call.say(f"Input method service state for {keyboard.PACKAGE}.Keyboard@30aa:")
     call.say(f"  mWindowVisible={typing} mInputStarted={typing} mInputViewStarted={typing} mIsInputViewShown={typing}")
     call.say("  mInputEditorInfo:\n" + "\n".join(f"    {line}" for line in _editor(call)))
 
 
 def _editor(call: CommandCall) -> list[str]:
-    """What the keyboard knows of the field it types into (EditorInfo, InputType)."""
+    """Return the keyboard's view of the current field (EditorInfo, InputType)."""
     field = call.display.field
     if field is None:
-        return ["inputType=0x0 imeOptions=0x0 privateImeOptions=null", f"packageName={_front(call)} fieldId=-1"]
+        return ["inputType=0x0 imeOptions=0x0 privateImeOptions=null", f"packageName={_front_package(call)} fieldId=-1"]
     kind = 0x12 if field.password and field.numeric else 0x81 if field.password else 0x2 if field.numeric else 0x1
     kind |= 0x20000 if field.many else 0
     return [
         f"inputType={kind:#x} imeOptions={_ACTIONS[field.action]:#x} privateImeOptions=null",
         f"hintText={field.hint or 'null'} label=null",
-        f"packageName={_front(call)} fieldId=2131296{len(field.id):03} fieldName=null",
+        f"packageName={_front_package(call)} fieldId=2131296{len(field.id):03} fieldName=null",
     ]
 
 
-def _front(call: CommandCall) -> str:
-    """The package in front."""
+def _front_package(call: CommandCall) -> str:
+    """Return the package in front."""
     return call.display.activity.partition("/")[0]
 
 
@@ -177,7 +177,7 @@ def _display(call: CommandCall, args: list[str]) -> None:
 
 
 def _input(call: CommandCall, args: list[str]) -> None:
-    """The touchscreen as the input reader has it: how it is turned, and the frames that touches are counted in."""
+    """Print the input reader's touchscreen: its rotation, and the frames of touch coordinates."""
     (wide, high), rotation, lit = call.display.size, call.display.rotation, int(call.display.lit)
     port = (
         f"displayId=0, uniqueId=local:{PHYSICAL_DISPLAY}, port=0, orientation={rotation}, logicalFrame=[0, 0, {wide}, "
@@ -193,7 +193,7 @@ def _input(call: CommandCall, args: list[str]) -> None:
 def _viewport(kind: str, number: int, panel: int, rotation: int, size: Point, lit: bool) -> str:
     frame = f"Rect(0, 0 - {size[0]}, {size[1]})"
     return (
-        f"DisplayViewport{{type={kind}, valid=true, isActive={_true(lit)}, displayId={number}, "
+        f"DisplayViewport{{type={kind}, valid=true, isActive={_bool_text(lit)}, displayId={number}, "
         f"uniqueId='local:{panel}', physicalPort=0, orientation={rotation}, logicalFrame={frame}, "
         f"physicalFrame={frame}, deviceWidth={size[0]}, deviceHeight={size[1]}}}"
     )
@@ -233,7 +233,9 @@ def _battery(call: CommandCall, args: list[str]) -> None:
     charging = bool(state["charging"])
     status = 5 if charging and state["battery"] >= 100 else 2 if charging else 3
     call.say("Current Battery Service state:")
-    call.say(f"  AC powered: false\n  USB powered: {_true(charging)}\n  Wireless powered: false\n  Dock powered: false")
+    call.say(
+        f"  AC powered: false\n  USB powered: {_bool_text(charging)}\n  Wireless powered: false\n  Dock powered: false"
+    )
     call.say("  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: 3120000")
     call.say(
         f"  status: {status}\n  health: 2\n  present: true\n  level: {state['battery']}\n  scale: 100\n  voltage: 4012"
@@ -245,7 +247,7 @@ def _power(call: CommandCall, args: list[str]) -> None:
     lit = call.display.awake
     call.say("POWER MANAGER (dumpsys power)\n\nPower Manager State:")
     call.say(f"  mWakefulness={'Awake' if lit else 'Asleep'}\n  mWakefulnessChanging=false\n  mIsPowered=true")
-    call.say(f"  mHoldingWakeLockSuspendBlocker=false\n  mHoldingDisplaySuspendBlocker={_true(lit)}")
+    call.say(f"  mHoldingWakeLockSuspendBlocker=false\n  mHoldingDisplaySuspendBlocker={_bool_text(lit)}")
     call.say(f"Display Power: state={'ON' if lit else 'OFF'}")
 
 

@@ -1,4 +1,4 @@
-"""Commands about files: what toybox does to the files that were pushed, or written by other commands."""
+"""Commands about files: toybox's, on files that were pushed or written by other commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHEN = "2026-03-10 08:50"
 
 
 def _split(call: CommandCall) -> tuple[str, list[str]]:
-    """Letters of options, and what is no option."""
+    """Return the letters of options, and the remaining words."""
     args, flags = list(call.args), ""
     while args and args[0].startswith("-") and len(args[0]) > 1:
         flag = args.pop(0)
@@ -26,15 +26,15 @@ def _split(call: CommandCall) -> tuple[str, list[str]]:
 
 def cat(call: CommandCall) -> int:
     _, names = _split(call)
-    return _each(call, names or ["-"], lambda name: call.io.out(_read(call, name)))
+    return _for_each(call, names or ["-"], lambda name: call.io.out(_read(call, name)))
 
 
 def _read(call: CommandCall, name: str) -> bytes:
     return call.stdin() if name == "-" else call.content(name)
 
 
-def _each(call: CommandCall, names: list[str], does: object) -> int:
-    """Does something with every name; what is refused is said, and the others go on."""
+def _for_each(call: CommandCall, names: list[str], does: object) -> int:
+    """Call `does` for every name. Print a refusal and continue with the next."""
     assert callable(does)
     status = 0
     for name in names:
@@ -65,7 +65,7 @@ def ls(call: CommandCall) -> int:
         else:
             raise CommandRefused(f"ls: {name}: No such file or directory")
 
-    return _each(call, names or [call.within], show)
+    return _for_each(call, names or [call.within], show)
 
 
 def _entry(call: CommandCall, folder: str, name: str, flags: str, label: str) -> str:
@@ -97,7 +97,7 @@ def rm(call: CommandCall) -> int:
 
     if not names and "f" not in flags:
         raise CommandRefused("rm: Needs 1 argument")
-    return _each(call, names, remove)
+    return _for_each(call, names, remove)
 
 
 def mkdir(call: CommandCall) -> int:
@@ -118,7 +118,7 @@ def mkdir(call: CommandCall) -> int:
         else:
             folders.make(files, path)
 
-    return _each(call, names, make)
+    return _for_each(call, names, make)
 
 
 def rmdir(call: CommandCall) -> int:
@@ -132,11 +132,11 @@ def rmdir(call: CommandCall) -> int:
             raise CommandRefused(f"rmdir: {name}: Directory not empty")
         files.pop(path + "/", None)
 
-    return _each(call, _split(call)[1], remove)
+    return _for_each(call, _split(call)[1], remove)
 
 
 def copy(call: CommandCall) -> int:
-    """cp and mv of files, one or several into a folder."""
+    """Copy or move files (cp, mv), one to a name or several into a folder."""
     _, names = _split(call)
     if len(names) < 2:
         raise CommandRefused(f"{call.name}: Needs 2 arguments")
@@ -149,7 +149,7 @@ def copy(call: CommandCall) -> int:
         if call.name == "mv":
             call.services.files.pop(call.path(name), None)
 
-    return _each(call, sources, one)
+    return _for_each(call, sources, one)
 
 
 def touch(call: CommandCall) -> int:
@@ -157,7 +157,7 @@ def touch(call: CommandCall) -> int:
         if call.path(name) not in call.services.files:
             call.write(name, b"")
 
-    return _each(call, _split(call)[1], one)
+    return _for_each(call, _split(call)[1], one)
 
 
 def stat(call: CommandCall) -> int:
@@ -172,7 +172,7 @@ def stat(call: CommandCall) -> int:
         else:
             call.say(f"  File: {name}\n  Size: {len(data)}\t Blocks: 8\t IO Blocks: 512\tregular file")
 
-    return _each(call, names, one)
+    return _for_each(call, names, one)
 
 
 def digest(call: CommandCall) -> int:
@@ -182,7 +182,7 @@ def digest(call: CommandCall) -> int:
         hex_digest = hashlib.new(_HASHES[call.name], _read(call, name), usedforsecurity=False).hexdigest()
         call.say(hex_digest if "b" in flags else f"{hex_digest}  {name}")
 
-    return _each(call, names or ["-"], one)
+    return _for_each(call, names or ["-"], one)
 
 
 def base64_(call: CommandCall) -> int:
@@ -208,7 +208,7 @@ def tee(call: CommandCall) -> int:
         before = call.services.files.get(call.path(name), b"") if "a" in flags else b""
         call.write(name, before + data)
 
-    return _each(call, names, one)
+    return _for_each(call, names, one)
 
 
 def df(call: CommandCall) -> int:
@@ -218,8 +218,8 @@ def df(call: CommandCall) -> int:
 
 
 def nothing(call: CommandCall) -> int:
-    """chmod and the like: every file of this phone is everyone's."""
-    return _each(call, [n for n in _split(call)[1][1:] if n], lambda name: call.content(name))
+    """Accept chmod and the like: every file of this phone belongs to everyone."""
+    return _for_each(call, [n for n in _split(call)[1][1:] if n], lambda name: call.content(name))
 
 
 COMMANDS: dict[str, Command] = {

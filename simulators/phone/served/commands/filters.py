@@ -1,4 +1,4 @@
-"""Commands that let lines through: grep, head, tail, wc, sort, uniq, tr, cut, sed's substitution."""
+"""Commands that filter lines: grep, head, tail, wc, sort, uniq, tr, cut, sed's substitution."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ _CLASSES = {"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:space
 
 
 def _lines(call: CommandCall, names: list[str]) -> list[str]:
-    """The lines of files, or of standard input."""
+    """Return the lines of files, or of standard input if there are none."""
     data = b"".join(map(call.content, names)) if names else call.stdin()
     return _split(data)
 
 
 def _split(data: bytes) -> list[str]:
-    """Lines of bytes, without their ends; only a line feed ends one."""
+    """Split bytes into lines without their ends. Only a line feed ends a line."""
     lines = decoded(data).split("\n")
     return lines if lines[-1] else lines[:-1]
 
 
-def _put(call: CommandCall, lines: list[str]) -> None:
+def _write_lines(call: CommandCall, lines: list[str]) -> None:
     call.io.out(encoded("".join(f"{line}\n" for line in lines)))
 
 
 def _pattern(call: CommandCall, text: str, flags: str) -> Pattern:
-    """A basic (or with -E extended) regular expression as Python knows it."""
+    """Compile a basic (with -E extended) regular expression for Python."""
     if "F" in flags:
         text = re.escape(text)
     elif "E" not in flags:
@@ -68,12 +68,12 @@ def grep(call: CommandCall) -> int:
     if "c" in flags:
         call.say(str(len(lines)))
     elif "q" not in flags:
-        _put(call, lines)
+        _write_lines(call, lines)
     return int(not lines)
 
 
-def _count(call: CommandCall, default: int) -> tuple[str, list[str]]:
-    """How many, as -n N, -nN or -N says it, and the names of files."""
+def _parse_count(call: CommandCall, default: int) -> tuple[str, list[str]]:
+    """Parse a count given as -n N, -nN or -N. Return it with the names of files."""
     count, names, args = str(default), [], list(call.args)
     while args:
         arg = args.pop(0)
@@ -89,15 +89,17 @@ def _count(call: CommandCall, default: int) -> tuple[str, list[str]]:
 
 
 def head(call: CommandCall) -> int:
-    count, names = _count(call, 10)
-    _put(call, _lines(call, names)[: int(count)])
+    count, names = _parse_count(call, 10)
+    _write_lines(call, _lines(call, names)[: int(count)])
     return 0
 
 
 def tail(call: CommandCall) -> int:
-    count, names = _count(call, 10)
+    count, names = _parse_count(call, 10)
     lines = _lines(call, names)
-    _put(call, lines[int(count) - 1 :] if count.startswith("+") else lines[len(lines) - min(len(lines), int(count)) :])
+    _write_lines(
+        call, lines[int(count) - 1 :] if count.startswith("+") else lines[len(lines) - min(len(lines), int(count)) :]
+    )
     return 0
 
 
@@ -119,19 +121,19 @@ def sort(call: CommandCall) -> int:
         match = re.match(r"\s*(-?[0-9]{1,18})", line)
         return (int(match[1]) if match and "n" in flags else 0, line)
 
-    _put(call, sorted(lines, key=key, reverse="r" in flags))
+    _write_lines(call, sorted(lines, key=key, reverse="r" in flags))
     return 0
 
 
 def uniq(call: CommandCall) -> int:
     lines = _lines(call, [arg for arg in call.args if not arg.startswith("-")])
-    _put(call, [line for i, line in enumerate(lines) if not i or line != lines[i - 1]])
+    _write_lines(call, [line for i, line in enumerate(lines) if not i or line != lines[i - 1]])
     return 0
 
 
 def tr(call: CommandCall) -> int:
     drop = call.args[:1] == ["-d"]
-    sets = [_set(arg) for arg in call.args[drop:]]
+    sets = [_expand_set(arg) for arg in call.args[drop:]]
     if len(sets) != 2 - drop:
         raise CommandRefused("tr: Needs 2 arguments")
     text = decoded(call.stdin())
@@ -141,7 +143,7 @@ def tr(call: CommandCall) -> int:
     return 0
 
 
-def _set(text: str) -> str:
+def _expand_set(text: str) -> str:
     for name, members in _CLASSES.items():
         text = text.replace(name, members)
     text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")
@@ -163,23 +165,23 @@ def cut(call: CommandCall) -> int:
             begin = max(0, (number(low) or 1) - 1)
             selection += parts[begin : number(high) or (len(parts) if dash else begin + 1)]
         lines.append((mark if "f" in options else "").join(selection))
-    _put(call, lines)
+    _write_lines(call, lines)
     return 0
 
 
 def sed(call: CommandCall) -> int:
-    """Only `s/PATTERN/TEXT/[g]`, and `-n Np`."""
+    """`s/PATTERN/TEXT/[g]` and `-n Np` only."""
     args = [arg for arg in call.args if arg not in ("-e", "-E", "-r")]
     printed_line = re.fullmatch(r"([0-9]{1,18})p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
     if printed_line:
-        _put(call, _lines(call, args[2:])[int(printed_line[1]) - 1 : int(printed_line[1])])
+        _write_lines(call, _lines(call, args[2:])[int(printed_line[1]) - 1 : int(printed_line[1])])
         return 0
     match = re.fullmatch(r"s(\W)(.*?)(?<!\\)\1(.*?)(?<!\\)\1(g?)", args[0] if args else "")
     if not match:
         raise CommandRefused("sed: this phone's sed only substitutes")
     expression = _pattern(call, match[2], "E" if set(call.args) & {"-E", "-r"} else "")
     text = re.sub(r"(?<!\\)&", r"\\g<0>", match[3])
-    _put(call, [expression.replaced(line, text, 0 if match[4] else 1) for line in _lines(call, args[1:])])
+    _write_lines(call, [expression.replaced(line, text, 0 if match[4] else 1) for line in _lines(call, args[1:])])
     return 0
 
 

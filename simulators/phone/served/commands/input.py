@@ -58,7 +58,7 @@ def input_(call: CommandCall) -> int:
     return 0
 
 
-def _required(args: list[str], kind: str) -> str:
+def _pop_required(args: list[str], kind: str) -> str:
     if not args:
         raise ServiceException(
             _ILLEGAL, f'Argument expected after "{kind}"', f"{_AT}.onCommand({_AT.rpartition('.')[2]}.java)"
@@ -67,11 +67,11 @@ def _required(args: list[str], kind: str) -> str:
 
 
 def _numbers(kind: str, args: list[str], count: int) -> list[float]:
-    """As many numbers as are needed; Android's parse errors where there are none."""
+    """Return `count` numbers from the words. Raise Android's parse errors if they are missing."""
     numbers = []
     last = kind
     for _ in range(count):
-        last = _required(args, last)
+        last = _pop_required(args, last)
         if not re.fullmatch(r"[-+]?(\d++(?:\.\d*)?|\.\d+)([eE][-+]?\d+)?f?", last) or len(last) > 30:
             raise ServiceException(
                 _ILLEGAL,
@@ -88,14 +88,14 @@ def _tap(call: CommandCall, args: list[str]) -> None:
 
 
 def _swipe(call: CommandCall, args: list[str]) -> None:
-    """A movement; within a finger's width of where it began it is a tap, or a long press."""
+    """Perform a movement. One that stays within a finger's slop is a tap, or a long press."""
     x, y, to_x, to_y = _numbers("swipe", args, 4)
-    _take(call, args)
+    _wait_duration(call, args)
     _move(call.display, x, y, to_x, to_y, _duration(args))
 
 
-def _take(call: CommandCall, args: list[str]) -> None:
-    """A movement that says how long it lasts lasts so long."""
+def _wait_duration(call: CommandCall, args: list[str]) -> None:
+    """Wait for the duration of a movement, if the words have one."""
     if args:
         call.wait(_duration(list(args)) / 1000)
 
@@ -116,15 +116,15 @@ def _move(display: Display, x: float, y: float, to_x: float, to_y: float, ms: in
         display.perform(Action("long_press" if ms >= LONG * 1000 else "click", at=(int(x), int(y))))
 
 
-def _drop(call: CommandCall, args: list[str]) -> None:
-    """Drag and drop begins with a long press; nothing on this phone can be dragged but lists."""
+def _drag_and_drop(call: CommandCall, args: list[str]) -> None:
+    """Drag and drop: a movement that starts with a long press. On this phone only lists can be dragged."""
     x, y, to_x, to_y = _numbers("draganddrop", args, 4)
-    _take(call, args)
+    _wait_duration(call, args)
     _move(call.display, x, y, to_x, to_y, max(_duration(args), int(LONG * 1000)))
 
 
 def _motion(call: CommandCall, args: list[str]) -> None:
-    kind = _required(args, "motionevent").upper()
+    kind = _pop_required(args, "motionevent").upper()
     finger = call.display.finger
     if kind == "CANCEL":
         finger.cancel()
@@ -136,13 +136,14 @@ def _motion(call: CommandCall, args: list[str]) -> None:
 
 
 def spoken(text: str) -> str:
-    """What `input text` makes of its word: each `%s` is a space."""
+    """Replace each `%s` by a space, as `input text` does."""
     return text.replace("%s", " ")
 
 
 def _text(call: CommandCall, args: list[str]) -> None:
-    """Types what a US keyboard has; one character that it has not, and nothing is typed."""
-    text = spoken(_required(args, "text"))
+    """Type characters of a US keyboard. One that it lacks fails the whole text."""
+    text = spoken(_pop_required(args, "text"))
+    # KeyCharacterMap.getEvents returns null for such a text, and Android's `input` fails on it.
     if not all(" " <= ch <= "~" or ch in "\n\t" for ch in text):
         raise ServiceException(
             "java.lang.NullPointerException",
@@ -152,17 +153,17 @@ def _text(call: CommandCall, args: list[str]) -> None:
     for i, line in enumerate(text.replace("\t", "").split("\n")):
         if i:
             keys.press(call.services, call.display, keys.ENTER)
-        call.display.type(_composed(line) if selected(call.services) == PINYIN_KEYBOARD else line)
+        call.display.type(_to_pinyin(line) if selected(call.services) == PINYIN_KEYBOARD else line)
 
 
-def _composed(line: str) -> str:
-    """What a pinyin keyboard makes of the keys of a line."""
+def _to_pinyin(line: str) -> str:
+    """Return a pinyin keyboard's text for the keys of a line."""
     return re.sub(r"[A-Za-z]+", "你好", line)
 
 
 def _keyevent(call: CommandCall, args: list[str]) -> None:
     double, delay = False, 0.0
-    first = _required(args, "keyevent")
+    first = _pop_required(args, "keyevent")
     while first.startswith("--"):
         double = double or first == "--doubletap"
         if first == "--delay":
@@ -177,7 +178,7 @@ def _keyevent(call: CommandCall, args: list[str]) -> None:
             keys.press(call.services, call.display, keys.code_of(name))
 
 
-def _combination(call: CommandCall, args: list[str]) -> None:
+def _key_combination(call: CommandCall, args: list[str]) -> None:
     if args[:1] == ["-t"]:
         args = args[2:]
     codes = [keys.code_of(name) for name in args]
@@ -188,12 +189,12 @@ def _combination(call: CommandCall, args: list[str]) -> None:
         keys.press(call.services, call.display, code, tuple(codes[:i]))
 
 
-def _no(call: CommandCall, args: list[str]) -> None:
+def _refuse_trackball(call: CommandCall, args: list[str]) -> None:
     raise CommandRefused(f"Error: Unknown command: {call.args[0]}: this phone has no trackball")
 
 
 _KINDS = {
-    "tap": _tap, "swipe": _swipe, "draganddrop": _drop, "motionevent": _motion, "text": _text,
-    "keyevent": _keyevent, "keycombination": _combination, "press": _no, "roll": _no,
+    "tap": _tap, "swipe": _swipe, "draganddrop": _drag_and_drop, "motionevent": _motion, "text": _text,
+    "keyevent": _keyevent, "keycombination": _key_combination, "press": _refuse_trackball, "roll": _refuse_trackball,
 }  # fmt: skip
 COMMANDS: dict[str, Command] = {"input": input_}

@@ -10,15 +10,15 @@ from simulators.phone.served.services import Services
 LAUNCHER = "launcher"
 KEYBOARD = f"{keyboard.PACKAGE}/.Keyboard"
 ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
-"""Types what is broadcast to it; on this phone where `settings` says that it is enabled."""
+"""Keyboard that types broadcast text. It is installed if `settings` lists it as enabled."""
 PINYIN_KEYBOARD = "com.google.android.inputmethod.pinyin/.PinyinIME"
-"""Makes Chinese words of the letters that are pressed; on this phone where it is enabled and selected."""
+"""Keyboard that turns pressed letters into Chinese words. It is active if enabled and selected."""
 EXTRA_KEYBOARDS = (ADB_KEYBOARD, PINYIN_KEYBOARD)
 _SYSTEM = ("launcher", "settings", "clock", "contacts", "messages", "gallery")
 
 
 def component(app: App) -> str:
-    """What is started when its icon is tapped: `package/.Screen`."""
+    """Return the component that an app's icon starts: `package/.Screen`."""
     return f"{app.package}/.{''.join(part.title() for part in app.root.split('_'))}"
 
 
@@ -27,7 +27,7 @@ def by_package(package: str) -> App | None:
 
 
 def by_component(name: str) -> App | None:
-    """The app that a component, written short or long, starts."""
+    """Return the app of a component in its short or long form; None if there is none."""
     package, _, activity = name.partition("/")
     if activity.startswith(f"{package}."):
         activity = activity[len(package) :]
@@ -35,7 +35,7 @@ def by_component(name: str) -> App | None:
 
 
 def packages(services: Services) -> dict[str, bool]:
-    """Every package, and whether it is the system's own."""
+    """Map every package to True if it is a system package."""
     system_flags = {"android": True, system.PACKAGE: True, "com.android.shell": True, keyboard.PACKAGE: True}
     system_flags |= {app.package: app.id in _SYSTEM for app in APPS.values()}
     if ADB_KEYBOARD in keyboards(services):
@@ -44,21 +44,21 @@ def packages(services: Services) -> dict[str, bool]:
 
 
 def keyboards(services: Services) -> list[str]:
-    """The enabled input methods."""
+    """Return the enabled input methods."""
     return services.settings.get(("secure", "enabled_input_methods"), KEYBOARD).split(":")
 
 
 def selected(services: Services) -> str:
-    """The input method that is used."""
+    """Return the selected input method."""
     return services.settings.get(("secure", "default_input_method"), KEYBOARD)
 
 
 def pid(package: str) -> int:
-    """The process that an app has while it runs."""
+    """Return the process id of an app while it runs."""
     names = [app.package for app in APPS.values()]
     return 3000 + 17 * names.index(package) if package in names else 1800
 
 
 def path(package: str) -> str:
-    """Where its apk lies."""
+    """Return the path of an app's apk."""
     return f"/data/app/~~{pid(package):x}Qm4w==/{package}-{pid(package):x}Zr==/base.apk"

@@ -1,4 +1,4 @@
-"""`pm`, which is `cmd package`: what is installed, and what starts it.
+"""`pm`, which is `cmd package`: the installed apps, and the components that start them.
 
 Source: AOSP, PackageManagerShellCommand.java.
 """
@@ -51,7 +51,7 @@ def _path(call: CommandCall, args: list[str]) -> int:
 
 
 def _options(args: list[str]) -> tuple[dict[str, str], list[str]]:
-    """What an intent's options say, and its last words: a package, a component, an address."""
+    """Return an intent's options and its remaining words: a package, a component, an address."""
     options, rest, remaining = {}, [], list(args)
     while remaining:
         arg = remaining.pop(0)
@@ -65,7 +65,7 @@ def _options(args: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def answering(args: list[str]) -> tuple[list[App], dict[str, str]]:
-    """The apps whose icons an intent could start, and its options."""
+    """Return the apps that an intent could start, and its options."""
     options, rest = _options(args)
     if "-n" in options:
         app = by_component(options["-n"])
@@ -92,7 +92,7 @@ def _resolve(call: CommandCall, args: list[str]) -> int:
     elif len(answers) > 1:
         call.say(_FOUND.replace("108000", "0") + "\nandroid/com.android.internal.app.ResolverActivity")
     else:
-        call.say(_described(answers[0], "--brief" in options, ""))
+        call.say(_describe_activity(answers[0], "--brief" in options, ""))
     return 0
 
 
@@ -104,11 +104,11 @@ def _query(call: CommandCall, args: list[str]) -> int:
         return 0
     call.say(f"{len(answers)} activities found:" if answers else "No activities found")
     for number, app in enumerate(answers):
-        call.say(f"  Activity #{number}:\n{_described(app, '--brief' in options, '    ')}")
+        call.say(f"  Activity #{number}:\n{_describe_activity(app, '--brief' in options, '    ')}")
     return 0
 
 
-def _described(app: App, brief: bool, indent: str) -> str:
+def _describe_activity(app: App, brief: bool, indent: str) -> str:
     if brief:
         return f"{indent}{_FOUND}\n{indent}{component(app)}"
     name = component(app).replace("/", "")
@@ -119,7 +119,7 @@ def _described(app: App, brief: bool, indent: str) -> str:
 
 
 def _grant(call: CommandCall, args: list[str]) -> int:
-    """`grant` and `revoke`: apps of this phone ask for nothing, so that a permission changes nothing."""
+    """`grant` and `revoke`: apps of this phone request no permissions, so nothing changes."""
     words = [arg for i, arg in enumerate(args) if arg != "--user" and args[i - 1 : i] != ["--user"]]
     if len(words) < 2:
         raise CommandRefused("Error: no permission specified", 255)
@@ -132,7 +132,7 @@ def _grant(call: CommandCall, args: list[str]) -> int:
 
 
 def _clear(call: CommandCall, args: list[str]) -> int:
-    """Ends an app, and has what it keeps as on a new phone."""
+    """Stop an app and reset its data to a new phone's."""
     app = by_package(args[-1]) if args else None
     if app is None:
         raise CommandRefused("Failed")
@@ -150,7 +150,7 @@ def _clear(call: CommandCall, args: list[str]) -> int:
 
 
 def _refuse(call: CommandCall, args: list[str]) -> int:
-    """Nothing is installed on, or taken from, this phone."""
+    """Refuse to install or remove an app."""
     raise CommandRefused("Failure [INSTALL_FAILED_USER_RESTRICTED: this phone keeps the apps it has]")
 
 

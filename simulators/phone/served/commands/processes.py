@@ -12,7 +12,7 @@ _SERVER = "com.genymobile.scrcpy.Server"
 
 
 def app_process(call: CommandCall) -> int:
-    """Runs a class of the jar at CLASSPATH: this phone knows scrcpy's server."""
+    """Run a class of the jar at CLASSPATH. This phone knows only scrcpy's server."""
     words = [arg for arg in call.args if not arg.startswith("-")]
     jar = call.environment.get("CLASSPATH", "")
     if len(words) < 2 or words[1] != _SERVER:
@@ -78,7 +78,7 @@ _AXES = (
 
 
 def getevent(call: CommandCall) -> int:
-    """What is touched, as it comes; `-p` what the touchscreen can say, `-i` that and who made it, each once."""
+    """Print touches as they arrive. `-p` describes the touchscreen, `-i` adds its identity."""
     call.say('add device 1: /dev/input/event1\n  name:     "lantern_touch"')
     flags = "".join(arg[1:] for arg in call.args if arg.startswith("-"))
     if "p" in flags or "i" in flags:

@@ -1,4 +1,4 @@
-"""What is on the screen, from a shell: screencap, uiautomator, wm.
+"""Commands about the screen: screencap, uiautomator, wm.
 
 Source: AOSP, screencap.cpp, DumpCommand.java with AccessibilityNodeInfoDumper.java, WindowManagerShellCommand.java.
 """
@@ -22,10 +22,10 @@ from simulators.phone.served.display import PREVIEW, Display
 from simulators.phone.served.services import Panel
 
 DENSITY = 420
-"""Dots an inch: a pixel that apps count is 2.625 of the phone's."""
+"""Dots per inch: one pixel for an app (dp) is 2.625 of the phone's."""
 PHYSICAL_DISPLAY = 4619827259835644672
 COVER, MONITOR = 4619827551948147201, 4619827124781842690
-"""The physical displays that a foldable and a plugged-in monitor add."""
+"""Ids of the physical displays that a foldable and a plugged-in monitor add."""
 _WARNING = (
     "[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, "
     "however this default is not guaranteed to be consistent across captures. A display id should be specified.\n"
@@ -34,7 +34,7 @@ _RGBA_8888, _SRGB = 1, 1
 _GARBAGE = bytes(range(256)) * 64
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
-"""What Android's serializer writes as numbers."""
+"""Characters that Android's serializer writes as numbers."""
 _DEFAULT_DUMP = "/sdcard/window_dump.xml"
 
 
@@ -67,7 +67,7 @@ def screencap(call: CommandCall) -> int:
 
 
 def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
-    """What is captured where no display is named: the first that is found, which need not be the phone's own."""
+    """Return the picture of the first display found if none is named. It need not be the phone's own."""
     display = call.services.display
     if not isinstance(display, Display) or not display.second:
         return _picture(call, png)
@@ -77,7 +77,7 @@ def _first_picture(call: CommandCall, png: bool) -> list[bytes]:
 
 @cache
 def _monitor(png: bool) -> list[bytes]:
-    """What a plugged-in monitor shows."""
+    """Return a plugged-in monitor's picture."""
     from PIL import Image
 
     monitor = Image.new("RGB", (1920, 1080), (90, 30, 30))
@@ -95,11 +95,11 @@ def _picture(call: CommandCall, png: bool) -> list[bytes]:
 
 
 _held: WeakKeyDictionary[Panel, tuple[bytes, bytes]] = WeakKeyDictionary()
-"""The pixels that each display showed last where it was asked for them, and the same with alpha."""
+"""Pixels that each display showed at the last request, and the same with alpha."""
 
 
 def _rgba(display: Panel, size: Point) -> bytes:
-    """What the display shows, with alpha; made once as long as nothing changes, for it is asked for all the time."""
+    """Return the display's pixels with alpha. Cached while nothing changes, since clients poll it."""
     from PIL import Image
 
     pixels = display.rgb()
@@ -119,6 +119,7 @@ def uiautomator(call: CommandCall) -> int:
     name = next((arg for arg in call.args[1:] if not arg.startswith("-")), _DEFAULT_DUMP)
     if call.services.faults.deny:
         raise CommandRefused("java.lang.SecurityException: You do not have android.permission.RETRIEVE_WINDOW_CONTENT")
+    # uiautomator reports this on standard error and still exits with 0.
     if call.services.faults.restless:
         call.complain("ERROR: could not get idle state.")
         return 0
@@ -145,14 +146,14 @@ def _hierarchy(tree: UiTree, compressed: bool) -> str:
 
 
 def _compressed(node: Node) -> list[Node]:
-    """A node without those below it that say nothing and do nothing."""
+    """Return a node without descendants that have no label and no action."""
     below = tuple(descendant for child in node.children for descendant in _compressed(child))
     worth = node.label or node.clickable or node.scrollable or node.checkable or node.long_clickable or node.focusable
     return [msgspec.structs.replace(node, children=below)] if worth else list(below)
 
 
 def _windows(window_trees: list[tuple[Window, UiTree]], rotation: int, compressed: bool, preview: str = "") -> str:
-    """All windows of the display, the uppermost first."""
+    """Return all windows of the display, topmost first."""
     parts = [_HEAD, '<displays><display id="0">']
     focused = max(
         (i for i, (window, _) in enumerate(window_trees) if window.owner not in ("system", "keyboard")), default=0
@@ -172,7 +173,7 @@ def _windows(window_trees: list[tuple[Window, UiTree]], rotation: int, compresse
 
 
 def _preview(text: str) -> str:
-    """The window of the clipboard's preview; nothing where none is shown."""
+    """Return the window of the clipboard's preview; empty if it is not shown."""
     if not text:
         return ""
     words = Node(PREVIEW, text, id="com.android.systemui:id/text_preview", package="com.android.systemui")
@@ -216,7 +217,7 @@ def _size(dimensions: str) -> Point:
 
 
 def _rotation(call: CommandCall, words: list[str]) -> None:
-    """`wm user-rotation [-d 0] [free | lock [0-3]]`; without a word it is told."""
+    """`wm user-rotation [-d 0] [free | lock [0-3]]`. Without a word it prints the current one."""
     words = words[2:] if words[:1] == ["-d"] else words
     settings = call.services.settings
     if not words:

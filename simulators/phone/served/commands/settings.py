@@ -1,4 +1,4 @@
-"""`settings`, `ime`, `svc` and `content`: what is set on the phone.
+"""`settings`, `ime`, `svc` and `content`: the phone's settings.
 
 Source: AOSP, SettingsService.java, InputMethodManagerService's shell command.
 """
@@ -24,14 +24,14 @@ _FIRST = {
 }  # fmt: skip
 _SWITCHES = {("global", "airplane_mode_on"): "airplane_mode", ("global", "wifi_on"): "wifi",
              ("global", "bluetooth_on"): "bluetooth", ("global", "mobile_data"): "mobile_data"}  # fmt: skip
-"""What the phone's own settings know under another name."""
+"""Keys that map to a switch in the phone's own settings."""
 _MADE = (("system", "screen_brightness"), ("secure", "android_id"))
-"""What is not kept as a setting, and told as one."""
+"""Keys that are computed instead of stored."""
 _MOST_SETTINGS = 1000
 
 
 def value(call: CommandCall, space: str, key: str) -> str | None:
-    """What a setting is; None where it is not."""
+    """Return a setting's value; None if it is not set."""
     own = call.display.phone.look().state["apps"]["settings"]
     if (space, key) in _SWITCHES:
         return str(int(bool(own[_SWITCHES[space, key]])))
@@ -69,12 +69,12 @@ def settings(call: CommandCall) -> int:
 
 
 def _keys(call: CommandCall, space: str) -> list[str]:
-    """The keys that have a value."""
+    """Return the sorted keys that have a value."""
     return sorted({key for where, key in [*_FIRST, *_SWITCHES, *_MADE, *call.services.settings] if where == space})
 
 
 def put(call: CommandCall, space: str, key: str, word: str) -> None:
-    """Sets it, and turns or switches what follows it."""
+    """Store a setting and apply its effects, such as the rotation."""
     if (space, key) in _SWITCHES:
         switch(call, _SWITCHES[space, key], word not in ("0", "false"))
         return
@@ -91,7 +91,7 @@ def put(call: CommandCall, space: str, key: str, word: str) -> None:
 
 
 def switch(call: CommandCall, name: str, on: bool) -> None:
-    """Puts one of the phone's own switches where it is wanted."""
+    """Set one of the phone's own switches."""
 
     def turns(state: State, screen_windows: list[Window]) -> bool:
         if bool(state["apps"]["settings"][name]) == on:
@@ -103,7 +103,7 @@ def switch(call: CommandCall, name: str, on: bool) -> None:
 
 
 def _set_brightness(call: CommandCall, level: int) -> None:
-    """255 is the phone's own 10."""
+    """Set the brightness: 255 is the phone's own 10."""
 
     def sets(state: State, screen_windows: list[Window]) -> bool:
         state["apps"]["settings"]["brightness"] = round(min(255, max(0, level)) * 10 / 255)
@@ -154,7 +154,7 @@ def svc(call: CommandCall) -> int:
 
 
 def content(call: CommandCall) -> int:
-    """`content query --uri content://settings/SPACE [--where "name='KEY'"]`; no other provider answers."""
+    """`content query --uri content://settings/SPACE [--where "name='KEY'"]`. No other provider answers."""
     args = list(call.args)
     uri = args[args.index("--uri") + 1] if "--uri" in args[:-1] else ""
     space = uri.removeprefix("content://settings/")

@@ -18,7 +18,7 @@ from simulators.phone.served.commands.call import Command, CommandCall, encoded
 
 
 def which(call: CommandCall) -> int:
-    """Where each of these commands lies; 1 where one of them is none of this shell's."""
+    """Print the path of each command. Return 1 if one of them is unknown."""
     names = [name for name in call.args if not name.startswith("-")]
     names_known = [name for name in names if name in COMMANDS]
     for name in names_known:

@@ -1,6 +1,6 @@
-"""Commands about words and little else: echo, printf, test, sleep, date, id, getprop, which.
+"""Commands about text: echo, printf, test, sleep, date, id, getprop, which.
 
-echo and printf are mksh's own (echo knows backslashes); the others are toybox's.
+echo and printf are mksh's own (echo knows backslashes). The others are toybox's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ID = (
 
 
 def escaped(text: str) -> str:
-    """Backslashes as echo knows them."""
+    """Replace the backslash escapes that echo knows."""
 
     def one(match: re.Match[str]) -> str:
         if match[3] is None:
@@ -77,10 +77,10 @@ def test(call: CommandCall) -> int:
             raise CommandRefused("/system/bin/sh: [: missing ]", 2)
         args.pop()
     negated = args[:1] == ["!"]
-    return int(_holds(call, args[negated:]) == negated)
+    return int(_evaluate_test(call, args[negated:]) == negated)
 
 
-def _holds(call: CommandCall, args: list[str]) -> bool:
+def _evaluate_test(call: CommandCall, args: list[str]) -> bool:
     if len(args) < 2:
         return bool(args and args[0])
     if len(args) == 2:
@@ -106,7 +106,7 @@ def _holds(call: CommandCall, args: list[str]) -> bool:
 
 
 def sleep(call: CommandCall) -> int:
-    """Waits, and lets the phone's own clock go on by as much: it stands still while nothing is done."""
+    """Wait, and advance the phone's clock by as much: it stands still while nothing is done."""
     total = 0.0
     for arg in call.args or [""]:
         match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", arg)
