@@ -52,6 +52,10 @@ class StudyRow(NamedTuple):
         return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
 
     @property
+    def verb(self) -> str:
+        return "play" if self.line.unit == "task to play" else "rate"
+
+    @property
     def next_action(self) -> str:
         """Next action in a few words: of this person, else of a reader."""
         if self.line.locked:
@@ -59,11 +63,10 @@ class StudyRow(NamedTuple):
         if not self.line.dealt:
             return "deal it"
         if self.mine is None or self.left or self.mine.held:
-            return {"not yours": "others rate", "held": "held: wait"}.get(self.state, self.state)
+            return {"not yours": f"others {self.verb}", "held": "held: wait"}.get(self.state, self.state)
         if self.unsettled or self.mine.done >= self.mine.dealt:
             return self.state
-        verb = "play" if self.line.unit == "task to play" else "rate"
-        return f"{verb} {self.mine.dealt - self.mine.done} more"
+        return f"{self.verb} {self.mine.dealt - self.mine.done} more"
 
 
 def study_rows(store: Store, person: str, *, others: bool, archived: bool = False) -> list[StudyRow]:
@@ -126,13 +129,12 @@ how fast each person is.
             keys = "{list.open}: its agreement   {studies.progress}: how far it is   "
             agreement = with_keys(self, keys) if self.may_read else ""
             return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
-        verb = "play" if row.line.unit == "task to play" else "rate"
         agreement = "   {studies.agreement}: its agreement   {studies.progress}: how far it is" if self.may_read else ""
         if row.unsettled:
             items = "an item" if row.unsettled == 1 else f"{row.unsettled} items"
             return with_keys(self, f"{{list.open}}: settle which of your two answers stands in {items}{agreement}")
         did = f"{row.mine.done} of {row.mine.dealt} done"
-        return with_keys(self, f"{{list.open}}: {verb} in this study, {did}{agreement}")
+        return with_keys(self, f"{{list.open}}: {row.verb} in this study, {did}{agreement}")
 
     @property
     def may_read(self) -> bool:
