@@ -18,7 +18,7 @@ from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.llm.attempt import TooLarge
 from lab.llm.event_stream import KIND, EventStream, json_value, one_event
-from lab.llm.exchange import Exchange, current_exchange
+from lab.llm.exchange import Exchange, current_exchange, is_completion
 
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers about the encoding of a reply. They are false for a decompressed one."""
@@ -92,7 +92,7 @@ def _body_for_client(request: httpx.Request, body: bytes, exchange: Exchange) ->
     if not request.url.path.endswith("/chat/completions"):
         return body
     value = json_value(body)
-    if not isinstance(value, dict) or "choices" not in value or (value.get("error") and not value["choices"]):
+    if not is_completion(value):
         exchange.fail(value)
         return body
     plain_body = json.dumps(exchange.complete(value)).encode()
