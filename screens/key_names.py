@@ -58,18 +58,21 @@ def typed_character(key: str) -> str:
         return ""
 
 
-def with_keys(node: DOMNode, text: str) -> str:
-    """Fill the current keys into one of our sentences.
+def with_keys(node: DOMNode, text: str, **values: str) -> str:
+    """Fill the current keys, then `values` into one of our sentences.
 
     `{app.home}` is the first key of that binding. `{home.author:a}` names the default key, for a screen that may not be
-    imported yet or for another of its keys.
+    imported yet or for another of its keys. `{name}` is a value. A stranger's text goes into `values`: in `text` its
+    braces would be read as keys.
     """
 
     def key(match: re.Match[str]) -> str:
         keys = _moved_keys(node).get(match[1]) or match[2] or _usual_keys(match[1])
         return display_name(keys.split(",")[0].strip())
 
-    return _NAMED_KEY.sub(key, text)
+    # Split by the names of values, so that no value is searched for keys or for another value.
+    parts = re.split(rf"\{{({'|'.join(values)})\}}", text) if values else [text]
+    return "".join(values[part] if at % 2 else _NAMED_KEY.sub(key, part) for at, part in enumerate(parts))
 
 
 def focus_now(widget: Widget) -> None:

@@ -187,9 +187,8 @@ def test_listing_runs_loads_no_screen(tmp_path: Path) -> None:
 def test_the_table_of_runs_and_two_compared_load_no_screen(tmp_path: Path) -> None:
     db = tmp_path / "x.db"
     main = "import lab.cli.main\nfor words in {}: assert lab.cli.main.main([*words, '--db', {!r}]) == 0"
-    run = (
-        "from pathlib import Path\nfrom store.store import Store\nfrom lab.core.run_records import Imported, number_events\n"
-    )
+    run = "from pathlib import Path\nfrom store.store import Store\n"
+    run += "from lab.core.run_records import Imported, number_events\n"
     run += "from lab.core.task import Actor, Task\nfrom lab.core.trace import Started\n"
     run += "event = Started(trace='r', task=Task('t', 'general', instruction='x'), agent=Actor('script', 'a'))\n"
     loaded_by(run + f"Store.open(Path({str(db)!r})).runs.add(Imported(number_events([event]), {{}}, []))")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,15 +37,6 @@ NAMES: Mapping[str, tuple[Name, ...]] = {
 """Names of the values derived from a sheet, by the protocol's targets."""
 NOTHING_FOLLOWS = "nothing_follows"
 """Reason why a sheet that is handed in has no derived value: an open item could change it, or it has no targets."""
-
-
-class Nodes(NamedTuple):
-    """One sheet's node answers, by target: the answer or the reason for none, and the step (-1: none)."""
-
-    unit: int
-    rater: int
-    said: Mapping[str, str]
-    steps: Mapping[str, int]
 
 
 def derived_codes(

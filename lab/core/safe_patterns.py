@@ -300,10 +300,6 @@ def _in_class(name: str, char: str) -> bool:
     return not base or not char.isascii() if name.startswith("NOT_") else base
 
 
-def _lower(one: _CharacterSet) -> set[str]:
-    return {char.lower() for char in one.characters}
-
-
 def _has_simple_case(one: _CharacterSet) -> bool:
     """Return True if no letter of a set has case variants beyond ASCII, where one may match several."""
     return all(char.isascii() or char.lower() == char.upper() for char in one.characters)

@@ -18,7 +18,7 @@ from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.llm.attempt import TooLarge
 from lab.llm.event_stream import KIND, EventStream, json_value, one_event
-from lab.llm.exchange import Exchange, current_exchange
+from lab.llm.exchange import Exchange, current_exchange, is_completion
 
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers about the encoding of a reply. They are false for a decompressed one."""
@@ -26,6 +26,8 @@ _MOVED = (301, 302, 303)
 """Redirects after which a client would repeat the request without its body. The server's own reply says more."""
 _REPEATED_STATUS = httpx.codes.UNPROCESSABLE_ENTITY
 """Status after which litellm repeats a request by itself, uncounted. It gets another status."""
+_ERROR_BYTES = 16 * 1024
+"""Bytes of an error that a client gets, because it searches all of them for seconds. The exchange has all words."""
 _STREAM_REQUEST, _TAIL = b'"stream":true', 400
 """Mark of a request for a streamed answer, and in how many of its last bytes it is found."""
 
@@ -76,9 +78,9 @@ class BoundedTransport(httpx.BaseTransport):
         except LabError as error:
             raise TooLarge(f"its reply {error.message}") from error
         exchange.receive(reply.status_code, reply.headers, body)
-        if reply.status_code == httpx.codes.OK:
-            body = _body_for_client(request, body, exchange)
-        elif request.method == "POST" and reply.status_code in _MOVED:
+        is_ok = reply.status_code == httpx.codes.OK
+        body = _body_for_client(request, body, exchange) if is_ok else body[:_ERROR_BYTES]
+        if request.method == "POST" and reply.status_code in _MOVED:
             headers = [(name, value) for name, value in headers if name.lower() != b"location"]
         status = httpx.codes.BAD_REQUEST if reply.status_code == _REPEATED_STATUS else reply.status_code
         return httpx.Response(status, headers=headers, content=body, extensions=reply.extensions)
@@ -92,7 +94,7 @@ def _body_for_client(request: httpx.Request, body: bytes, exchange: Exchange) ->
     if not request.url.path.endswith("/chat/completions"):
         return body
     value = json_value(body)
-    if not isinstance(value, dict) or "choices" not in value or (value.get("error") and not value["choices"]):
+    if not is_completion(value):
         exchange.fail(value)
         return body
     plain_body = json.dumps(exchange.complete(value)).encode()

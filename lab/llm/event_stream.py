@@ -7,6 +7,7 @@ so `JoinedPieces` joins the pieces of a chat completion first. Other events pass
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,13 +18,14 @@ from lab.core import limits
 from lab.core.errors import LabError
 from lab.core.json_size import check_values
 from lab.llm.attempt import TooLarge
-from lab.llm.exchange import Exchange
+from lab.llm.exchange import Exchange, error_in, is_completion
 from lab.llm.model_reply import content_parts
 
 KIND = "text/event-stream"
 """Content type of a streamed reply."""
 _DATA, _COMMENT = b"data:", b":"
 """Beginning of a line with data, and of a comment that only keeps the connection alive."""
+_ERROR_EVENT = re.compile(rb"event:\s*error\s*$")
 _DONE = b"data: [DONE]\n\n"
 _THINKING = "thinking"
 """Key for thinking that arrives as parts of the content."""
@@ -93,16 +95,18 @@ class EventStream(httpx.SyncByteStream):
         self._lines_seen = 0
 
     def __iter__(self) -> Iterator[bytes]:
+        is_error_event = False
         try:
             for line in self._lines():
                 if line.startswith(_COMMENT):
                     continue
                 value = json_value(line[len(_DATA) :]) if line.startswith(_DATA) else None
-                if isinstance(value, dict) and "choices" in value and not (value.get("error") and not value["choices"]):
+                is_error_event = _ERROR_EVENT.match(line) is not None or (is_error_event and bool(line.strip()))
+                if is_completion(value):
                     self._pieces = self._pieces or JoinedPieces()
                     if not self._pieces.add(value):
                         self._count_line()
-                elif _is_error(value):
+                elif _is_error(value) or (is_error_event and isinstance(value, dict)):
                     self._exchange.fail(value)
                     yield from self._joined_event()
                     yield b"data: " + json.dumps({"error": {"message": self._exchange.words}}).encode() + b"\n\n"
@@ -162,7 +166,7 @@ class EventStream(httpx.SyncByteStream):
 def _is_error(value: Any) -> bool:
     """Return True if an event says that no answer will follow. Other protocols have other kinds of events."""
     return isinstance(value, dict) and bool(
-        value.get("error") or value.get("errors") or value.get("detail") or value.get("object") == "error"
+        error_in(value) or value.get("errors") or value.get("detail") or value.get("object") == "error"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from lab.llm.refused_parameters import SentRequest, adapted
 from lab.llm.server_words import server_words, words_of_value
@@ -73,7 +73,7 @@ class Exchange:
 
     def fail(self, value: Any) -> None:
         """Store an error that arrived with a successful status. `value` is None if it is not JSON."""
-        self._error = (value.get("error") or value) if isinstance(value, dict) else value
+        self._error = (error_in(value) or value) if isinstance(value, dict) else value
         self._failed = True
 
     @property
@@ -94,6 +94,23 @@ class Exchange:
     def has_error(self) -> bool:
         """True if the server refused to answer, by its status or in its reply."""
         return self._failed
+
+
+def error_in(value: Mapping[str, Any]) -> Any:
+    """Return the error in a reply or a piece of one, or in its first choice. Providers break off a reply with it.
+
+    MiniMax puts it into `base_resp`, which a reply with an answer has, too.
+    """
+    choices = value.get("choices")
+    if not choices:
+        return value.get("error") or value.get("base_resp")
+    choice = choices[0] if isinstance(choices, list) else None
+    return value.get("error") or (choice.get("error") if isinstance(choice, dict) else None)
+
+
+def is_completion(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Return True for a chat completion, or a piece of one, that holds no error."""
+    return isinstance(value, dict) and "choices" in value and not error_in(value)
 
 
 def _counts(usage: Mapping[str, Any]) -> dict[str, Any]:

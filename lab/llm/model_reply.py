@@ -74,6 +74,8 @@ def _why_no_answer(
     reason = finish.casefold() if isinstance(finish, str) else ""
     is_cut, answer = reason in _CUT, split.answer.strip()
     limit = f"the limit of tokens (model_tokens is {tokens:,})"
+    if reason == "error":
+        return "its server broke the answer off (finish_reason error)", "", False
     if any(word in reason for word in _WITHHELD):
         return f"a content filter withheld the answer (finish_reason {plain(reason)})", "", True
     refusal = refusal or _part_words(message.get("refusal"))

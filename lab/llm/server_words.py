@@ -16,12 +16,13 @@ _READ = 64 * 1024
 """Maximum bytes of a body that are searched."""
 _NAMES = (
     "message", "msg", "error", "errors", "detail", "details", "error_description", "error_message", "errormessage",
-    "errormsg", "title", "reason", "description", "error_msg", "exception", "fault", "faultstring", "text", "status",
+    "errormsg", "title", "reason", "description", "error_msg", "exception", "fault", "faultstring", "text", "base_resp",
+    "status_msg", "status",
 )  # fmt: skip
 """Fields in which servers send messages, the most specific first."""
 _APPENDED = ("raw", "param", "hint")
 """Fields that are appended to a message that does not contain them."""
-_DEEPEST, _MOST = 6, 3
+_DEEPEST, _MOST = 10, 3
 _PAGE = 20_000
 """Maximum characters of a page that are searched."""
 _MARKUP = re.compile(r"(?is)<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^<>]*>")

@@ -15,13 +15,18 @@ from lab.llm.json_in_text import LONGEST, FoundObject, found_objects
 
 _MARK = re.compile(
     r"""(?x)
-    (?P<bracket>[<\[◁⟨＜【«]|&lt;) \s{0,3} [|｜]? \s{0,3} (?P<slash>[/\\]?) \s{0,3}
-    (?P<name>[^\W\d_][\w:.▁-]{0,60}) (?P<more>\s[^<>\[\]◁▷⟨⟩&]{0,200}?)? \s{0,3} (?P<alone>/?) \s{0,3} [|｜]? \s{0,3}
-    (?:[>\]▷⟩＞】»]|&gt;)
+    (?P<bracket>[<\[◁⟨＜【«［《〈‹⟪]|&lt;) \s{0,3} [|｜]? \s{0,3} (?P<slash>[/\\／]?) \s{0,3}
+    (?P<name>[^\W\d_][\w:.▁-]{0,60}) (?P<more>\s[^<>\[\]◁▷⟨⟩&]{0,200}?)? \s{0,3}
+    (?P<alone>[/／]?) \s{0,3} [|｜]? \s{0,3}
+    (?:[>\]▷⟩＞】»］》〉›⟫]|&gt;)
     """
 )
-_DETAILS = re.compile(r"<details\b[^<>]{0,200}(?:reasoning|think)", re.IGNORECASE)
+_DETAILS = re.compile(
+    r"<details\b[^<>]{0,200}(?:>\s{0,9}<summary\b[^<>]{0,200}>[^<>]{0,80}?)?(?:reasoning|think|thought)", re.IGNORECASE
+)
 """Beginning of a collapsed section with thinking. Its end tag does not name the thinking."""
+_SENTENCE = re.compile(r"(?:^|\n)\s{0,9}Here(?:'s| is) my (thought process|response):", re.IGNORECASE)
+"""Sentences that Granite's models write in place of marks."""
 _FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*(\w*)[ \t]*$", re.MULTILINE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _THINKING = frozenset(
@@ -33,6 +38,8 @@ _THINKING = frozenset(
         "cogitate", "cogitation", "introspection", "brainstorm", "brainstorming", "cot",
     }
 )  # fmt: skip
+_THINKING_ELSEWHERE = re.compile(r"思考|思维|思維|推理|생각")
+"""Words in marks in angle brackets only. In other brackets they are headings."""
 _PLAIN = frozenset({"think", "thinking", "thought", "thoughts", "reasoning"})
 """Words that are marks in square brackets, too. Other words in brackets may be ordinary text."""
 _ENDS = frozenset({"end", "ends", "stop", "close", "finish", "finished", "done"})
@@ -44,8 +51,11 @@ _ANSWER = frozenset(
     }
 )  # fmt: skip
 """Words in marks around the intended answer."""
-_CHANNEL = re.compile(r"<\|?channel\|?>\s{0,9}(\w{0,40})(?:[^<{]{0,80}<\|message\|>)?")
-_TURN_END = re.compile(r"(?<!\s)\s*<\|(?:return|end|call|im_end|eot_id|endoftext|end_of_turn)\|>[\s\S]*$")
+_CHANNEL = re.compile(r"<\|?channel\|?>\s{0,9}(\w{0,40})(?:[^<{]{0,80}(?:<\|constrain\|>[^<{]{0,80})?<\|message\|>)?")
+_TURN_END = re.compile(
+    r"(?<!\s)\s*(?:<\|(?:return|end|call|im_end|eot_id|endoftext|end_of_turn)\|>|<end_of_turn>)(?:<\|start\|>\w*)?\s*$"
+)
+"""End tokens that a server left at the end of a text."""
 _BARE_CHANNEL, _BARE_FINAL = re.compile(r"\s{0,9}(?:analysis|commentary)(?=[^a-z\s\"{])"), "assistantfinal"
 """Beginning of a text whose channels lost their marks, and what then precedes its answer."""
 
@@ -85,8 +95,8 @@ def split_thinking(text: str) -> SplitText:
     if after is not None:
         return after
     if closing is None:
-        return SplitText("", "", text)
-    return SplitText(_without_opening(text[: closing.start], marks), closing.text, text[end:])
+        return SplitText("", "", _TURN_END.sub("", text))
+    return SplitText(_without_opening(text[: closing.start], marks), closing.text, _TURN_END.sub("", text[end:]))
 
 
 def _is_inside(place: int, objects: Sequence[FoundObject]) -> bool:
@@ -97,18 +107,28 @@ def _is_inside(place: int, objects: Sequence[FoundObject]) -> bool:
 def _tags(text: str) -> list[_Mark]:
     details = _DETAILS.search(text)
     begins = details.start() if details is not None else len(text)
-    return [
-        _Mark(tag.start(), tag.end(), tag[0], _closes(tag))
-        for tag in _MARK.finditer(text)
-        if _is_thinking(tag, text) or (begins < tag.start() and tag["slash"] and tag["name"].lower() == "details")
+    opening = [_Mark(begins, details.end(), "<details>", closes=False)] if details is not None else []
+    sentences = [
+        _Mark(one.start(), one.end(), one[0].strip(), closes=one[1].lower() == "response")
+        for one in _SENTENCE.finditer(text)
     ]
+    return (
+        opening
+        + (sentences if sentences and not sentences[0].closes else [])
+        + [
+            _Mark(tag.start(), tag.end(), tag[0], _closes(tag))
+            for tag in _MARK.finditer(text)
+            if _is_thinking(tag, text) or (begins < tag.start() and tag["slash"] and tag["name"].lower() == "details")
+        ]
+    )
 
 
 def _words(tag: re.Match[str]) -> set[str]:
     """Return the words of a mark. Those of attributes count only if the attribute names its kind."""
     more = tag["more"] or ""
     named = more if "=" not in more else " ".join(re.findall(r"""(?:type|kind|class|name)\s?=\s?["']?(\w+)""", more))
-    return {word.lower() for word in _WORD.findall(f"{tag['name']} {named}")}
+    words = {word.lower() for word in _WORD.findall(f"{tag['name']} {named}")}
+    return words | {"thinking"} if tag["bracket"] in "<＜" and _THINKING_ELSEWHERE.search(tag["name"]) else words
 
 
 def _closes(tag: re.Match[str]) -> bool:
@@ -117,7 +137,7 @@ def _closes(tag: re.Match[str]) -> bool:
 
 def _is_thinking(tag: re.Match[str], text: str) -> bool:
     words = _words(tag)
-    if tag["bracket"] == "[":
+    if tag["bracket"] in "[［":
         alone = words - _ENDS - {"begin", "start", "of"}
         return bool(alone) and alone <= _PLAIN and text[tag.end() : tag.end() + 1] != "("
     return not _THINKING.isdisjoint(words) and words.isdisjoint({"no", "not"})
@@ -172,7 +192,7 @@ def _by_unknown_mark(text: str, objects: Sequence[FoundObject], begin: int) -> S
     if not objects:
         return None
     tags = [tag for tag in _MARK.finditer(text, begin) if not _is_inside(tag.start(), objects)]
-    tags = [tag for tag in tags if tag["bracket"] != "[" and _words(tag).isdisjoint(_ANSWER)]
+    tags = [tag for tag in tags if tag["bracket"] not in "[［" and _words(tag).isdisjoint(_ANSWER)]
     last = objects[-1]
     for tag in reversed(tags):
         if _closes(tag) and objects[0].end <= tag.start() < last.start:

@@ -378,8 +378,9 @@ class Session:
 
     def stop(self, reason: str = "") -> None:
         """End the run as stopped, whatever agent or person is doing."""
-        self.control.stop_run()
+        # Before the halt, at which the loop would record an end without the reason.
         self.append(Ended(status="stopped", reason=reason or f"ended by {self.person.id}"))
+        self.control.stop_run()
 
     def give_up(self, reason: str) -> bool:
         """End the run as failed, whatever it waits for. Return False if it was already over."""

@@ -18,6 +18,7 @@ from lab.core.design import Design, Subject, subject_of
 from lab.core.errors import LabError
 from lab.core.measured_run import MeasuredRun
 from lab.core.protocol import Protocol
+from lab.core.rounding import count
 from lab.core.study import Study, Unit
 from lab.core.task import Persona, Task
 from lab.studies.study_runs import Skipped, cases_of, past_of, personas_of, profiles_of, references_of, tasks_of
@@ -201,7 +202,7 @@ class _Units:
         plays = [unit.play for unit in units if unit.play is not None]
         if plays:
             ways = "; ".join(dict.fromkeys(play.condition for play in plays))
-            sentences.append(f"{len({play.task.id for play in plays}):,} tasks, each played by: {ways}")
+            sentences.append(f"{count(len({play.task.id for play in plays}), 'task')}, each played by: {ways}")
         return sentences
 
     def cases_of(self, cases: Sequence[MeasuredRun], units: Sequence[Unit]) -> list[MeasuredRun]:

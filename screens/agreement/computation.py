@@ -133,11 +133,6 @@ class AgreementComputation:
         self._busy, self._waiting = False, None
         self._run_in_thread(partial(self._compute_numbers, self.serial, study, how))
 
-    def close(self) -> None:
-        """Close the study. Results that still arrive have an old serial."""
-        self.serial += 1
-        self.study = None
-
     def ask(self, ask: ChartRequest) -> None:
         """Compute pairs and grid, or list items."""
         if self.study is None:

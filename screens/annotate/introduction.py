@@ -50,7 +50,6 @@ class IntroductionCourse:
         self._introduction: Introduction | None = None
         self._session: RatingSession | None = None
         self._parts: list[Part] = []
-        self._last_part: Part | None = None
         self.item: PracticeItem | None = None
         self.why = ""
         """Reason why there is no practice item; empty if there is one, or it is being made."""

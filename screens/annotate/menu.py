@@ -126,8 +126,8 @@ leaves without choosing.
     def _pick(self, index: int) -> None:
         id = self.entries[index].id
         if id == _MORE:
-            more = self._start + _PAGE - 1
-            self._show_from(more if len(self._all) > more and not self._start else 0)
+            has_more = len(self._all) - self._start > _PAGE
+            self._show_from(self._start + _PAGE - 1 if has_more else 0)
             self.styles.height = len(self.entries) + 2
         else:
             self.post_message(self.Picked(id))

@@ -10,7 +10,6 @@ from textual.content import Content
 from textual.events import Resize
 
 from lab.core.protocol import Show
-from lab.core.step import Observation
 from lab.studies.blinded_runs import Blinded, RaterReel
 from screens.annotate.phone_pane import Evidence, PhonePane
 from screens.annotate.unit_context import place_words
@@ -201,11 +200,6 @@ class RunPane(RunPlayer):
     def has_phone(self) -> bool:
         """True if there is a picture or a tree to show."""
         return not self._bare
-
-    @property
-    def delete(self) -> Observation | None:
-        """The screen that the phone shows."""
-        return self.screen_shown
 
     @property
     def screen_place(self) -> str:

@@ -64,8 +64,9 @@ class RoomLines:
             parts += [counted(self._locale, "filled in", "filled in each", calls)] if calls else []
         # A judge or a consent takes one fixed form of answer, without an end token.
         if turn.facts.ended_by and turn.facts.kind not in ("judge", "consent"):
-            parts.append(self._sentence("end", tokens=self._sentence("then").join(turn.facts.ended_by[:4])))
-        return plain(with_keys(self._inbox, " · ".join(parts)), lines=False)
+            parts.append(self._sentence("end"))
+        tokens = self._sentence("then").join(turn.facts.ended_by[:4])  # the client's words, which may hold braces
+        return plain(with_keys(self._inbox, " · ".join(parts), tokens=tokens), lines=False)
 
     def _sentence(self, key: str, **values: object) -> str:
         """Return a sentence in this person's language."""

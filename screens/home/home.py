@@ -615,7 +615,7 @@ class HomeScreen(RoomScreen[None]):
         archive(away)
         self.history.append(lambda: archive(not away))
         state = "archived" if away else "back in the lists"
-        self.notify(with_keys(self, f"{plain(what)} {state}; {{home.undo}} undoes it"), markup=False)
+        self.notify(with_keys(self, f"{{what}} {state}; {{home.undo}} undoes it", what=plain(what)), markup=False)
         self._read_first()
 
     def action_archived(self) -> None:

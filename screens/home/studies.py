@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class StudyRow(NamedTuple):
-    """A study and this person's progress in it. `own_progress` is None if nothing was dealt to them.
+    """A study and this person's progress in it. `mine` is None if nothing was dealt to them.
 
-    `shows_total` is False for raters, who must not learn the others' progress.
+    `everybody` is False for raters, who must not learn the others' progress.
     """
 
     line: StudyLine
@@ -49,11 +49,12 @@ class StudyRow(NamedTuple):
             return "held"
         if self.unsettled:
             return f"settle {self.unsettled}"
-        return (
-            "done"
-            if self.own_progress.done >= self.own_progress.dealt
-            else f"{self.own_progress.dealt - self.own_progress.done} left"
-        )
+        left = self.own_progress.dealt - self.own_progress.done
+        return "done" if left <= 0 else f"{left} left"
+
+    @property
+    def verb(self) -> str:
+        return "play" if self.line.unit == "task to play" else "rate"
 
     @property
     def next_action(self) -> str:
@@ -63,11 +64,10 @@ class StudyRow(NamedTuple):
         if not self.line.dealt:
             return "deal it"
         if self.own_progress is None or self.replaced or self.own_progress.held:
-            return {"not yours": "others rate", "held": "held: wait"}.get(self.state, self.state)
+            return {"not yours": f"others {self.verb}", "held": "held: wait"}.get(self.state, self.state)
         if self.unsettled or self.own_progress.done >= self.own_progress.dealt:
             return self.state
-        verb = "play" if self.line.unit == "task to play" else "rate"
-        return f"{verb} {self.own_progress.dealt - self.own_progress.done} more"
+        return f"{self.verb} {self.own_progress.dealt - self.own_progress.done} more"
 
 
 def study_rows(store: Store, person: str, *, others: bool, archived: bool = False) -> list[StudyRow]:
@@ -130,13 +130,12 @@ how fast each person is.
             keys = "{list.open}: its agreement   {studies.progress}: how far it is   "
             agreement = with_keys(self, keys) if self.may_read else ""
             return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
-        verb = "play" if row.line.unit == "task to play" else "rate"
         agreement = "   {studies.agreement}: its agreement   {studies.progress}: how far it is" if self.may_read else ""
         if row.unsettled:
             items = "an item" if row.unsettled == 1 else f"{row.unsettled} items"
             return with_keys(self, f"{{list.open}}: settle which of your two answers stands in {items}{agreement}")
         did = f"{row.own_progress.done} of {row.own_progress.dealt} done"
-        return with_keys(self, f"{{list.open}}: {verb} in this study, {did}{agreement}")
+        return with_keys(self, f"{{list.open}}: {row.verb} in this study, {did}{agreement}")
 
     @property
     def may_read(self) -> bool:

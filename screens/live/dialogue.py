@@ -61,9 +61,9 @@ class Dialogue(Vertical):
         yield self._transcript
         yield self._doing
 
-    def begin_with(self, line: str) -> None:
-        """Puts a line above all that is said."""
-        self._first.update(Text(with_keys(self, plain(line, lines=False))))
+    def show_part(self, line: str, name: str) -> None:
+        """Show above the dialogue whom the person plays. `line` is a sentence of ours with `{name}`."""
+        self._first.update(Text(with_keys(self, line, name=plain(name, lines=False))))
         self._first.display = True
 
     def focus_transcript(self) -> None:

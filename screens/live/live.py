@@ -119,8 +119,8 @@ class LiveScreen(RoomScreen[None]):
         self._seat.locale = locale = lab_of(self).run_locale
         spec = self.session.spec
         if spec.persona is not None and spec.user == "human" and not self._reading:  # who read it first knows it
-            self._question.played = name = spec.persona.name
-            self._dialogue.begin_with(translated(locale, "part", name=name))
+            self._question.played = spec.persona.name
+            self._dialogue.show_part(translated(locale, "part"), spec.persona.name)
         waiting = self._question, self._bench, self._before, self._result
         yield self._banner
         with Horizontal(id="panes"):

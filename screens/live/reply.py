@@ -31,9 +31,9 @@ _SETTLE = 0.4
 """Seconds without a key after which a draft is saved."""
 
 
-_ASKING_SENTENCE = re.compile(r"[^.!?。！？\n]*[?？]")
+_SENTENCE_END = re.compile(r"[.!?。！？\n]")
 _OPEN_CHOICE = re.compile(
-    r"(?:^|[:：])\W*(?:(?:and|so|but|then)\W+)?(?:which|what|when|where|who|whose|whom|how)\b|\bor\b(?!\s+not\b)"
+    r"(?:^|[:：])\W{0,4}(?:(?:and|so|but|then)\W{1,4})?(?:which|what|when|where|who|whose|whom|how)\b|\bor\b(?! not\b)"
     r"|还是|哪|什么|多少|几|怎",
     re.IGNORECASE,
 )
@@ -41,8 +41,12 @@ _OPEN_CHOICE = re.compile(
 
 def asks_for_choice(question: Question) -> bool:
     """Return True if a question names options or asks which, what or how. An offer is accepted or rejected whole."""
-    asking = _ASKING_SENTENCE.findall(question.text)
-    return bool(question.options) or (bool(asking) and _OPEN_CHOICE.search(asking[-1]) is not None)
+    ends = list(_SENTENCE_END.finditer(question.text))
+    asked = [at for at, end in enumerate(ends) if end[0] in "?？"]
+    if question.options or not asked:
+        return bool(question.options)
+    start = ends[asked[-1] - 1].end() if asked[-1] else 0
+    return _OPEN_CHOICE.search(question.text[start : ends[asked[-1]].end()].strip()) is not None
 
 
 class AnswerRow(Choices):

@@ -311,14 +311,6 @@ class Calendar(App):
         here.back()
 
 
-def show_day(phone: State, day: date) -> None:
-    """Open a day of the calendar from another app."""
-    nav.show(phone, "calendar")
-    while nav.pop(phone, "calendar"):
-        pass
-    phone["apps"]["calendar"] |= {"day": day.isoformat(), "tab": "Day"}
-
-
 def _show_day_act(day: date) -> tuple[Any, ...]:
     return ("day", day.isoformat())
 

@@ -74,9 +74,8 @@ def _resolve(schema: Any, tool: Tool) -> dict[str, Any]:
         if isinstance(reference, str):
             place, _, name = reference.removeprefix("#/").rpartition("/")
             definitions = tool.parameters.get(place)
-            schema = (
-                {**(definitions.get(name) or {}), **_without(schema, "$ref")} if isinstance(definitions, dict) else {}
-            )
+            definition = definitions.get(name, {}) if isinstance(definitions, dict) else None
+            schema = {**definition, **_without(schema, "$ref")} if isinstance(definition, dict) else {}
         elif isinstance(either, list):
             alternatives = [
                 alternative

@@ -68,6 +68,13 @@ MARKED = [
     f"```thinking\nPerhaps\n```json\n{DRAFT}\n```\nNo.\n```\n```json\n{ACTION}\n```",
     f'<details type="reasoning">{DRAFT}</details>{ACTION}',
     f"&lt;think&gt;{DRAFT}&lt;/think&gt;{ACTION}",
+    f"＜think＞{DRAFT}＜／think＞{ACTION}",
+    f"［THINK］{DRAFT}［/THINK］{ACTION}",
+    f"《think》{DRAFT}《/think》{ACTION}",
+    f"<思考>{DRAFT}</思考>{ACTION}",
+    f"<details><summary>Thinking</summary>{DRAFT}</details>{ACTION}",
+    f"Here is my thought process:\n{DRAFT}\n\nHere is my response:\n{ACTION}",
+    f"<think>{DRAFT}</think>{ACTION}<|im_end|>",
     f"<wobble>{DRAFT} No.</wobble>{ACTION}",
     f"{DRAFT} No.</wobble>{ACTION}",
     f"%%hm%% {DRAFT} No. %%/hm%% {ACTION}",
@@ -82,18 +89,19 @@ MARKED = [
 ]
 
 
+@pytest.mark.parametrize("texts", [MARKED[:21], MARKED[21:]], ids=["first", "second"])
 @pytest.mark.parametrize("stream", ["false", "true"])
 def test_only_what_stands_after_the_thinking_is_done(
-    hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch, stream: str
+    hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch, stream: str, texts: list[str]
 ) -> None:
     monkeypatch.setenv("HITLAB_MODEL_STREAM", stream)
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": DRAFT}]}, {"type": "text", "text": ACTION}]
-    replies: list[Reply] = [Said(text) for text in MARKED]
+    replies: list[Reply] = [Said(text) for text in texts]
     replies += [Whole({"content": parts}), Whole({"reasoning_content": DRAFT, "content": ACTION}), Said(DONE)]
     with serving(in_turn(*replies)) as server:
         result = lived(hitlab, server, monkeypatch)
     kinds = [step["proposed"]["action"]["kind"] for step in result["steps"]]
-    assert kinds == ["navigate_back"] * (len(MARKED) + 2) + ["status"]
+    assert kinds == ["navigate_back"] * (len(texts) + 2) + ["status"]
     assert len(server.requests) == len(replies)
     assert "Perhaps" not in server.requests[-1].text  # no thinking is sent again
 
@@ -109,6 +117,10 @@ NOTHING: list[tuple[Whole, str]] = [
     (Whole({"content": None, "reasoning_content": "Hm."}, "length"), f"cut before its answer by {LIMIT}"),
     (Whole({"content": f"<|channel|>analysis<|message|>{DRAFT}, but"}, "length"), f"inside its thinking by {LIMIT}"),
     (Whole({"content": f"<think>{DRAFT}. So be it."}), "its thinking (<think>) has no end"),
+    (Whole({"content": f"［THINK］{DRAFT}"}), "its thinking (［THINK］) has no end"),
+    (Whole({"content": f"<思考>{DRAFT}"}), "its thinking (<思考>) has no end"),
+    (Whole({"content": f"<details><summary>Thinking</summary>{DRAFT}"}), "its thinking (<details>) has no end"),
+    (Whole({"content": f"Here is my thought process:\n{DRAFT}"}, "length"), f"cut inside its thinking by {LIMIT}"),
     (Whole({"content": f"<wobble>Perhaps {DRAFT} would be right."}), "its thinking (<wobble>) has no end"),
     (Whole({"content": f"{DRAFT}<reflection>No!</reflection>"}), "nothing stands after its thinking (</reflection>)"),
     (Whole({"content": "", "reasoning_content": f"I decide. {DONE}"}), "all that it wrote stands in reasoning_content"),
@@ -241,7 +253,29 @@ def test_a_refusal_that_nothing_mends_names_the_setting(
 # -- words of any shape --------------------------------------------------------------------------------------------
 
 PAGE = b"<!doctype html><html><head><title>Sign in</title><style>p{}</style></head><body><h1>Gate &amp; key</h1></body>"
-ERRORS: list[tuple[Body, str, int]] = [
+
+
+def broken_off(beside: dict[str, Any], inside: dict[str, Any] | None = None) -> bytes:
+    """A whole action in a completion that tells of an error."""
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": DONE}, **(inside or {})}
+    return json.dumps({"choices": [choice], **beside}).encode()
+
+
+def broken_piece(beside: dict[str, Any] | None = None, finish: str | None = None) -> bytes:
+    """A piece with a whole action, or the last one with an error."""
+    delta = {"content": DONE if beside is None else ""}
+    piece = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **(beside or {})}
+    return b"data: " + json.dumps(piece).encode() + b"\n\n"
+
+
+def nested(message: str, times: int) -> bytes:
+    """An error that each of several gateways passes on as text."""
+    for _ in range(times):
+        message = json.dumps({"error": {"message": message}})
+    return message.encode()
+
+
+ERRORS: list[tuple[Body | Pieces | Whole, str, int]] = [
     (Body(b'{"error": "no such model"}', status=404), "HTTP 404: no such model", 1),
     (Body(b'{"message": "not here", "code": 5}', status=404), "HTTP 404: not here", 1),
     (Body(b'{"detail": "Not Found"}', status=404), "HTTP 404: Not Found", 1),
@@ -260,6 +294,14 @@ ERRORS: list[tuple[Body, str, int]] = [
      "HTTP 400: Provider returned error; upstream words", 1),
     (Body(b'{"error": {"message": "overloaded", "code": 502}}'), "HTTP 502: overloaded", 2),
     (Body(b'{"error": {"message": "{\\"error\\": {\\"message\\": \\"deep\\"}}"}}', status=400), "400: deep)", 1),
+    (Body(broken_off({"error": {"message": "died", "code": 502}})), "HTTP 502: died", 2),
+    (Body(broken_off({}, {"error": {"message": "died inside", "code": 502}})), "HTTP 502: died inside", 2),
+    (Pieces([broken_piece(), broken_piece({"error": {"message": "died", "code": 502}}, "error")]), "502: died", 2),
+    (Whole({"content": DONE}, "error"), "its server broke the answer off", 2),
+    (Pieces([b'event: error\ndata: {"message": "an event"}\n\n']), "an event", 2),
+    (Body(b'{"choices": null, "base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}'),
+     "HTTP 200 with an error: insufficient balance", 1),
+    (Body(nested("deepest", 3), status=400), "HTTP 400: deepest)", 1),
     (Body(b'{"detail": "odd"}'), "HTTP 200 with an error: odd", 2),
     (Body(PAGE, "text/html"), "HTTP 200 with an error: Sign in; Gate & key", 2),
     (Body(b"moved", "text/plain", status=301, headers=(("location", "http://elsewhere.example/v1"),)),
@@ -270,7 +312,7 @@ ERRORS: list[tuple[Body, str, int]] = [
 @pytest.mark.parametrize("stream", ["false", "true"])
 @pytest.mark.parametrize(("body", "sentence", "tries"), ERRORS, ids=[sentence[:30] for _, sentence, _ in ERRORS])
 def test_a_servers_own_words_are_told_with_its_status(
-    hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch, body: Body, sentence: str, tries: int, stream: str
+    hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch, body: Reply, sentence: str, tries: int, stream: str
 ) -> None:
     monkeypatch.setenv("HITLAB_MODEL_STREAM", stream)
     with serving(in_turn(body)) as server:

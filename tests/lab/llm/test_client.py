@@ -351,3 +351,9 @@ def test_a_plug_in_that_asks_litellm_itself_gets_the_answer(stream: bool) -> Non
             else reply.choices[0].message.content
         )
     assert text == "Hi."
+
+
+def test_a_refusal_of_five_megabytes_is_told_in_the_servers_words() -> None:
+    words = "that is too much " * 300_000
+    with serving(in_turn(Refused(400, words))) as server, pytest.raises(NoModelAnswer, match="that is too much"):
+        ask(asking(server, timeout=6.0, seconds=12.0))

@@ -28,11 +28,19 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<think>fine</think>\n<score>0.5</score><|im_end|>",
+        "<|channel|>analysis<|message|>fine<|end|><|start|>assistant"
+        "<|channel|>final <|constrain|>json<|message|><score>0.5</score><|return|>",
+    ],
+    ids=["end token", "constrained channel"],
+)
 def test_a_judge_model_is_sent_what_the_client_sent_and_users_are_left_to_people(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    said = "<think>fine</think>\n<score>0.5</score>"
     with serving(in_turn(Said(said))) as server:
         intake = Intake(store, [Actor("human", "P01")], judge_rules())
         answers = AutomaticAnswers(store, None, Llm("openai/tiny", ModelTerms(base=server.base, pause=0.01)))

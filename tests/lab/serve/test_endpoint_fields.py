@@ -140,6 +140,7 @@ JSONS: dict[str, tuple[Any, dict[str, str]]] = {
         },
     ),
     "circle": ({"type": "json_schema", "json_schema": {"name": "x", "schema": LOOP}}, {}),
+    "odd": ({"type": "json_schema", "json_schema": {"name": "x", "schema": {**LOOP, "$defs": {"x": 7}}}}, {}),
 }
 
 
@@ -154,7 +155,7 @@ def test_a_client_that_takes_json_is_sent_json_of_its_schema(served: Served, api
     for words, problem in wrong.items():
         with pytest.raises(LabError, match=problem):
             served.answer(words, number)
-    right = '{"decision": "yes", "why": "It is.", "parts": [1]}' if name != "circle" else '{"x": 3}'
+    right = '{"decision": "yes", "why": "It is.", "parts": [1]}' if name not in ("circle", "odd") else '{"x": 3}'
     served.answer(right, number)
     assert json.dumps(right) in json.dumps(asking.result[1])
 

@@ -179,6 +179,10 @@ def test_a_schema_that_leads_in_a_circle_is_a_field_of_json() -> None:
     loop = Tool("f", "", {"properties": {"x": {"$ref": "#/$defs/Loop"}}, "$defs": {"Loop": {"$ref": "#/$defs/Loop"}}})
     assert [field.kind for field in fields_of(loop)] == ["json"]
     assert fields_of(Tool("f", "", {"properties": 7})) == []
+    odd_definitions: list[Any] = [7, "x", [1], True, None]
+    for odd in odd_definitions:
+        odd_tool = Tool("f", "", {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": odd}})
+        assert arguments_of(odd_tool, {"x": "1"}) == '{"x": 1}'
 
 
 def test_hosts_and_tokens() -> None:
