@@ -180,7 +180,7 @@ def _drop_covered(texts: list[LocatedText]) -> list[LocatedText]:
         for other in separate:
             box = other.words.ink
             if box.top < ink.bottom and ink.top < box.bottom and box.left < ink.right and ink.left < box.right:
-                both = ink.cut(box).area
+                both = ink.intersection(box).area
                 if both * 2 > min(ink.area, box.area):
                     break
         else:

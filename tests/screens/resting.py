@@ -47,7 +47,7 @@ async def press(pilot: Any, *keys: str) -> None:
     for key in keys:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else {"space": " "}.get(key)))
         await pilot.pause()
-        while pilot.app.is_running and not pilot.app.typed_out:
+        while pilot.app.is_running and not pilot.app.idle:
             await asyncio.sleep(0.002)
             await pilot.pause()
 
@@ -62,7 +62,7 @@ async def burst(pilot: Any, *keys: str) -> None:
         char = key if len(key) == 1 else {"space": " "}.get(key)
         pilot.app.post_message(events.Key(name, char))
     await idle()
-    while pilot.app.is_running and not pilot.app.typed_out:
+    while pilot.app.is_running and not pilot.app.idle:
         await asyncio.sleep(0.002)
     await pilot.pause()
 
