@@ -161,7 +161,7 @@ def read_json(data: bytes, what: str) -> StorableValue:
     except RecursionError as error:
         raise LabError(what, "is nested too deeply to be read") from error
     except ValueError as error:
-        raise LabError(what, f"holds a number that cannot be read ({error})") from error
+        raise LabError(what, f"holds a number that cannot be read ({str(error).partition(';')[0]})") from error
     return _clean_value(value, what)
 
 
