@@ -1,25 +1,35 @@
-"""Import of runs from files and folders, with totals for the command line."""
+"""Import of runs from files and folders, with totals for the command line.
+
+Repeated attempts with identical steps, told apart only by their logs' times or their pictures.
+
+A run's id is derived from its name and steps. The first imported attempt gets that id. For later ones the times in
+their logs, or else their pictures, are part of the id.
+
+Imported runs whose source lacks pictures: stored under an id of their own, which leaves room for the whole run.
+
+Rows are never changed: the run with its pictures restored is another run, stored beside the incomplete one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from lab.core.errors import LabError
-from lab.core.run_records import Blob, Imported, whole_and_incomplete
-from lab.core.trace import Started
+from lab.core.run_records import Blob, Imported, imported_id, whole_and_incomplete
+from lab.core.step import Action
+from lab.core.trace import AnyEvent, Started, Step
 from store.formats import FailedRun, KnownRun, RunSource, detect, formats
 from store.formats.fallbacks import Fallback, Fallbacks
 from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
-from store.incomplete_runs import MissingPictures, as_incomplete, missing_pictures
-from store.repeated_attempts import further_attempt_id, is_distinguishable
 from store.run_export import REVIEWED
-from store.run_fallbacks import find_fallbacks
-from store.run_rows import erasure_reason
+from store.run_rows import erasure_reason, referenced_blobs
+from store.runs import Runs
 from store.store import Store
 
 Outcome = Literal["imported", "skipped", "failed"]
@@ -246,3 +256,171 @@ def _no_runs_message(path: Path, format: str | None) -> str:
     if not path.exists():
         return f"{path}: is not there."
     return f"{path}: holds no runs of a known format ({format or ', '.join(formats())})."
+
+
+_KIND = "attempt"
+_BY_PICTURES = ("knowu", "mobile_use")
+"""Formats whose runs are identified by task and steps, without times."""
+
+Marks = tuple[str | None, ...]
+"""Marks that distinguish attempts: per step, the time in its log or the sha256 of its picture."""
+
+
+def is_distinguishable(run: Imported) -> bool:
+    """Return True if the run has times or pictures that can distinguish another attempt with identical steps."""
+    first = run.events[0]
+    by_pictures = isinstance(first, Started) and first.source is not None and first.source.format in _BY_PICTURES
+    return any(_log_times(run.events)) or (by_pictures and any(_picture_hashes(run.events)))
+
+
+def further_attempt_id(source: KnownRun, runs: Runs) -> str | None:
+    """Return the id of a source as a further attempt, or None if it is the stored run or cannot be distinguished."""
+    timed = any(source.times)
+    if not (timed or source.pictures) or not runs.has_run(source.id):
+        return None
+    events = list(runs.events(source.id))
+    here = _log_times(events)
+    if timed != any(here):
+        return None
+    if timed:
+        marks, differs = source.times, source.times != here
+    else:
+        marks = source.pictures() if source.pictures else ()
+        pairs = zip(marks, _picture_hashes(events), strict=False)
+        differs = any(mine and other and mine != other for mine, other in pairs)
+    return imported_id(_KIND, "\0".join([source.id, *(mark or "" for mark in marks)]).encode()) if differs else None
+
+
+def _log_times(events: Iterable[AnyEvent]) -> Marks:
+    return tuple(event.extra.get("log_time") for event in events if isinstance(event, Step))
+
+
+def _picture_hashes(events: Iterable[AnyEvent]) -> Marks:
+    return tuple(event.before.image for event in events if isinstance(event, Step))
+
+
+_THINKING = frozenset({"knowu", "androidworld", "mobile_use", "memgui", "aitz", "appagent", "androidlab", "droidrun"})
+"""Formats whose steps have a field for the agent's thought."""
+_TOUCHES = frozenset({"click", "double_tap", "long_press", "drag"})
+_OFF_SCREEN = frozenset(
+    {
+        "unknown", "error_env", "error", "mcp", "grid", "remember", "memory_add", "memory_update", "memory_delete",
+        "take_screenshot", "screenshot", "zoom", "get_state", "get_clickables", "list_packages", "get_memory",
+        "cursor_position", "call_api", "snapshot", "no_action", "script", "key", "hold_key", "mouse_move",
+        "left_mouse_down", "left_mouse_up", "middle_click", "right_click", "back_click", "forward_click",
+    }
+)  # fmt: skip
+"""Action names of sources that do nothing on the phone's screen, so that `other` is not a fallback."""
+_TOOLS = frozenset({"tau2", "inspect"})
+"""Formats whose agents call tools of any name."""
+
+
+def find_fallbacks(run: Imported, has_blob: Callable[[str], bool]) -> Fallbacks:
+    """Return what a run's reader could not use, by the same rules for every format.
+
+    `has_blob` returns True if a picture's bytes are already in the file.
+    """
+    found = Fallbacks()
+    started = run.events[0]
+    if not isinstance(started, Started):
+        return found
+    if isinstance(run.images, Blobs):  # hitlab's own format loses nothing else
+        _add_missing_blobs(found, run, has_blob)
+        return found
+    if started.source is None:
+        return found
+    format, path = started.source.format, started.source.path
+    steps = [event for event in run.events if isinstance(event, Step)]
+    if not started.task.instruction.strip():
+        found.add("goal", f"{started.task.id} in {path}")
+    if steps and format in _THINKING and started.agent.kind == "model" and not any(s.proposed.thought for s in steps):
+        found.add("thought", f"{started.task.id} in {path}")
+    for step in steps:
+        place = f"step {step.index + 1} of {path}"
+        if isinstance(why := step.extra.get("screenshot"), str) and not isinstance(run.images, Pictures):
+            found.add("picture", place, why)  # `incomplete_runs` counts missing files
+        _add_step(found, step, place, format)
+    return found
+
+
+def _add_missing_blobs(found: Fallbacks, run: Imported, has_blob: Callable[[str], bool]) -> None:
+    """Count pictures and phone states that events refer to but no `blob` line holds."""
+    counted = set(run.images)
+    for event in run.events:
+        for sha256 in sorted(referenced_blobs(event) - counted):
+            counted.add(sha256)
+            if not has_blob(sha256):
+                found.add("picture", f"event {event.seq} of run {run.id}", f"no blob line for {sha256[:12]}")
+
+
+def _add_step(found: Fallbacks, step: Step, place: str, format: str) -> None:
+    action = step.proposed.action
+    if why := step.extra.get("tree") or step.extra.get("ui_state"):
+        found.add("tree", place, str(why))
+    if (time := step.extra.get("timestamp")) and not step.at:
+        found.add("time", place, str(time))
+    for field, value in step.extra.get("missing") or ():
+        found.add("value", f"{place} field {field}", str(value))
+    if action.kind == "other" and format not in _TOOLS and source_action_name(action).lower() not in _OFF_SCREEN:
+        found.add("action", place, _action_words(action))
+    if action.kind in _TOUCHES and action.at is None:
+        found.add("place", place, _action_words(action))
+
+
+def source_action_name(action: Action) -> str:
+    """Return the source's name of an action, guessed from its raw form, empty if none."""
+    raw: Any = action.raw
+    for _ in range(3):
+        if isinstance(raw, dict):
+            names = ("action_type", "action", "name", "operation", "function", "type")
+            raw = next((raw[key] for key in names if raw.get(key)), "")
+        elif isinstance(raw, list):
+            raw = raw[0] if raw else ""
+    text = raw if isinstance(raw, str) else action.text or ""
+    return text.partition("(")[0].strip()
+
+
+def _action_words(action: Action) -> str:
+    """Return an action's original words, shortened for a sentence."""
+    words = action.raw if isinstance(action.raw, str) else source_action_name(action)
+    return " ".join(words.split())[:60]
+
+
+_KEYED = "fingertip"
+"""Format whose actions name pictures, even if the files do not exist."""
+
+
+class MissingPictures(NamedTuple):
+    """Number of missing or truncated pictures of a run, and the first by its step, with the reason if known."""
+
+    pictures: int
+    first: str
+
+
+def missing_pictures(run: Imported) -> MissingPictures | None:
+    """Return the missing pictures of a run that has a picture file per step, or None if complete or another kind."""
+    places = list(_missing_places(run))
+    return MissingPictures(len(places), places[0]) if places else None
+
+
+def _missing_places(run: Imported) -> Iterator[str]:
+    first = run.events[0]
+    if not isinstance(run.images, Pictures) or not isinstance(first, Started) or first.source is None:
+        return
+    # Such a run may never have had pictures, so nothing is missing.
+    if first.source.format == _KEYED and not run.images.from_files:
+        return
+    for event in run.events:
+        if not isinstance(event, Step):
+            continue
+        image = event.before.image
+        why = event.extra.get("screenshot") if image is None else run.images.truncated.get(image)
+        if why or (image is None and run.images.from_files):
+            yield f"step {event.index + 1} of {first.source.path}" + (f" ({why})" if isinstance(why, str) else "")
+
+
+def as_incomplete(run: Imported) -> Imported:
+    """Return the run under the id for incomplete runs."""
+    first = run.events[0]
+    assert isinstance(first, Started)
+    return run._replace(events=[replace(first, trace=whole_and_incomplete(run.id)[1]), *run.events[1:]])

@@ -5,8 +5,10 @@ All repetitions of a run are redacted with it (see `store.lineage`), and so are 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+import io
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -19,6 +21,7 @@ from lab.core.proofreading import Review
 from lab.core.rounding import count
 from lab.core.run_records import Blob, Imported, RunAct, Tombstone, Verdict
 from lab.core.run_redaction import ReadTree, Redactor, RunRedactions, boxes_of, extend_to_adjacent, plan_redactions
+from lab.core.safe_images import open_picture
 from lab.core.shadow_answer import ShadowAnswer
 from lab.core.task import Actor
 from lab.core.text_redaction import TextRedaction
@@ -27,14 +30,17 @@ from lab.core.ui_tree import Bounds
 from store import run_rows
 from store.connection import sqlite_errors
 from store.erasure import Eraser, ErasureCounts
-from store.image_redaction import has_metadata, redact_picture
-from store.image_similarity import AreaComparison
 from store.lineage import related
 from store.run_acts import INSERT_RUN_ACT, run_act_row
 from store.shadows import INSERT_SHADOW, shadow_row
 from store.store import Store
 from store.study_redaction import StudiesCovered, local_words, redact_studies
 from store.tombstones import check_not_withdrawn
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL.Image import Image
 
 _NAMED = 5
 """Maximum number of runs named as still holding the words. The others are counted."""
@@ -330,3 +336,118 @@ def _rewrite_designs(eraser: Eraser, cloak: TextRedaction, subjects: Mapping[Sub
 
 def _design_columns(revision: Revision) -> tuple[Any, Any]:
     return escape_surrogates(revision.asked), escape_surrogates(revision.note)
+
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_PIXELS = frozenset({b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"pHYs", b"bKGD"})
+"""PNG chunks that only describe pixels (PNG, third edition, section 11)."""
+_JFIF = frozenset({"jfif", "jfif_version", "jfif_unit", "jfif_density", "dpi", "progressive", "progression"})
+
+
+def redact_picture(data: bytes, parts: Iterable[Bounds]) -> Blob:
+    """Return a picture as PNG with these parts black and no metadata, or a 1x1 black pixel if it cannot be decoded."""
+    from PIL import Image, ImageDraw
+
+    try:
+        with open_picture(data) as picture:
+            # Pasting copies pixels only. A converted picture would keep its metadata, which save() writes.
+            image = Image.new("RGB", picture.size)
+            image.paste(picture.convert("RGB"))
+    except (OSError, ValueError, SyntaxError):
+        image = Image.new("RGB", (1, 1))
+    draw = ImageDraw.Draw(image)
+    for part in parts:
+        box = part.intersection(Bounds(0, 0, *image.size))
+        if box.area:
+            # Pillow includes the last pixel, `Bounds` does not.
+            draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return Blob(out.getvalue(), "image/png")
+
+
+def has_metadata(data: bytes) -> bool:
+    """Return True if a picture holds more than pixels (texts, places, times, trailing bytes) or cannot be decoded."""
+    if data.startswith(_PNG):
+        return _png_has_metadata(data)
+    try:
+        with open_picture(data) as picture:
+            # A truncated picture raises only when it is decoded.
+            picture.load()
+            return not set(picture.info) <= _JFIF or len(picture.getexif()) > 0
+    except (OSError, ValueError, SyntaxError):
+        return True
+
+
+def _png_has_metadata(data: bytes) -> bool:
+    at = len(_PNG)
+    while at + 8 <= len(data):
+        kind = data[at + 4 : at + 8]
+        at += int.from_bytes(data[at : at + 4], "big") + 12
+        if kind not in _PIXELS:
+            return True
+        if kind == b"IEND":
+            return at != len(data)
+    return True
+
+
+_MIN_CORRELATION = 0.85
+"""Minimum correlation of brightness of similar pieces. Different text on the same background stays well below."""
+_MIN_DEVIATION = 2.0
+"""Standard deviation of brightness (0 to 255) below which a piece counts as empty."""
+_MARGIN_SHARE = 0.2
+"""Share of an area's height cut off above and below: its frame, or an overlay's edge."""
+_CACHE_SIZE = 4
+
+
+class AreaComparison:
+    """Compares areas of pictures by sha256. Caches the last few decoded pictures."""
+
+    def __init__(self, blob: Callable[[str], Blob | None]) -> None:
+        self._blob = blob
+        self._grey: OrderedDict[str, Image | None] = OrderedDict()
+
+    def __call__(self, first: str, second: str, part: Bounds) -> bool:
+        """Return True if both pictures have one size and any non-empty piece of the area is similar in both."""
+        import numpy as np
+
+        image_a, image_b = self._grey_image(first), self._grey_image(second)
+        if image_a is None or image_b is None or image_a.size != image_b.size:
+            return False
+        box = part.intersection(Bounds(0, 0, *image_a.size))
+        a, b = (
+            np.asarray(image.crop((box.left, box.top, box.right, box.bottom)), np.float64)
+            for image in (image_a, image_b)
+        )
+        edge = int(box.height * _MARGIN_SHARE)
+        a, b = a[edge : box.height - edge], b[edge : box.height - edge]
+        wide = max(8, box.height)
+        return any(_correlates(a[:, at : at + wide], b[:, at : at + wide]) for at in range(0, box.width, wide))
+
+    def _grey_image(self, sha256: str) -> Image | None:
+        if sha256 not in self._grey:
+            self._grey[sha256] = self._decode(sha256)
+            if len(self._grey) > _CACHE_SIZE:
+                self._grey.popitem(last=False)
+        self._grey.move_to_end(sha256)
+        return self._grey[sha256]
+
+    def _decode(self, sha256: str) -> Image | None:
+        blob = self._blob(sha256)
+        if blob is None:
+            return None
+        try:
+            with open_picture(blob.data) as picture:
+                return picture.convert("L")
+        except (OSError, ValueError, SyntaxError):
+            return None
+
+
+def _correlates(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Return True if the brightness of two pieces correlates and neither is flat."""
+    if not a.size:
+        return False
+    deviation_a, deviation_b = float(a.std()), float(b.std())
+    if min(deviation_a, deviation_b) < _MIN_DEVIATION:
+        return False
+    return float(((a - a.mean()) * (b - b.mean())).mean()) / (deviation_a * deviation_b) >= _MIN_CORRELATION

@@ -42,8 +42,7 @@ from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.record.intent import DemonstrationRequest
 from screens.record.next_act import ActionDesk
-from screens.record.record import RecordScreen
-from screens.record.steps import StepList
+from screens.record.record import RecordScreen, StepList
 from screens.replay.phone_pane import StillPhone
 from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in

@@ -240,7 +240,7 @@ def _patience(cases: Sequence[MeasuredRun]) -> Number:
 
 
 def test_a_metric_is_added(house: House) -> None:
-    metrics, words = "annotators/papers/fingertip/metrics.py", "annotators/papers/fingertip/metric_words.py"
+    metrics, words = "annotators/papers/fingertip/metrics.py", "annotators/papers/fingertip/metrics.py"
     house.write(metrics, (house.folder / metrics).read_text(encoding="utf-8") + METRIC)
     house.edit(metrics, "*_execution(cases, context)]", "*_execution(cases, context), _patience(cases)]")
     house.edit(

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from math import asinh, ceil, exp, log
+
 import numpy as np
 
 from annotators.agreement.answers import answers_of, places_of_units, sheets_of
 from annotators.agreement.derivations import NAMES, Name
-from annotators.agreement.estimates import EstimateMaker
-from annotators.agreement.fields import (
-    derived_numbers,
-    missing_of,
-    numbers_at,
-    numbers_of,
-    ratings_of,
-    scores_of,
-)
+from annotators.agreement.estimates import MINUS, EstimateMaker
+from annotators.agreement.fields import derived_numbers, missing_of, numbers_at, numbers_of, ratings_of, scores_of
 from annotators.agreement.item_parts import RatingsPart, has_derivation, parts_of
 from annotators.agreement.judges import agreements_of_judges
 from annotators.agreement.option_sets import agreements_of_sets
 from annotators.agreement.pairs import agreements_by_pair, confusion, disputed_places
-from annotators.agreement.planning import runs_wanted
 from annotators.agreement.ratings import NumericRatings, Ratings
 from annotators.agreement.similarity import answer_codes
 from annotators.agreement.statistics_by_kind import (
@@ -117,3 +111,29 @@ def raters_per_unit(study_data: StudyData, of: Ratings | NumericRatings) -> int 
     expected, _ = sheets_of(study_data, [rater_numbers[name] for name in of.raters], 1)
     counts = set(expected[places_of_units(study_data).unit].sum(axis=1).tolist()) - {0, 1}
     return counts.pop() if len(counts) == 1 else None
+
+
+_UNBOUNDED = ("mae", "mse")
+
+
+def runs_wanted(one: Agreement, width: float) -> int | None:
+    """Return the total number of traces that would narrow an interval to `width`; None if unknown.
+
+    It is an estimate for an unchanged spread. The half-width shrinks as one over the root of the number of traces, on
+    the scale of the interval: log of the distance from 1, or the statistic's own if it has no such bound.
+    """
+    if one.value is None or one.low is None or one.high is None or one.traces < 1 or width <= 0:
+        return None
+    if one.high <= one.low:
+        return None
+    # These have no maximum of 1, so their interval was not made on the log scale.
+    own = one.statistic in _UNBOUNDED or MINUS in one.between
+    if own or one.high >= 1 or one.value >= 1:
+        width_ratio = (one.high - one.low) / width
+    else:
+        half = (log(1 - one.low) - log(1 - one.high)) / 2
+        middle = exp((log(1 - one.low) + log(1 - one.high)) / 2)
+        # On the log scale the width is 2 * middle * sinh(half), so this half-width gives `width`.
+        width_ratio = half / asinh(width / (2 * middle))
+    # Without the tolerance, rounding could ask for one run too many.
+    return max(2, ceil(one.traces * width_ratio * width_ratio - 1e-9))

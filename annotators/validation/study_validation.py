@@ -6,9 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from annotators.agreement.additive import AdditiveStatistic, Estimate, ratio, totals_by_trace
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, percent_exact
+from annotators.agreement.counts import answer_counts, category_counts, rated_twice, why_not_comparable
 from annotators.agreement.fields import join_columns
-from annotators.agreement.ratings import Ratings
+from annotators.agreement.intervals import estimate, estimates, minus
+from annotators.agreement.judge_accuracy import judge_statistic
+from annotators.agreement.ratings import Floats, Ratings
 from annotators.study_data import StudyData
 from annotators.validation.active_order import ActiveOrder, labelled_probability, order_in, weights_of
 from annotators.validation.alternative_annotator import (
@@ -26,13 +32,12 @@ from annotators.validation.biases import (
     VerbosityBias,
     position_bias,
 )
-from annotators.validation.consistency import SelfConsistency, self_consistency
 from annotators.validation.judge_config import judge_configs
 from annotators.validation.judged_ratings import JudgedRatings, judged_ratings
-from annotators.validation.persons import PersonComparison, compare_with_persons
 from annotators.validation.prediction_powered import CorrectedEstimate, corrected_estimate, labelled_units
 from annotators.validation.rates import Validation, validation
 from annotators.validation.study_agents import AgentDifference, agent_differences, by_length, own_family
+from annotators.validation.truth import majority_of_others, truth_and_other
 from lab.core.agreement import IntervalTerms
 from lab.core.label import Act
 from lab.core.protocol import Field
@@ -246,3 +251,110 @@ def _sheet_cost(study_data: StudyData, judge: str) -> SheetCost | None:
     answers = sum((columns.units[unit], run) in costs for unit, run in sheets)
     total = sum(costs.values())
     return SheetCost(total / len(costs), len(costs), total / answers if answers else None, answers)
+
+
+class SelfConsistency(NamedTuple):
+    """A judge's agreement with itself over its runs.
+
+    `identical` is the share of items that all runs answered alike. `kappa` is Fleiss' over runs. `entropy` is the mean
+    entropy of the runs' answers per item, in bits. `items` were answered by at least two runs.
+    """
+
+    identical: Estimate
+    kappa: Estimate
+    entropy: Estimate
+    items: int
+
+
+def self_consistency(
+    runs: Ratings,
+    how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
+) -> SelfConsistency:
+    """Return the self-consistency of a judge's runs (`codes`: places x runs).
+
+    The interval of kappa follows `how`. The others have Wilson's if each cluster has one item, else the jackknife-t.
+    """
+    plain = IntervalTerms(level=how.level)
+    return SelfConsistency(
+        estimate(percent_exact(runs), plain), estimate(fleiss_kappa(runs), how), estimate(mean_entropy(runs), plain),
+        int(rated_twice(runs).sum()),
+    )  # fmt: skip
+
+
+def entropy(runs: Ratings) -> Floats:
+    """Return the entropy of the runs' answers in bits (places), nan if fewer than two runs answered."""
+    tally = category_counts(runs)
+    shares = tally / np.maximum(answer_counts(tally), 1)[:, None]
+    bits = -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1)
+    # Adding 0.0 turns -0.0 into 0.0.
+    return np.where(rated_twice(runs), bits + 0.0, np.nan)
+
+
+def mean_entropy(runs: Ratings) -> AdditiveStatistic:
+    """Return the mean of `entropy` over places that at least two runs answered."""
+    each = entropy(runs)
+    there = np.isfinite(each)
+    columns = np.column_stack((np.where(there, each, 0.0), there)).astype(np.float64)
+    why = why_not_comparable(runs)
+    return AdditiveStatistic(
+        "entropy", totals_by_trace(columns, runs.trace, len(runs.traces)),
+        lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, None, 0.0, int(there.sum()),
+    )  # fmt: skip
+
+
+class PersonComparison(NamedTuple):
+    """A judge and one person, each against the majority of the other people, over the items that both answered.
+
+    `agreement` is the share of equal answers of judge and person, without a truth. Accuracies and kappas are against
+    the others' majority. `ahead` and `kappa_ahead` are the judge's minus the person's, paired over clusters.
+    """
+
+    person: str
+    items: int
+    agreement: Estimate
+    judge: Estimate
+    own: Estimate
+    judge_kappa: Estimate
+    own_kappa: Estimate
+    ahead: Estimate
+    kappa_ahead: Estimate
+
+
+def compare_with_persons(
+    people: Ratings,
+    judge: npt.ArrayLike,
+    how: IntervalTerms = IntervalTerms("bootstrap"),  # noqa: B008  # frozen
+) -> list[PersonComparison]:
+    """Return the comparison of the judge with each person. Differences follow `how`, by default the paired bootstrap.
+
+    `people` (places x raters) and `judge` (places) are codes of the same categories, -1 if missing. No person is
+    compared with a majority that includes them, and the judge is compared with the same one
+    (`truth.majority_of_others`). Raise `ValueError` if the judge is not of these places.
+    """
+    codes = np.asarray(judge, np.int16)
+    others = majority_of_others(people)
+    has_others = (others >= 0) & (codes[:, None] >= 0) & people.there
+    own = [_statistics(people, codes, column, np.where(has_others, others, -1)) for column in range(len(people.raters))]
+    plain = IntervalTerms(level=how.level)
+    apart = iter(estimates([one for _, differences in own for one in differences], how))
+    comparisons = []
+    for column, name in enumerate(people.raters):
+        together, right, also, kappa, other = (estimate(one, plain) for one in own[column][0])
+        comparisons.append(
+            PersonComparison(
+                name, int(has_others[:, column].sum()), together, right, also, kappa, other, next(apart), next(apart)
+            )
+        )
+    return comparisons
+
+
+def _statistics(
+    people: Ratings, judge: npt.NDArray[np.int16], column: int, others: npt.NDArray[np.int16]
+) -> tuple[list[AdditiveStatistic], list[AdditiveStatistic]]:
+    """Return one person's statistics and differences, in the order of `PersonComparison`."""
+    own, truth = people.codes[:, column], others[:, column]
+    theirs, mine = truth_and_other(people, truth, judge), truth_and_other(people, truth, own, people.raters[column])
+    right, also = judge_statistic(theirs, "accuracy", ""), judge_statistic(mine, "accuracy", "")
+    kappa, other = cohen_kappa(theirs), cohen_kappa(mine)
+    together = judge_statistic(truth_and_other(people, own, judge), "accuracy", "")
+    return [together, right, also, kappa, other], [minus(right, also), minus(kappa, other)]

@@ -26,7 +26,7 @@ from store.formats import READ_FORMATS, WRITTEN_FORMATS
 
 if TYPE_CHECKING:
     from store.formats.fallbacks import Fallback
-    from store.incomplete_runs import MissingPictures
+    from store.run_import import MissingPictures
 
 
 class ImportFailure(msgspec.Struct, frozen=True):

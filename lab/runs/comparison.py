@@ -1,16 +1,26 @@
-"""Comparison of two stored runs: their steps in words, aligned, with the first difference."""
+"""Comparison of two stored runs: their steps in words, aligned, with the first difference.
+
+Align two runs: pair the steps that correspond, and find where they first differ.
+
+A global alignment (Needleman and Wunsch, 1970) over the actions. A pair of steps costs its dissimilarity, 0 to `WHOLE`,
+and a step without a partner costs `GAP`. Two such steps cost more than any pair, so steps at the same position are
+paired however different they are, and steps stay alone only if one run has more of them. The same two runs always give
+the same alignment, and swapping them gives its mirror image.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.core.agent_names import shortest_names
 from lab.core.plain_text import plain
-from lab.core.step import Reply
+from lab.core.step import Action, Point, Reply
 from lab.core.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.core.ui_tree import UiTree
-from lab.runs.alignment import ComparableStep, Pair, align, comparable_step, differences
 from lab.runs.descriptions import action_words, format_dollars, one_line, score_words, status_words, target_name
 from lab.runs.recorded_run import RecordedRun, RunHead
 from lab.runs.run_rows import Cost, cost_of
@@ -204,3 +214,253 @@ def _end_words(ended: Ended) -> str:
 
 def _place_words(side: Side, place: int | None) -> str:
     return NOTHING if place is None else plain(side.places[place].words, lines=False)
+
+
+GAP = 600
+"""Cost of a step without a partner. A pair costs from 0 to `WHOLE`."""
+WHOLE = 1000
+NEAR = 0.04
+"""Maximum distance of two equal touches, as a share of the screen's width and height."""
+FAR = 0.25
+"""Distance from which two touches have nothing in common."""
+_CELLS = 2_000_000
+"""Maximum number of pairs of steps to compare. In longer runs only steps at about the same relative position are."""
+
+_POINTED = frozenset({"click", "double_tap", "long_press"})
+_MOVED = frozenset({"scroll", "swipe", "drag"})
+_ENDING = frozenset({"answer", "status"})
+_PHONE: Point = (1080, 2400)
+"""Assumed screen size if nobody recorded it."""
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+class ComparableStep(NamedTuple):
+    """The action of one step, as far as it is comparable with another run's.
+
+    `target` is the name of the touched element. `place` and `to` are shares of the screen's width and height. `way` is
+    the direction in which the content moves. `text` is the typed, asked or said text, the opened app, or the reported
+    status. `reply` is the user's reply. `blocked` is True if nothing of the action was let through to the phone.
+    """
+
+    kind: str
+    target: str = ""
+    place: tuple[float, float] | None = None
+    to: tuple[float, float] | None = None
+    direction: str = ""
+    text: str = ""
+    reply: str = ""
+    blocked: bool = False
+
+
+class Pair(NamedTuple):
+    """Steps (from 0) side by side, or None if a run has none there. `same` is true if both did the same."""
+
+    left: int | None
+    right: int | None
+    same: bool
+
+
+def comparable_step(
+    action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False
+) -> ComparableStep:
+    """Return an action in comparable form. `size` is its screen in pixels, `target` the name of the touched element."""
+    at, kind = action.at or _box_middle(action), action.kind
+    text = action.text or ""
+    if kind == "drag" and action.at == action.to:
+        kind = "long_press"  # as sources write it that have no other word
+    if action.kind == "open_app":
+        text = action.app or text
+    elif action.kind == "status":
+        text = action.status or ""
+    elif action.kind == "other" or (action.kind in _POINTED and at is None):
+        text = text if action.raw is None else repr(action.raw)
+    return ComparableStep(
+        kind,
+        _fold_text(target),
+        _share_of_screen(at, size),
+        _share_of_screen(action.to, size),
+        _content_direction(action),
+        _fold_text(text),
+        _fold_text(reply),
+        held,
+    )
+
+
+def align(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
+    """Return every step of both runs in order, beside its counterpart.
+
+    Equal beginnings and ends are paired directly, because one of the cheapest alignments always does so.
+    """
+    # One canonical order, so that swapping the runs gives the mirror image also between equal costs.
+    if [*map(repr, right)] < [*map(repr, left)]:
+        return [Pair(pair.right, pair.left, pair.same) for pair in align(right, left)]
+    head = 0
+    while head < min(len(left), len(right)) and not dissimilarity(left[head], right[head]):
+        head += 1
+    tail = 0
+    while tail < min(len(left), len(right)) - head and not dissimilarity(left[-1 - tail], right[-1 - tail]):
+        tail += 1
+    m, n = len(left) - tail, len(right) - tail
+    inner = _align_inner(left[head:m], right[head:n])
+    return [
+        *(Pair(i, i, True) for i in range(head)),
+        *(_shift_pair(pair, head) for pair in inner),
+        *(Pair(m + i, n + i, True) for i in range(tail)),
+    ]
+
+
+def differences(pairs: Sequence[Pair]) -> list[int]:
+    """Return the index (from 0) at which each stretch of differing pairs begins."""
+    return [i for i, pair in enumerate(pairs) if not pair.same and (i == 0 or pairs[i - 1].same)]
+
+
+def dissimilarity(one: ComparableStep, other: ComparableStep) -> int:
+    """Return the dissimilarity of two actions: 0 if equal, `WHOLE` if they have nothing in common. Symmetric."""
+    if one == other:
+        return 0
+    cost = _action_cost(one, other)
+    reply_differs = (one.reply, one.blocked) != (other.reply, other.blocked)
+    return max(cost, WHOLE // 10) if reply_differs else cost
+
+
+def _action_cost(one: ComparableStep, other: ComparableStep) -> int:
+    kinds = {one.kind, other.kind}
+    if kinds <= _POINTED:
+        return _touch_cost(one, other, slight=len(kinds) > 1)
+    if kinds <= _MOVED:
+        return _move_cost(one, other)
+    if len(kinds) > 1:
+        return WHOLE * 7 // 10 if kinds <= _ENDING else WHOLE
+    return (
+        0
+        if one.text == other.text
+        else WHOLE * 4 // 10 + round((1 - _text_similarity(one.text, other.text)) * WHOLE * 4 / 10)
+    )
+
+
+def _touch_cost(one: ComparableStep, other: ComparableStep, *, slight: bool) -> int:
+    """Compare touches by the target's name, else by place. `slight` is true if the gestures differ."""
+    if one.target and other.target:
+        difference = 0.0 if one.target == other.target else 1.0
+        near = _distance(one.place, other.place)
+        difference = difference and (0.6 if near is not None and near <= NEAR else 1.0)
+    else:
+        distance = _distance(one.place, other.place)
+        if distance is None:
+            difference = 0.0 if one.place == other.place and one.text == other.text else 1.0
+        else:
+            difference = 0.0 if distance <= NEAR else min(1.0, 0.3 + 0.7 * (distance - NEAR) / (FAR - NEAR))
+    return max(round(difference * WHOLE * 8 / 10), WHOLE * 3 // 10 if slight else 0)
+
+
+def _move_cost(one: ComparableStep, other: ComparableStep) -> int:
+    """Compare scrolls and swipes by the content's direction. A drag is equal if both its ends are near."""
+    if "drag" in (one.kind, other.kind):
+        ends = (_distance(one.place, other.place), _distance(one.to, other.to))
+        near = one.kind == other.kind and all(end is not None and end <= NEAR for end in ends)
+        return 0 if near else WHOLE * 6 // 10
+    return 0 if one.direction == other.direction else WHOLE * 6 // 10
+
+
+def _distance(one: tuple[float, float] | None, other: tuple[float, float] | None) -> float | None:
+    """Return the distance of two places, or None if one is unknown."""
+    if one is None or other is None:
+        return None
+    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+
+
+def _text_similarity(one: str, other: str) -> float:
+    """Return the share of neighbouring character pairs that two texts share (Dice, 1945), 0 to 1."""
+    a, b = Counter(pairwise(one)), Counter(pairwise(other))
+    whole = a.total() + b.total()
+    return 2 * (a & b).total() / whole if whole else 0.0
+
+
+# -- beneath -------------------------------------------------------------------------------------------------
+
+
+def _align_inner(left: Sequence[ComparableStep], right: Sequence[ComparableStep]) -> list[Pair]:
+    """Align the parts between equal ends by dynamic programming."""
+    m, n = len(left), len(right)
+    # In long runs only a band around the diagonal is computed.
+    reach = n if m * n <= _CELLS else max(abs(m - n), _CELLS // max(m, n) // 2)
+    # More than any alignment costs, for the cells outside of the band.
+    never = WHOLE * (m + n + 1)
+    # Equal steps recur within a run, so each pair of them is compared once.
+    costs: dict[ComparableStep, dict[ComparableStep, int]] = {act: {} for act in left}
+    above = [j * GAP for j in range(n + 1)]
+    directions: list[bytearray] = []
+    for i in range(1, m + 1):
+        current, directions_row = [never] * (n + 1), bytearray(n + 1)
+        current[0] = i * GAP
+        act, middle = left[i - 1], i * n // m
+        row = costs[act]
+        for j in range(max(1, middle - reach), min(n, middle + reach) + 1):
+            other = right[j - 1]
+            cost = row.get(other)
+            if cost is None:
+                cost = row[other] = dissimilarity(act, other)
+            paired, left_alone, right_alone = above[j - 1] + cost, above[j] + GAP, current[j - 1] + GAP
+            best = min(paired, left_alone, right_alone)
+            # Of ways that cost the same, the one that pairs steps as early as it can: it is read from the beginning.
+            current[j], directions_row[j] = best, 1 if best == left_alone else 2 if best == right_alone else 0
+        directions.append(directions_row)
+        above = current
+    return _trace_back(directions, left, right, costs)
+
+
+def _trace_back(
+    directions: list[bytearray],
+    left: Sequence[ComparableStep],
+    right: Sequence[ComparableStep],
+    costs: dict[ComparableStep, dict[ComparableStep, int]],
+) -> list[Pair]:
+    """Trace the cheapest way back from its end, and return it in forward order."""
+    pairs: list[Pair] = []
+    i, j = len(left), len(right)
+    while i or j:
+        direction = 2 if not i else 1 if not j else directions[i - 1][j]
+        i, j = i - (direction != 2), j - (direction != 1)
+        if direction == 0:
+            pairs.append(Pair(i, j, not costs[left[i]][right[j]]))
+        else:
+            pairs.append(Pair(i, None, False) if direction == 1 else Pair(None, j, False))
+    return pairs[::-1]
+
+
+def _shift_pair(pair: Pair, by: int) -> Pair:
+    left, right = pair.left, pair.right
+    return Pair(None if left is None else left + by, None if right is None else right + by, pair.same)
+
+
+def _fold_text(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _share_of_screen(at: Point | None, size: Point | None) -> tuple[float, float] | None:
+    if at is None:
+        return None
+    width, height = size if size is not None and min(size) > 0 else _PHONE
+    return at[0] / width, at[1] / height
+
+
+def _box_middle(action: Action) -> Point | None:
+    if not action.boxes:
+        return None
+    left, top, right, bottom = action.boxes[0]
+    return (left + right) // 2, (top + bottom) // 2
+
+
+def _content_direction(action: Action) -> str:
+    """Return the content's direction: a scroll's own, a swipe's reversed, else from the vector."""
+    if action.kind not in ("scroll", "swipe"):
+        return ""
+    if action.direction is not None:
+        return action.direction if action.kind == "scroll" else _OPPOSITE[action.direction]
+    x, y = action.vector or (0, 0)
+    if action.vector is None and action.at is not None and action.to is not None:
+        x, y = action.to[0] - action.at[0], action.to[1] - action.at[1]
+    if not math.hypot(x, y):
+        return ""
+    finger = ("right" if x > 0 else "left") if abs(x) > abs(y) else ("down" if y > 0 else "up")
+    return _OPPOSITE[finger]

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from lab.agents.person import PersonAgent
-from lab.core import episode
+from lab.core import episode, task_checks
 from lab.core.codec import encode
 from lab.core.crash_log import write_crash_log
+from lab.core.episode import EpisodeScore, Scorer
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import monotonic_ms, now, uuid7
 from lab.core.mailbox import Mailbox
@@ -36,7 +37,7 @@ from lab.core.seams import (
     WaitCancelled,
 )
 from lab.core.step import Action, Decision, Observation, Proposed, Question, Reply
-from lab.core.task import Actor
+from lab.core.task import Actor, Task
 from lab.core.trace import (
     PHONE,
     AnyEvent,
@@ -54,7 +55,6 @@ from lab.core.trace import (
 from lab.runs.breakpoints import REASON, Breakpoints, BreakpointStop
 from lab.runs.device_recovery import RecoveringDevice
 from lab.runs.resume import breakpoint_step, interrupted_step, restore_phone
-from lab.runs.scoring import scorer_of
 from lab.runs.screen_words import ScreenWords, engine_here
 from lab.runs.shadows import Shadows
 from lab.runs.spec import PERSON, USER_FORMS, Spec, agent_of, brief_of, check_phone, phone_of, unknown_form
@@ -557,3 +557,32 @@ def check_spec(store: Store | None, spec: Spec) -> None:
         agent = agent_of(spec.agent, store, spec.task)
         if isinstance(agent, Closable):
             agent.close("")
+
+
+def scorer_of(task: Task, device: RecoveringDevice, first: dict[str, Any] | None) -> Scorer:
+    """Return the scorer of a run on this phone. `first` is the phone's first state, None for one without snapshots."""
+    return EnvironmentScorer(device) if device.scorer else RuleScorer(task, first)
+
+
+class RuleScorer:
+    """Score by the task's checks."""
+
+    def __init__(self, task: Task, first: dict[str, Any] | None) -> None:
+        self._task, self._first = task, first
+
+    def __call__(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> EpisodeScore:
+        if state is None or self._first is None:
+            return EpisodeScore(reason="this phone's state cannot be checked")
+        scored = task_checks.score(self._task, self._first, state, steps)
+        return EpisodeScore(scored.score, scored.checks, scored.reason)
+
+
+class EnvironmentScorer:
+    """Ask the environment and return exactly its score."""
+
+    def __init__(self, device: RecoveringDevice) -> None:
+        self._device = device
+
+    def __call__(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> EpisodeScore:
+        scored = self._device.score(steps)
+        return EpisodeScore(scored.score, reason=scored.reason, by=self._device.scorer)

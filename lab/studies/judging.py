@@ -19,20 +19,23 @@ from annotators.judging.sheet_answer import unanswered_places
 from annotators.validation.judge_config import config_changes, judge_configs
 from annotators.validation.study_split import StudySplit
 from lab.core.errors import LabError
+from lab.core.ids_and_clock import now, uuid7
+from lab.core.label import Act, Label
 from lab.core.plain_text import plain
+from lab.core.rating_sheet import FieldReference, Sheet, answer_to
 from lab.core.seams import WaitCancelled
-from lab.core.study import Study, Unit
+from lab.core.study import Assignment, Study, Unit
 from lab.core.task import Actor
 from lab.llm.client import Llm, ModelAnswer, NoModelAnswer
 from lab.llm.executor import ModelExecutor, ModelQuestion, ended
 from lab.llm.thread_executor import ThreadExecutor
 from lab.studies.judge_cost import dollars, tokens_back, tokens_sent
-from lab.studies.judge_labels import SOURCE, JudgeLabels
 from lab.studies.judge_sheet import SheetWork, next_question
 from lab.studies.judge_terms import FailedSheet, JudgeProgress, JudgeTerms, JudgingDone
 from lab.studies.judge_view import JudgeViews
 from lab.studies.label_import import Rater, RowImport, config_sha_of
 from lab.studies.paid_answers import KeptAnswer, PaidAnswer, PaidAnswers
+from lab.studies.rating_session import RatingSession
 from lab.studies.study_places import check_goes_on
 from store.store import Store
 
@@ -343,3 +346,50 @@ class JudgingJob:
             except LabError:
                 raise error from None
             self.unusable += 1
+
+
+SOURCE = "judge"
+"""Source of a judge's labels."""
+
+
+class JudgeLabels:
+    """Writes a judge's sheets. Each label carries `config_sha`, the hash of the judge's configuration."""
+
+    def __init__(self, store: Store, study: Study, judge: Actor, config_sha: str) -> None:
+        self._store, self._study = store, study
+        self._judge, self._config_sha = judge, config_sha
+
+    def write(self, work: SheetWork, places: Sequence[JudgedPlace]) -> None:
+        """Write a sheet and hand it in, in one transaction. The first label carries the sheet's cost."""
+        study, unit, run = self._study, work.unit, work.run
+        says = [self._label_maker(work, place, first=not n) for n, place in enumerate(places)]
+        with self._store.labels.savepoint():
+            sheet = self._store.labels.record_each(study, unit, self._judge, run, says)
+            if sheet.committed:
+                return
+            # A gold unit's hand-in goes through the session, which checks it against the gold.
+            if not unit.gold:
+                act = Act(uuid7(), study.id, study.version, self._judge, "commit", now(), unit.id, run)
+                self._store.labels.hand_in(study, unit, act)
+                return
+            session = RatingSession(self._store, study, self._judge, source=SOURCE)
+            session.assignment = Assignment(study.id, study.version, self._judge.id, 0, unit.id, run=run)
+            session.unit, session.sheet = unit, sheet
+            session.commit()
+
+    def _label_maker(self, work: SheetWork, place: JudgedPlace, *, first: bool) -> Callable[[Sheet], Label | None]:
+        study, protocol = self._study, self._study.protocol
+        run = work.view.runs[place.run].id if place.step is not None and work.view.runs else None
+        label = Label(
+            uuid7(), study.id, study.version, work.unit.id, place.target, place.field, self._judge,
+            value=place.value, run=work.run, reason_missing=place.missing, confidence=place.confidence,
+            evidence=f"{run}@{place.step}" if run is not None else None, note=place.note, at=now(),
+            guide_sha=protocol.guide_sha(study.locale), protocol_sha=protocol.sha, config_sha=self._config_sha,
+            source=SOURCE, cost=work.usage.cost if first else None,
+        )  # fmt: skip
+
+        def say(sheet: Sheet) -> Label | None:
+            spot = FieldReference(place.target, place.field)
+            return answer_to(sheet, label) if sheet.asks(spot) and sheet.head(spot) is None else None
+
+        return say

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
+from textual.widgets import Input, Static
 
 from lab.core.agreement import Agreement, IntervalTerms
 from lab.core.plain_text import plain
 from lab.core.rounding import count
 from lab.core.settings import Settings
 from lab.core.study import Study
-from lab.runs.descriptions import one_line
+from lab.runs.descriptions import one_line, short_id
 from screens.agreement import rows, words
 from screens.agreement.computation import AgreementComputation, ChartRequest
 from screens.agreement.grid import ConfusionGrid
-from screens.agreement.items import DisputedItems
 from screens.agreement.keys import KEYS
 from screens.agreement.pairs_pane import PairsPane
-from screens.agreement.planner import Planner
 from screens.agreement.rows import NumberFilter
 from screens.agreement.table import FieldNumbers, RaterPairs
+from screens.agreement.words import wanted_words
 from screens.key_names import with_keys
 from screens.lab import lab_of
 from screens.stylesheet import ROOM_STYLES
+from screens.theme import MUTED
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
+from screens.widgets.table import Table, TableColumn
+from screens.widgets.text_fields import TextLine
 
 if TYPE_CHECKING:
+    from annotators.agreement.disputes import Dispute, DisputedAnswer
     from store.store import Store
 
 JACKKNIFE = IntervalTerms()
@@ -434,3 +441,121 @@ def _runs_wanted(one: Agreement, width: float) -> int | None:
     from annotators.agreement.agreements import runs_wanted
 
     return runs_wanted(one, width)
+
+
+_COLUMNS: dict[str, TableColumn] = {
+    "item": TableColumn("item", 8, share=5, shrinks=True),
+    "about": TableColumn("about", 16, 66, share=4, shrinks=True, style=MUTED),
+    "said": TableColumn("what was said, by whom, at which step", 0, fill=1),
+}
+
+
+class DisputedItems(Table["Dispute"]):
+    """Items, those that split most evenly first."""
+
+    HELP = """\
+# Items
+
+Items on which not all said the same, those that split most evenly first: what most said, then the others, each with
+who said it and at which step of the run (`R1@7`). **{list.open}** replays the run at the step of one who stood against
+most; **{agreement.back}** comes back here, and once more leads to the numbers.
+"""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id, _COLUMNS)
+
+    def show(self, rows: Sequence[Dispute], empty: str) -> None:
+        """Show other items from the first on."""
+        self.empty = empty
+        self.set_rows(rows)
+        self.go(0)
+
+    def says(self) -> str:
+        """Return the item under the cursor in full."""
+        item = self.current
+        return (
+            f"{one_line(item.unit)}  {one_line(item.about)}\n{answers_words(item.answers)}" if item is not None else ""
+        )
+
+    def columns(self, width: int) -> dict[str, TableColumn]:
+        """Return the columns of a table of that width. The column `about` is left out if it is empty."""
+        return {name: column for name, column in super().columns(width).items() if name != "about" or column.width}
+
+    def words(self, name: str, one: Dispute, width: int) -> str:
+        match name:
+            case "item":
+                return one_line(short_id(one.unit))
+            case "about":
+                return one_line(one.about)
+        return answers_words(one.answers)
+
+
+def answers_words(answers: Sequence[DisputedAnswer]) -> str:
+    """Format the answers to an item, the most frequent first: `completed: R1@7 R2@7 | not completed: R3@9`."""
+    groups = [(says, list(them)) for says, them in groupby(answers, key=lambda one: one.text)]
+    return " | ".join(f"{one_line(says, 60)}: {' '.join(map(_rater_words, them))}" for says, them in groups)
+
+
+def _rater_words(answer: DisputedAnswer) -> str:
+    return one_line(answer.rater, 30) + (f"@{answer.step + 1}" if answer.step is not None else "")
+
+
+# Coefficients lie between -1 and 1, so no interval is wider than 2.
+_LEAST, _MOST = 0.001, 2.0
+
+
+class Planner(Vertical):
+    """A pane below the numbers. `runs` computes the estimate (`agreements.runs_wanted`)."""
+
+    def __init__(self, runs: Callable[[Agreement, float], int | None]) -> None:
+        super().__init__(id="agreement-planner")
+        self._runs_needed = runs
+        self._number: Agreement | None = None
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="agreement-wish"):
+            yield Static("Interval no wider than", id="agreement-wish-word", markup=False)
+            yield TextLine(placeholder="0.10", id="agreement-width", compact=True)
+        yield Static("", id="agreement-planned", markup=False)
+
+    def open(self, one: Agreement) -> None:
+        """Open the planner for a number."""
+        self._number = one
+        self.add_class("-open")
+        self.update()
+        self.query_one(Input).focus()
+
+    def close(self) -> None:
+        """Close the planner. Its text stays."""
+        self.remove_class("-open")
+
+    @property
+    def is_open(self) -> bool:
+        """True while the planner is open."""
+        return self.has_class("-open")
+
+    def show(self, one: Agreement | None) -> None:
+        """Plan for another number if the planner is open."""
+        self._number = one
+        if self.is_open:
+            self.update()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.update()
+
+    def update(self) -> None:
+        """Show the estimate for the typed width."""
+        text = self.query_one(Input).value.strip()
+        self.query_one("#agreement-planned", Static).update(self._estimate_words(text or "0.10"))
+
+    def _estimate_words(self, text: str) -> str:
+        if self._number is None:
+            return "No number is under the cursor."
+        try:
+            width = float(text.replace(",", "."))
+        except ValueError:
+            width = float("nan")
+        if not _LEAST <= width <= _MOST:
+            return f"! a width is a number from {_LEAST:g} to {_MOST:g}, such as 0.10"
+        return wanted_words(self._number, width, self._runs_needed(self._number, width))

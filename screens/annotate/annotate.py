@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.message import Message
 
 from lab.core.errors import LabError
 from lab.core.screen_clock import Clock
@@ -22,7 +24,6 @@ from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
 from screens.annotate.keys import ROOM_KEYS
-from screens.annotate.read_page import ReadPage
 from screens.annotate.room_lines import AnnotateLines, View
 from screens.annotate.sheet import SheetPane
 from screens.annotate.study_course import CoursePage, StudyCourse, sentence_page
@@ -35,9 +36,30 @@ from screens.widgets.border_words import write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
+from screens.widgets.text_page import TextPage
 
 if TYPE_CHECKING:
     from store.store import Store
+
+
+class ReadPage(TextPage):
+    """Text page that posts `Turned`, so that its owner can offer keys by whether more text follows below."""
+
+    @dataclass
+    class MoreBelowChanged(Message):
+        """Message: text below the visible part now exists, or no longer does."""
+
+        page: ReadPage
+
+    _goes_on = False
+
+    def _show_rest(self) -> None:
+        super()._show_rest()
+        goes_on = bool(self.lines_below)
+        if goes_on is not self._goes_on:
+            self._goes_on = goes_on
+            self.post_message(self.MoreBelowChanged(self))
+
 
 _TICK = 10.0
 """Seconds between two updates of the times in the line above."""

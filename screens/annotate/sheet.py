@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 from msgspec import convert
 from textual import events, on
 
+from lab.core.errors import LabError
+from lab.core.guideline import clause_of, clauses
 from lab.core.label import Missing
-from lab.core.rating_sheet import FieldReference
-from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem
+from lab.core.rating_sheet import MISSING, FieldReference, Sheet
+from lab.studies.scale_entry import largest_number
+from lab.studies.sheet_items import NOT_SEEN, AnswerChoice, SheetItem, way_of
+from lab.studies.sheet_wording import SURES, Wording, place_words
+from lab.studies.typed_answers import hint_of, typed_value, words_of
 from screens.annotate.answer_field import AnswerLine
 from screens.annotate.answer_keys import ascii_digit
 from screens.annotate.answering import AnswerEditor
 from screens.annotate.chosen_options import chosen_in, has_draft, not_enough, toggle_option
 from screens.annotate.clashes import clash_entries
 from screens.annotate.menu import Menu, MenuEntry
-from screens.annotate.other_answers import confidence_entries, general_entries, other_answers
 from screens.annotate.rows import AnswerOptions, SheetItems
-from screens.annotate.sheet_view import SheetView
-from screens.annotate.typed_entry import TypedEntry
+from screens.annotate.sheet_view import SEARCH, SheetView
 from screens.live.choices import TOO_EARLY
 from screens.widgets.lines import LineList
 
@@ -394,3 +397,172 @@ class SheetPane(SheetView):
     def _enter_item(self, message: LineList.Chosen) -> None:
         message.stop()
         self.action_on()
+
+
+_HUNDRED = 100
+_KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable": ""}
+
+
+def other_answers(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
+    """Return the menu's entries for an item. `place` is what is shown beside the sheet."""
+    target = item.spot.target
+    flags = []
+    for flag in item.flags:
+        raised = bool(sheet.value(FieldReference(target, flag.id)))
+        flags.append(MenuEntry(f"flag {flag.id}", way.sheet("_take_back" if raised else "_also", way.flag(flag))))
+    missing = [MenuEntry(f"missing {reason}", way.reason(reason), _KEYS[reason]) for reason in MISSING]
+    missing.sort(key=lambda entry: entry.id != "missing skipped")
+    head = sheet.head(item.spot)
+    evidence = (
+        [MenuEntry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
+    )
+    region = [MenuEntry("region", "rests on a region of the phone", "r")] if place else []
+    go = (
+        [MenuEntry("to_evidence", "go to the step it rests on", "g")]
+        if head is not None and head.evidence and sheet.unit.runs
+        else []
+    )
+    cite = [MenuEntry("cite", "goes by a line of the guide", "T")] if way.protocol.guideline(way.locale).strip() else []
+    more = [MenuEntry("note", "a note", "n"), *cite, MenuEntry("confidence", "how sure", "C"), *go, *region]
+    return [*_typed_entries(way, sheet, item, place), *missing, *flags, *evidence, *more, *general_entries()]
+
+
+def general_entries() -> list[MenuEntry]:
+    """Return the entries of every item."""
+    return [MenuEntry("undo", "take the last answer back", "z"), MenuEntry("guide", "the guideline", "t")]
+
+
+def _typed_entries(way: Wording, sheet: Sheet, item: SheetItem, place: str) -> list[MenuEntry]:
+    match way_of(item):
+        case "scale" if largest_number(item.field) == _HUNDRED:
+            return [MenuEntry("full", f"{item.field.most:g}", "f"), MenuEntry("type", "type it", "i")]
+        case "scale":
+            return [MenuEntry("type", "type it", "i")]
+        case "typed":
+            return [MenuEntry("type", "type it", "i")]
+        case "step":
+            step_entries = (
+                [MenuEntry("shown", f"the step shown, {place_words(way, sheet.unit, place)}")] if place else []
+            )
+            return [*step_entries, MenuEntry("type", "type its number", "i")]
+        case "box":
+            return [*([MenuEntry("draw", "frame it on the phone")] if place else []), MenuEntry("type", "type it", "i")]
+    return []
+
+
+def confidence_entries(way: Wording) -> list[MenuEntry]:
+    """Return the entries for how sure a rater is."""
+    return [MenuEntry(f"sure {number / (SURES - 1)}", words) for number, words in enumerate(way.sures())]
+
+
+class TypedEntry:
+    """Use of a sheet's line for one purpose at a time. Its text becomes the answer or goes with it."""
+
+    def __init__(self, view: SheetView, answering: AnswerEditor) -> None:
+        self.view = view
+        self.answering = answering
+
+    def type_answer(self, first_character: str = "") -> None:
+        """Open the line for the answer with `first_character`, or with what was typed or answered before."""
+        item = self.view.item
+        if item is None:
+            return
+        keying, draft = self.view.keying, self.view.drafts.get((item.spot, "answer"))
+        words = first_character or keying.digits or draft or words_of(self.view.sheet.value(item.spot))
+        keying.digits = ""
+        self._open("answer", "Your answer", words, hint_of(item.field), fresh=not first_character)
+
+    def type_note(self) -> None:
+        """Open the line for a note."""
+        item = self.view.item
+        if item is None:
+            return
+        head = self.view.sheet.head(item.spot)
+        words = self.view.drafts.get((item.spot, "note")) or (head.note if head is not None else "")
+        self._open("note", "Note", words, "a note with this answer")
+
+    def type_cite(self) -> None:
+        """Open the line for a line number of the guide."""
+        item = self.view.item
+        if item is None:
+            return
+        clause_count = len(clauses(self.guide))
+        if not clause_count:
+            self.view.say("This study has no guideline.")
+            return
+        head = self.view.sheet.head(item.spot)
+        words = self.view.drafts.get((item.spot, "cites")) or (head.cites if head is not None else "")
+        hint = f"its number, 1 to {clause_count}, as the guide (t) has it; nothing takes it back"
+        self._open("cites", "Line of the guide", words.removeprefix("§"), hint)
+
+    @property
+    def guide(self) -> str:
+        """The study's guideline in this rater's language."""
+        return self.view.wording.protocol.guideline(self.view.wording.locale)
+
+    def search(self) -> None:
+        """Open the line for a search beside the sheet. Enter goes to the next match."""
+        self._open(SEARCH, "Search", "", "words on a screen, in an action, in the dialogue")
+
+    def _open(self, what: str, title: str, words: str, hint: str, *, fresh: bool = True) -> None:
+        self.view.typing = what
+        line = self.view.line
+        line.open(title, words, hint)
+        if not fresh:
+            line.begin(self.view.keying.first_key_at)
+        self.view.update_keys()
+
+    def enter(self) -> None:
+        """Store the line's text for its purpose. If it is not valid, show why and keep the line open."""
+        line, item = self.view.line, self.view.item
+        if self.view.typing == SEARCH and line.text.strip():
+            self.view.post_message(self.view.Requested(SEARCH, line.text.strip()))
+            return
+        if item is None or self.view.typing == SEARCH:
+            self.leave()
+            return
+        if self.view.typing == "note":
+            self.view.close_line()
+            self.view.drafts.pop((item.spot, "note"), None)
+            self.answering.change_companions(note=line.text.strip())
+        elif self.view.typing == "cites":
+            words = line.text.strip().removeprefix("§")
+            if words and clause_of(f"§{words}", self.guide) is None:
+                self.view.say(f"The guide has lines 1 to {len(clauses(self.guide))}.")
+                return
+            self.view.close_line()
+            self.view.drafts.pop((item.spot, "cites"), None)
+            self.answering.change_companions(cites=f"§{words}" if words else "")
+        elif not line.text.strip() and not item.field.required:
+            self.view.drafts.pop((item.spot, "answer"), None)
+            self.view.close_line()
+            self.view.go_on(item.spot)
+        elif not self._give(line):
+            return
+        self.view.items.focus()
+        self.view.update_keys()
+
+    def _give(self, line: AnswerLine) -> bool:
+        assert self.view.item is not None
+        try:
+            value = typed_value(self.view.item.field, line.text)
+        except LabError as error:
+            self.view.say(error.message)
+            return False
+        if line.begun:
+            self.view.keying.touch(line.first_key_at)
+        if not self.answering.give(value):
+            return False
+        self.view.typing = ""
+        line.close()
+        return True
+
+    def leave(self, by: int = 0) -> None:
+        """Close the line. Its text stays a draft, and the cursor moves by `by` items."""
+        self.view.close_line()
+        self.view.items.focus()
+        if by:
+            self.view.items.action_move(by)
+        self.view.say("")
+        self.view.store_place_soon()
+        self.view.update_keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.content import Content
@@ -10,14 +11,15 @@ from textual.screen import Screen
 from lab.core.settings import Settings
 from lab.core.study import Assignment, Study
 from lab.core.task import Actor
-from lab.studies.judges_beside import judges_beside
+from lab.studies.judges_beside import JudgeAnswer, judges_beside
 from lab.studies.practice import PracticeItem
 from lab.studies.rating_session import HandedIn, RatingSession, why_closed
+from lab.studies.sheet_wording import Wording
 from screens.annotate.attendance import Attendance
 from screens.annotate.introduction import IntroductionCourse
 from screens.annotate.introduction_words import translated
-from screens.annotate.results import practice_result, unit_result
 from screens.annotate.room_lines import View
+from screens.annotate.sheet_text import judges_content, result_content
 from screens.key_names import with_keys
 
 if TYPE_CHECKING:
@@ -181,3 +183,23 @@ class StudyCourse:
         """Reopen the open unit. Raise `LabError` if that is not possible."""
         self._session.reopen()
         self._attendance.refresh_progress()
+
+
+def practice_result(session: RatingSession, handed: HandedIn, head: Content) -> Content:
+    """Return the right answers of the practice item, below its `head`."""
+    assert session.sheet is not None
+    way = Wording(session.study.protocol, session.locale)
+    return Content.assemble(head, result_content(way, session.sheet, handed, ()))
+
+
+def unit_result(
+    session: RatingSession, handed: HandedIn, derived: Sequence[tuple[str, str]], judges: Sequence[JudgeAnswer]
+) -> tuple[str, Content]:
+    """Return title and text of the page about a unit that was handed in."""
+    assert session.sheet is not None
+    way = Wording(session.study.protocol, session.locale, bool(session.assignment and session.assignment.swap))
+    title = "What judges say" if judges else "What follows"
+    learned = result_content(way, session.sheet, handed, derived)
+    return "What is right" if handed.compared else title, Content.assemble(
+        learned, judges_content(way, session.sheet, judges)
+    )

@@ -26,7 +26,6 @@ from lab.runs.conversation_list import ConversationLine, conversations
 from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_reply, waiting_turn
 from lab.runs.running_servers import notes_stamp
 from screens.answer.brief import BriefPage
-from screens.answer.consent_row import ConsentRow
 from screens.answer.conversation_words import dialogue_content
 from screens.answer.inbox import Inbox
 from screens.answer.judge_form import JudgeForm
@@ -38,8 +37,9 @@ from screens.dialogs import AskScreen
 from screens.key_names import focus_now, with_keys
 from screens.lab import lab_of
 from screens.live.background_writes import BackgroundWrites
+from screens.live.choices import Choice, choice_bindings
 from screens.live.field import ReplyText
-from screens.live.reply import OpenQuestion
+from screens.live.reply import AnswerRow, OpenQuestion
 from screens.mirror.mirror import Mirror
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.border_words import write_title
@@ -564,3 +564,19 @@ def _title_key(turn: Turn) -> str | None:
     if turn.facts.kind == "tool":
         return "a result"
     return None if turn.question.text.strip() else "you begin"
+
+
+class ConsentRow(AnswerRow):
+    """Row of two replies, accept and reject. A key sends the tag that the benchmark parses."""
+
+    HELP = """
+    The benchmark reads a decision out of your answer. **{consent.accept}** accepts, **{consent.reject}** rejects; the
+    key sends the decision in the form that the benchmark parses, with the remark if you typed one. **tab** goes to the
+    remark; nothing that is typed there decides anything.
+    """
+    GROUP = "consent"
+    CHOICES = (
+        Choice("accept", "a", "accept", "Accept what is proposed"),
+        Choice("reject", "r", "reject", "Reject what is proposed"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = choice_bindings(GROUP, CHOICES)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from lab.core.design import SECTIONS, Section
 from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
+from lab.core.step import Observation
 from lab.core.task import Actor, Task
+from lab.core.trace import Ended, Step
 from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import RecordedRun
+from lab.studies.design_drafts import apps, texts
 from lab.studies.design_editing import entries, section_of
 from lab.studies.design_graph import draw_graph
 from lab.studies.design_session import DesignSession
@@ -27,13 +34,12 @@ from screens.author.fields import detail_words
 from screens.author.form import ItemForm
 from screens.author.keys import KEYS
 from screens.author.outline import TITLES, Outline
-from screens.author.steps import StepApps, Steps
-from screens.author.texts import StepTexts
 from screens.author.words import FORM_WORDS, TEXTS_WORDS, item_words, state_words
 from screens.key_names import keys_of, with_keys
 from screens.lab import try_report
 from screens.replay.phone_pane import StillPhone
 from screens.replay.run_player import RunPlayer, StepPage
+from screens.replay.timeline import Timeline
 from screens.stylesheet import ROOM_STYLES
 from screens.theme import MUTED
 from screens.widgets.border_words import write_title
@@ -42,10 +48,82 @@ from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.search_field import SearchRow
 from screens.widgets.status_line import StatusLine
+from screens.widgets.table import RowList
 from screens.widgets.text_page import ScrollableNotice, TextPage
 
 if TYPE_CHECKING:
     from store.store import Store
+
+
+class Steps(Timeline):
+    """The run's steps. Those in the evidence of the item under the cursor are marked."""
+
+    HELP = f"""{Timeline.HELP.replace("{replay.", "{author.")}
+**◆** the item under the cursor was seen in this step: **{{author.evidence}}** keeps the step shown, or no longer,
+**{{author.to_evidence}}** goes to the next.
+"""
+
+
+class StepApps:
+    """Knows the app of each step of the run. `owner` provides the workers and receives `AppsRead`."""
+
+    @dataclass
+    class AppsRead(Message):
+        """Message: the app of each step was read."""
+
+        reel: RecordedRun
+        apps: list[str]
+
+    def __init__(self, owner: Widget, footage: RunPlayer) -> None:
+        self._owner = owner
+        self._footage = footage
+        self._reel: RecordedRun | None = None
+        self._apps: list[str] = []
+
+    def read(self, reel: RecordedRun | None) -> None:
+        """Read the apps of another run off the UI thread."""
+        self._reel, self._apps = reel, []
+        if reel is not None:
+            self._owner.run_worker(partial(self._read_apps, reel), thread=True)
+
+    def _read_apps(self, reel: RecordedRun) -> None:
+        try:
+            app_names = apps(event for event in reel.runs.events(reel.id) if isinstance(event, Step))
+        except LabError:
+            return  # the player, which reads the same run, says what is wrong with it
+        self._owner.post_message(self.AppsRead(reel, app_names))
+
+    def accept(self, message: AppsRead) -> None:
+        """Accept the apps unless they belong to an earlier run."""
+        if message.reel is self._reel:
+            self._apps = message.apps
+
+    @property
+    def all_apps(self) -> list[str]:
+        """Every app of the run, in order."""
+        return list(dict.fromkeys(app for app in self._apps if app))
+
+    @property
+    def current_app(self) -> str:
+        """App of the current step, or of the screen after it; empty if unknown."""
+        view = self._footage.view
+        if view is None or not self._apps:
+            return ""
+        index = view.number + (self._footage.after and view.after is not None)
+        return self._apps[min(index, len(self._apps) - 1)]
+
+    @property
+    def place_words(self) -> str:
+        """The current place of the run, in a line."""
+        footage, view = self._footage, self._footage.view
+        if footage.run is None:
+            return "no run"
+        if view is None:
+            return "reading ..."
+        place = "The end" if isinstance(view.event, Ended) else f"Step {view.number + 1}/{footage.steps}"
+        line = footage.timeline.rows[view.number] if view.number < footage.timeline.count else None
+        return one_line("   ".join(filter(None, (place, self.current_app, line.words if line else ""))), 300)
+
 
 NO_RUN = "No run of this task is in the file, so there is no phone to look at. `hitlab live TASK` makes one."
 _BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
@@ -379,3 +457,42 @@ class DesignView(RoomScreen[None]):
             self.action_draw()
         else:
             raise SkipAction  # the app's own: to Home
+
+
+class StepTexts(RowList[str]):
+    """Readable texts of a step: what was typed, asked and answered in it, then the screen from top to bottom."""
+
+    HELP = """\
+# Texts
+
+What stands on the phone's screen at this step, and what was typed, asked or answered in it. **{author.take_text}**
+takes one as the value of a new information unit; **{author.back}** leaves without one. Arrows left and right still
+scrub the run. The whole of a long one stands below the list; **tab** leads there.
+"""
+    empty = "No text was recorded here. {author.back}, then {author.add_empty} adds an empty unit."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Take it", id="author.take_text", tooltip="A unit with this text as its value"),
+    ]
+
+    def fill(self, step: Step | None, observation: Observation | None) -> None:
+        """List the texts of a step."""
+        parts: list[str] = []
+        if step is not None:
+            parts = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
+        lines = [plain(text.strip()) for text in parts if text.strip()] + (
+            texts(observation) if observation is not None else []
+        )
+        self.border_title = "Which text is the unit?"
+        self.set_rows(dict.fromkeys(lines))
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("-open")
+
+    @property
+    def current(self) -> str:
+        """The whole text under the cursor."""
+        return self.rows[self.cursor] if self.rows else ""
+
+    def paint(self, index: int, width: int) -> Content:
+        return Content(one_line(self.rows[index], 300))

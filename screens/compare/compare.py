@@ -17,18 +17,18 @@ from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
 from lab.core.trace import Ended
-from lab.runs.comparison import RunComparison, Side, compare
+from lab.runs.comparison import RunComparison, Side, compare, sign_of
+from lab.runs.descriptions import one_line
 from lab.runs.recorded_run import PlaceView
 from screens.compare.keys import KEYS
-from screens.compare.phone_pane import StepPhone
-from screens.compare.step_pairs import StepPairs
 from screens.key_names import with_keys
 from screens.lab import lab_of, post_if_newest
+from screens.mirror.fit import phone_room
 from screens.replay import step_pane
-from screens.replay.phone_pane import PHONE
+from screens.replay.phone_pane import PHONE, StillPhone
 from screens.replay.run_reader import RunReader
 from screens.stylesheet import ROOM_STYLES
-from screens.theme import MUTED
+from screens.theme import HEADING, MUTED
 from screens.widgets.border_words import write_subtitle, write_title
 from screens.widgets.footer import Footer
 from screens.widgets.lines import LineList
@@ -349,3 +349,96 @@ def fit_both(words: tuple[str, str], room: int) -> tuple[str, str]:
         Content(side).truncate(max(8, width), ellipsis=True).plain for side, width in zip(words, most, strict=True)
     ]
     return texts[0], texts[1]
+
+
+_ROWS = 8
+"""Rows of titles, the line above the footer, and borders."""
+_BETWEEN = 64
+"""Columns that the list needs before the phones may be wider than their shape requires."""
+_SHARE = 0.25
+_BARE = 0.6
+
+
+class StepPhone(StillPhone):
+    """The screen of one run's step. Without a step, that of its next one."""
+
+    def show_step(self, view: PlaceView, title: str, *, after: bool, alone: bool) -> None:
+        """Draw a step's screen. With `alone` omit its action, which comes only later."""
+        self.show(view, after=after)
+        if alone:
+            self.mirror.mark([])
+            self._show_own_picture(view.image, self._shape, ())
+        self.title(title)
+
+    def fit_width(self) -> None:
+        width, rows = self.screen.size.width, max(1, self.screen.size.height - _ROWS)
+        widened = 0 if self._bare else (width - _BETWEEN) // 2
+        columns, zoom = phone_room(self._shape, rows, round(width * _SHARE), widened)
+        if self._bare:
+            columns = max(12, round(columns * _BARE))
+        self.mirror.choose_whole_view(zoom)
+        outer_width = columns + 2
+        if self.styles.width is None or self.styles.width.value != outer_width:
+            self.styles.width = outer_width
+
+
+_BAR = " │ "
+_GUTTER = 3
+
+
+class StepPairs(LineList):
+    """One line per pair. The first difference has an arrow of its own."""
+
+    HELP = """\
+# Compare
+
+Two runs side by side: steps that answer one another stand in one line. **=** both did the same, **≠** they did not,
+**←** only the left run has this step, **→** only the right one. **►** is where they first differ.
+
+Two taps are the same on the same name, or, without names, within 4 % of the screen; two texts where their words are;
+two scrolls in the same direction; two questions only where the answers are the same, too.
+
+**{compare.next}** and **{compare.previous}** go from difference to difference, **{compare.first}** to the first;
+**{list.open}** replays the left run at this step, **{compare.right}** the right one, and **{replay.back}** comes back
+from there; **{compare.swap}** swaps the sides, **{compare.after}** shows the screens after the step.
+"""
+    heading_rows = 1
+    empty = "Reading the two runs ..."
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id, classes="pane")
+        self.compared: RunComparison | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.compared.pairs) if self.compared is not None else 0
+
+    def heading(self, width: int) -> Content:
+        if self.compared is None:
+            return Content("")
+        return Content(
+            self._format_cells(width, "", "left: " + self.compared.left.name, "right: " + self.compared.right.name)
+        )
+
+    def paint(self, index: int, width: int) -> Content:
+        assert self.compared is not None
+        pair, sign = self.compared.pairs[index], sign_of(self.compared, index)
+        first = "►" if index == self.compared.first else " "
+        left = self._step_words(pair.left, self.compared.left, self.compared.words(index)[0])
+        right = self._step_words(pair.right, self.compared.right, self.compared.words(index)[1])
+        style = MUTED if pair.same else HEADING if first != " " else ""
+        return Content.assemble((self._format_cells(width, first + sign, left, right), style))
+
+    def _step_words(self, place: int | None, side: Side, words: str) -> str:
+        """Return a step's number, from 1, and its words. The end has no number."""
+        number = "" if place is None or place >= side.steps else str(place + 1)
+        return f"{number:>{len(str(self.count))}} {one_line(words)}"
+
+    def _format_cells(self, width: int, sign: str, left: str, right: str) -> str:
+        half = max(8, (width - _GUTTER - len(_BAR)) // 2)
+        return _fit_cell(sign, _GUTTER) + _fit_cell(left, half) + _BAR + _fit_cell(right, half)
+
+
+def _fit_cell(text: str, width: int) -> str:
+    content = Content(text).truncate(width, ellipsis=True)
+    return content.plain + " " * max(0, width - content.cell_length)

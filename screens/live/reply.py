@@ -22,7 +22,6 @@ from lab.core.typed_text import clean
 from screens.key_names import focus_now, focus_opened, with_keys
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.field import ReplyText
-from screens.live.keystrokes import ReplyTyping
 from screens.live.words import translated
 from screens.widgets.border_words import write_title
 from screens.widgets.card import Card, CardText
@@ -376,3 +375,39 @@ class OpenQuestion(Card):
             return translated(self.locale, "a remark")
         remark = translated(self.locale, "with remark" if self._field.text.strip() else "to remark")
         return translated(self.locale, "one key", remark=remark)
+
+
+class ReplyTyping:
+    """First key, number of deletions, and longest deleted text of an answer."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text = text
+        self.first_key_at: str | None = None
+        self.edits = 0
+        self.draft = ""
+
+    def touch(self, at: str) -> None:
+        """Record the time of a key, if it is the first."""
+        self.first_key_at = self.first_key_at or at
+
+    def change(self, text: str, at: str) -> None:
+        """Record that the text changed."""
+        if text == self.text:
+            return
+        self.touch(at)
+        if _removes(self.text, text):
+            self.edits += 1
+            self.draft = max(self.draft, self.text, key=len)
+        self.text = text
+
+
+def _removes(before: str, after: str) -> bool:
+    """Return True if the change removed characters, and did not only insert some."""
+    # Compare the common start and end: everything of `before` between them was removed.
+    start = 0
+    while start < min(len(before), len(after)) and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return start + end < len(before)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
 
+from annotators.rater_numbers import RaterNumbers
+from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.settings import Settings
 from lab.core.study import Study
@@ -18,9 +26,7 @@ from lab.runs.descriptions import one_line
 from lab.studies import rater_words
 from screens.agreement.grid import ConfusionGrid
 from screens.key_names import with_keys
-from screens.raters.computation import RatersComputation
 from screens.raters.keys import KEYS
-from screens.raters.plots import Plots
 from screens.raters.table import RaterNumbersTable, RaterTable
 from screens.stylesheet import ROOM_STYLES
 from screens.widgets.border_words import write_title
@@ -29,6 +35,83 @@ from screens.widgets.lines import LineList
 from screens.widgets.room_screen import RoomScreen
 from screens.widgets.status_line import StatusLine
 from store.store import Store
+
+if TYPE_CHECKING:
+    from store.agreement_labels import FilePosition
+
+
+class RatersComputation:
+    """Posts to `owner` the numbers of the open study. The serial identifies results of a study opened earlier."""
+
+    @dataclass
+    class Counted(Message):
+        """Message: each rater's numbers, and the newest rows of the file when they were read."""
+
+        serial: int
+        raters: list[RaterNumbers]
+        newest: FilePosition
+
+    @dataclass
+    class Grown(Message):
+        """Message: new rows since then, with the number of new labels of this study (0 if only acts)."""
+
+        serial: int
+        labels: int
+
+    @dataclass
+    class Refused(Message):
+        """Message: something cannot be read or computed."""
+
+        serial: int
+        error: LabError
+
+    def __init__(self, owner: Widget, store: Store) -> None:
+        self._owner = owner
+        self._store = store
+        self._polling = False
+        self.serial = 0
+        self.study: Study | None = None
+        self.newest: FilePosition | None = None
+
+    def open(self, study: Study) -> None:
+        """Compute a study's numbers, or compute them again."""
+        self.serial += 1
+        self.study, self.newest = study, None
+        self._run_in_thread(partial(self._compute_numbers, self.serial, study))
+
+    def look(self) -> None:
+        """Poll for newer rows."""
+        if self.study is not None and self.newest is not None and not self._polling:
+            self._polling = True
+            self._run_in_thread(partial(self._check_newer, self.serial, self.study, self.newest))
+
+    # -- off the UI thread -----------------------------------------------------------------------------------
+
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
+        self._owner.run_worker(work, thread=True)
+
+    def _compute_numbers(self, serial: int, study: Study) -> None:
+        from annotators.raters import raters_of
+        from lab.studies.study_data import load_study_data
+
+        try:
+            # Read before the answers, so that one that arrives in between counts as newer.
+            newest = self._store.agreement.position()
+            rater_list = raters_of(load_study_data(self._store, study))
+        except LabError as error:
+            self._owner.post_message(self.Refused(serial, error))
+        else:
+            self._owner.post_message(self.Counted(serial, rater_list, newest))
+
+    def _check_newer(self, serial: int, study: Study, before: FilePosition) -> None:
+        try:
+            if not self._store.agreement.same_since(study, before):
+                self._owner.post_message(self.Grown(serial, self._store.labels.count_newer(study, before.label[0])))
+        except LabError as error:
+            self._owner.post_message(self.Refused(serial, error))
+        finally:
+            self._polling = False
+
 
 _LOOK = 5.0
 """Seconds between two polls for new answers."""
@@ -328,3 +411,53 @@ def _full_words(line: rater_words.NumberLine) -> str:
     return (
         f"{rater_words.value_words(line)} [{rater_words.interval_words(line)}, {number.level * 100:g} %, {how}] (n {n})"
     )
+
+
+_LEAST, _MOST = 6, 40
+"""Minimum and maximum columns of a bar."""
+_BESIDE = 36
+"""Columns of the text beside a bar."""
+_BARS = "▏▎▍▌▋▊▉█▁▂▃▄▅▆▇"
+
+
+class Plots(VerticalScroll, can_focus=True):
+    """First a sparkline of each, then a bar per stretch with its n."""
+
+    HELP = RaterNumbersTable.HELP
+
+    def __init__(self) -> None:
+        super().__init__(id="raters-plots", classes="pane")
+        self._rater: RaterNumbers | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="raters-drawn", markup=False)
+
+    def on_mount(self) -> None:
+        self.border_title = "Over their answers"
+
+    def show(self, one: RaterNumbers) -> None:
+        """Draw a rater from the top."""
+        self._rater = one
+        self._draw()
+        self.scroll_home(animate=False)
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._rater is not None:
+            self.query_one("#raters-drawn", Static).update(
+                Content("\n").join(map(_color_bars, self._chart_lines(self._rater)))
+            )
+
+    def _chart_lines(self, one: RaterNumbers) -> list[str]:
+        width = min(_MOST, max(_LEAST, self.size.width - _BESIDE))
+        short = [rater_words.spark("pace", one.pace, "s"), rater_words.spark("as the rest", one.along, "%")]
+        pace = rater_words.stretch_lines("pace", one.pace, "s", width) or [rater_words.pace_words(one)]
+        along = rater_words.stretch_lines("as the rest", one.along, "%", width) or ["too few answers to see a drift"]
+        return [*filter(None, short), *rater_words.streak_words(one), "", *pace, "", *along]
+
+
+def _color_bars(line: str) -> Content:
+    """Return a line with its bars in the accent colour."""
+    return Content.assemble(*((mark, "$accent" if mark in _BARS else "") for mark in plain(line, lines=False)))

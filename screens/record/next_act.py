@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 from rich.text import Text
@@ -16,18 +16,17 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from lab.core.instruction_wording import focused_field, suggest_instruction
+from lab.core.instruction_wording import focused_field, name_of, suggest_instruction
+from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock
 from lab.core.step import Action, Proposed
 from lab.core.ui_tree import UiTree
+from lab.runs.descriptions import action_words
 from screens.key_names import keys_of, with_keys
-from screens.live.choices import Choices
+from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.field import ReplyText
-from screens.record.fields import DeskText, InstructionLine
 from screens.record.nodes import NodePicker
-from screens.record.pending_act import default_scroll, default_wait, masked, next_variant
-from screens.record.rows import ANSWER, COMPLETE, FinishRow, PhoneKeys, ReasonRow
-from screens.record.words import RecordState, Stage, Wanted, key_hint, request_words
+from screens.record.pending_act import default_scroll, default_wait, held_words, masked, next_variant
 from screens.widgets.card import Card, CardText
 from screens.widgets.text_fields import TextLine
 
@@ -326,3 +325,186 @@ class ActionDesk(Card):
         self._warned = True
         self._update_words()
         return True
+
+
+class DeskText(ReplyText):
+    """Field for a text that an action needs."""
+
+    HELP = """
+    What is typed into the phone, the app's name, the answer, or why it is impossible. **{reply.enter}** takes it,
+    **{reply.newline}** begins a new line, **{run.back}** goes back.
+    """
+
+
+class InstructionLine(TextLine):
+    """The low-level instruction of the held action."""
+
+    HELP = """
+    What this step does, in words: an instruction for someone who sees only this screen. It is suggested from what is
+    on the screen; write it better where it is wrong. **Enter** does the act and records both, **{run.back}**
+    drops the act, another touch of the phone takes its place, **{record.other}** makes another of it (double tap,
+    hold; other ways to scroll).
+    """
+
+
+COMPLETE, ANSWER, IMPOSSIBLE = "complete", "answer", "impossible"
+
+
+class ChoiceGrid(Choices):
+    """Choices in as few rows as possible, in columns of equal width."""
+
+    def _places(self, width: int) -> list[tuple[int, int, int]]:
+        sizes = [cell.cell_len for cell in self._cells()]
+        column = max(sizes) + 2
+        across = self._column_count(width)
+        return [(n % across * column, n // across, size) for n, size in enumerate(sizes)]
+
+    def _column_count(self, width: int) -> int:
+        """Return the number of columns, with the choices spread evenly over the rows."""
+        count = len(self.CHOICES)
+        most = max(1, (width + 2) // (max(cell.cell_len for cell in self._cells()) + 2))
+        return -(-count // -(-count // most))
+
+    def action_line(self, by: int) -> None:
+        across = self._column_count(self.size.width)
+        if self.cursor >= 0 and 0 <= self.cursor + by * across < len(self.CHOICES):
+            self.cursor += by * across
+        else:
+            super().action_line(by * len(self.CHOICES))
+
+    def render(self) -> Text:
+        text, cells = Text(), self._cells()
+        for cell, (left, row, _) in zip(cells, self._places(self.size.width), strict=True):
+            if left == 0 and row:
+                text.append("\n")
+            text.append(" " * (left - len(text.plain.rpartition("\n")[2]))).append_text(cell)
+        return text
+
+
+class PhoneKeys(ChoiceGrid):
+    """Actions other than touching the phone."""
+
+    HELP = """
+    Your turn: tap, hold, drag and scroll on the phone with the mouse, or take one of these by its digit or its
+    underlined letter. **{record.nodes}** lists what can be tapped, for those who have no mouse. Nothing is done before
+    **Enter**, except in a quick recording.
+    """
+    GROUP = "record"
+    CHOICES = (
+        Choice("navigate_back", "b", "back", "The phone's back key"),
+        Choice("navigate_home", "h", "home", "The phone's home key"),
+        Choice("press_recent", "r", "recent", "The apps opened lately"),
+        Choice("keyboard_enter", "e", "enter", "The keyboard's enter key"),
+        Choice("input_text", "t", "type", "Text for the field that has the cursor"),
+        Choice("open_app", "o", "open app", "An app by its name"),
+        Choice("scroll", "s", "scroll", "Further down, or another way"),
+        Choice("wait", "w", "wait", "For the phone"),
+        Choice("finish", "f", "finish", "It is done, answered, or impossible"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]
+
+
+class FinishRow(Choices):
+    """Ways in which a demonstration ends."""
+
+    HELP = """
+    How it ends: the intent is fulfilled, or its question answered, or it cannot be done as asked. **{run.back}** goes
+    back.
+    """
+    GROUP = "finish"
+    CHOICES = (
+        Choice(COMPLETE, "c", "complete", "What was intended is done"),
+        Choice(ANSWER, "a", "answer", "What was asked is found; say it"),
+        Choice(IMPOSSIBLE, "i", "impossible", "It cannot be done as asked"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]
+
+
+class ReasonRow(Choices):
+    """Reasons why it is impossible. The choices' names are the stored codes."""
+
+    HELP = """
+    Why it is impossible. It violates a convention: no app is used that way. It cannot be completed: something that it
+    needs is not there. It is ambiguous: it can be understood in several ways. **{run.back}** goes back.
+    """
+    GROUP = "reason"
+    CHOICES = (
+        Choice("violates-convention", "v", "violates a convention", "No app is used that way"),
+        Choice("cannot-complete", "c", "cannot be completed", "Something that it needs is not there"),
+        Choice("ambiguous", "a", "ambiguous", "It can be understood in several ways"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*choice_bindings(GROUP, CHOICES)]
+
+
+Stage = Literal["keys", "text", "secret", "line", "finish", "reason", "nodes"]
+Wanted = Literal["input_text", "open_app", "answer", "note"]
+
+_ASKS: dict[Wanted, str] = {
+    "input_text": "Text to type",
+    "open_app": "Which app? Its name, as the phone has it:",
+    "answer": "Your answer:",
+    "note": "Why, in a few words (may stay empty):",
+}
+
+
+class RecordState(NamedTuple):
+    """State of the desk: its stage, the held action, the kind of text it asks for, and if it may act."""
+
+    stage: Stage
+    held: Action | None
+    wanted: Wanted
+    ready: bool
+    quick: bool
+    moved: bool = False
+    """True if the phone's screen changed under the held action."""
+    still: bool = False
+    """True while the recording is paused."""
+
+
+def request_words(state: RecordState, tree: UiTree) -> str:
+    """Return the request to the person, in a line or two."""
+    match state.stage:
+        case "line" if state.held is not None:
+            hold_line = f"Held: {held_words(state.held, tree)}"
+            return f"The phone has moved on: is this still what you mean? {hold_line}" if state.moved else hold_line
+        case "text" | "secret" if state.wanted == "input_text":
+            field = focused_field(tree)
+            return _ASKS["input_text"] + (
+                f" into {plain(name_of(field), lines=False)}:" if field else ", though no field has the cursor:"
+            )
+        case "text" | "secret":
+            return _ASKS[state.wanted]
+        case "finish":
+            return "How does it end?"
+        case "reason":
+            return "Why is it impossible?"
+        case "nodes":
+            return "What do you tap?"
+    if not state.ready:
+        return "The phone stands still." if state.still else "The phone is at it ..."
+    return "Touch the phone, which acts at once, or:" if state.quick else "Touch the phone, or:"
+
+
+def key_hint(state: RecordState, *, nodes: str, other: str) -> str:
+    """Return the keys of a stage. `nodes` lists what can be tapped, and `other` varies a touch."""
+    match state.stage:
+        case "line":
+            return f"Enter does it and records this line; {{run.back}} drops it.{_variant_hint(state.held, other)}"
+        case "text":
+            return "{reply.enter} takes it; {run.back} goes back."
+        case "secret":
+            return "Enter takes it; {run.back} goes back."
+        case "nodes":
+            return "Words find it; Enter, or a digit, takes it; {run.back} goes back."
+        case "finish" | "reason":
+            return "{run.back} goes back."
+    return f"{nodes} lists what can be tapped." if state.ready else ""
+
+
+def _variant_hint(action: Action | None, key: str) -> str:
+    """Return the key's hint for the next variant of the same touch; empty if there is none."""
+    other = next_variant(action) if action is not None else None
+    if other is None:
+        return ""
+    words = other.direction or ("longer" if other.kind == "wait" else action_words(other).partition(" (")[0])
+    return f" {key}: {words}."

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from rich.text import Text
+from textual import events, on, work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
+from textual.content import Content
 from textual.widgets import Input
 
+from lab.core.demonstration import Demonstration, demonstration
+from lab.core.errors import LabError
 from lab.core.plain_text import plain
 from lab.core.screen_clock import Clock, format_duration
 from lab.core.seams import Frame
 from lab.core.step import Action
 from lab.core.trace import Acting, Ended, Flagged, Paused, Resumed, Step
 from lab.core.ui_tree import UiTree
-from lab.runs.descriptions import one_line
+from lab.runs.descriptions import action_words, demonstration_words, one_line, outcome_words
 from lab.runs.session import Session
 from lab.studies.seats import may_replay
 from screens.dialogs import AskScreen
-from screens.key_names import keys_of
+from screens.key_names import keys_of, with_keys
 from screens.lab import lab_of, window_of, windows_of
 from screens.live.banner import Banner
 from screens.live.seat_pane import SeatPane
@@ -31,17 +36,17 @@ from screens.mirror.live_words import LiveWords
 from screens.mirror.mirror import Mirror
 from screens.mirror.touch import Touch, marks_of, touch_action
 from screens.record.next_act import ActionDesk
-from screens.record.result import RecordingResult
-from screens.record.steps import StepList
 from screens.slip import KeyGuard
 from screens.stylesheet import ROOM_STYLES
-from screens.widgets.card import GivingColumn
+from screens.theme import LOUD_ERROR, LOUD_WARNING, MUTED, WARNING
+from screens.widgets.border_words import write_title
+from screens.widgets.card import Card, CardText, GivingColumn
 from screens.widgets.footer import Footer
 from screens.widgets.room_screen import RoomScreen
+from screens.widgets.table import RowList
+from store.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from screens.picture_window import PictureWindow
 
 MORE = Binding.Group("More", compact=True)
@@ -351,3 +356,114 @@ class RecordScreen(RoomScreen[None]):
         if self._desk.ready:
             return "● recording: your turn"
         return "● recording: the phone acts ..." if self._acting else "● recording: reading the screen ..."
+
+
+class RecordingResult(Card, can_focus=True):
+    """Replaces the desk after the end. A demonstration has no score."""
+
+    HELP = """
+    The recording is over; every step of it is in the file. **{run.next}** goes on from here, **{run.back}** goes to
+    Home.
+    """
+    DEFAULT_CSS = """
+    RecordingResult { height: auto; max-height: 60%; display: none; }
+    """
+    SHRINK_ROUNDS = ((("told-words", 3),), (("told-words", 1),))
+
+    def __init__(self) -> None:
+        super().__init__(id="told", classes="pane")
+
+    def compose(self) -> ComposeResult:
+        yield CardText(id="told-words")
+
+    @work(thread=True, exclusive=True, group="told")
+    def show_end(self, store: Store, trace_id: str, *, replays: bool) -> None:
+        """Show how the recording ended and what it holds. `replays` is True if this seat may replay it."""
+        recording = demonstration(store.runs.trace(trace_id))
+        sentence = outcome_text(recording, trace_id, partial(with_keys, self), replays=replays)
+        self.app.call_from_thread(self._show_text, "The recording is over", sentence)
+
+    def show_failure(self, error: LabError) -> None:
+        """Show why nothing more could be stored."""
+        self.add_class("-failed")
+        text = Text(plain(error.sentence))
+        text.append("\nWhat was shown before is in the file; `hitlab record --resume` goes on with it.")
+        self._show_text("The recording was stopped", text)
+
+    def _show_text(self, title: str, text: Text) -> None:
+        if not self.is_attached:
+            return
+        write_title(self, title)
+        self.query_one(CardText).show(text)
+        self.display = True
+        self.screen.set_focus(self)
+
+
+def outcome_text(recording: Demonstration | None, trace_id: str, keyed: Callable[[str], str], *, replays: bool) -> Text:
+    """Format a demonstration's outcome, contents and next step. `keyed` fills the keys into a sentence."""
+    if recording is None:
+        return Text("")
+    text = Text(outcome_words(recording).capitalize(), style="bold")
+    text.append("\n" + demonstration_words(recording), style="not bold")
+    if replays:
+        next_words = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
+    else:
+        next_words = "Thank you. {run.next} goes back."
+    text.append("\n" + keyed(next_words), style="not bold dim")
+    return text
+
+
+_ROOMY = 56
+"""Columns from which a line also names the action beside its instruction."""
+
+
+class StepList(RowList[Step]):
+    """One line per step. The newest is in sight."""
+
+    HELP = """\
+# Steps
+
+What you have done so far, and the instruction that each step carries out. **{record.slip}** says that the step under
+the cursor was a slip of the hand, or that it was none: a phone cannot undo it, but who reads the demonstration should
+know. **!** failed.
+"""
+    empty = "No step yet."
+
+    def __init__(self) -> None:
+        super().__init__("steps")
+        self.slips: set[int] = set()
+        self.border_title = "Steps"
+
+    def add(self, step: Step) -> None:
+        """Append a step and move the cursor to it."""
+        self.rows.append(step)
+        self.changed()
+        self.go(self.count - 1)
+
+    def flag(self, index: int, on: bool) -> None:
+        """Set or clear the slip flag of the step with this index (from 0)."""
+        (self.slips.add if on else self.slips.discard)(index)
+        self.refresh()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable Enter, because a step here cannot be opened."""
+        return action != "choose"
+
+    def paint(self, index: int, width: int) -> Content:
+        step = self.rows[index]
+        action = step.action or step.proposed.action
+        description = action_words(action)
+        slip = step.index in self.slips
+        mark = "!" if step.error else "s" if slip else " "
+        text = one_line(step.proposed.instruction) or description
+        digits = len(str(self.rows[-1].index + 1))
+        parts: list[tuple[str, str]] = [
+            (f"{step.index + 1:>{digits}} ", MUTED),
+            (f"{mark} ", LOUD_ERROR if step.error else LOUD_WARNING),
+            (text, "strike" if slip else ""),
+        ]
+        if slip:
+            parts.append(("  slip", WARNING))
+        if width >= _ROOMY and description.casefold() != text.casefold():
+            parts.append((f"  {description}", MUTED))
+        return Content.assemble(*parts)

@@ -29,9 +29,8 @@ from PIL import Image
 from lab.core.ui_tree import UiTree
 from screens.mirror.fit import Fit
 from screens.mirror.glyphs import TAIL, glyphs, width_of
-from screens.mirror.overlay import tree_texts
 from screens.mirror.painter import PaintedPhone, Painter
-from screens.mirror.reading import LocatedText
+from screens.mirror.reading import LocatedText, tree_texts
 from screens.mirror.shot import MirrorShot, MirrorView
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces" / "appagent"

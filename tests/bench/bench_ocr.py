@@ -34,9 +34,8 @@ from lab.core.read_text import ReadText
 from lab.core.ui_tree import UiTree
 from lab.ocr import reader as ocr
 from screens.mirror.glyphs import width_of
-from screens.mirror.overlay import TreeText
 from screens.mirror.painter import Painter
-from screens.mirror.reading import LocatedText
+from screens.mirror.reading import LocatedText, TreeText
 from screens.mirror.shot import MirrorShot, MirrorView
 from tests.bench.bench_legibility import embedded
 

@@ -30,7 +30,7 @@ from screens.key_names import typed_character
 from screens.keymap import named_bindings
 from screens.live.choices import Choices
 from screens.mirror.mirror import Mirror
-from screens.play.answers import Answers
+from screens.play.play import Answers
 from screens.widgets.footer import Footer
 from store.store import Store
 from tests.crossed import IN_SOAK, crossed, spread

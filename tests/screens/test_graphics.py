@@ -26,9 +26,16 @@ from textual.widgets import Static
 from lab.core.settings import Settings
 from screens.app import LabApp
 from screens.mirror.marks import PhoneMark
-from screens.mirror.picture_codes import fit_cells, iterm2_codes, kitty_codes, marked, picture_cells, sixel_codes
 from screens.mirror.terminal_graphics import GraphicsSupport, TerminalGraphics, graphics_for, read_answer
-from screens.mirror.terminal_picture import PictureArea
+from screens.mirror.terminal_picture import (
+    PictureArea,
+    fit_cells,
+    iterm2_codes,
+    kitty_codes,
+    marked,
+    picture_cells,
+    sixel_codes,
+)
 from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
 from store.store import Store

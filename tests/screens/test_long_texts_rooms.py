@@ -30,7 +30,7 @@ from screens.author.author import AuthorScreen
 from screens.compare.compare import CompareScreen
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
-from screens.play.answers import Answers
+from screens.play.play import Answers
 from screens.replay.replay import ReplayScreen
 from screens.review.review import ReviewScreen
 from screens.sent.sent import SentScreen

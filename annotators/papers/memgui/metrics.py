@@ -16,17 +16,15 @@ $0.03 per thousand tokens) are reported under these names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from statistics import fmean
 
 from msgspec.structs import replace
 
 from annotators.papers.memgui.aggregates import PAPER, Out, add_reason, mean_number
-from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, apps_of, chains_of, difficulty_of
-from annotators.papers.memgui.economy import economy
+from annotators.papers.memgui.attempts import DIFFICULTIES, Chain, JudgedAttempt, apps_of, chains_of, difficulty_of
 from annotators.papers.memgui.irr import has_analysis, percentage
-from annotators.papers.memgui.metric_words import DEFINITIONS
 from annotators.papers.metrics import LeftOutTally, MetricContext, MetricTerms, Number, mean
 from lab.core.measured_run import MeasuredRun
 
@@ -241,3 +239,212 @@ def _note_limits(numbers: Iterable[Number], terms: MetricTerms) -> list[Number]:
         return list(numbers)
     problem = f"failed, with IRR 0: {limit}"
     return [replace(one, note="; ".join(text for text in (one.note, problem) if text)) for one in numbers]
+
+
+_STEPS = "the log's `total_steps`, which is one less than its actions"
+
+DEFINITIONS: Mapping[str, str] = {
+    "SR": (
+        "Success rate: tasks whose first attempt succeeded / tasks (A.6.1), whole, by difficulty (what the task says, "
+        "as Table 2 does; else to 20, to 40, more golden steps, A.4.2, which six tasks contradict) and by number of "
+        "apps. *paper* leaves out what nobody judged, *script* takes it for failed (framework/realtime_metrics.py); "
+        "tasks without a run are in neither. With --step-budget X an attempt of more than floor(X x golden + 1) steps "
+        "has failed, with --golden-tokens N one whose steps x its agent's mean tokens a step are more than N x golden "
+        "(A.9.6: 1.4 and 9507), with --token-budget N one of more tokens."
+    ),
+    "IRR": (
+        "Information retention rate: units used rightly / units required, as a mean over first attempts at tasks that "
+        "need memory (A.6.1). *paper* follows four rules (Prompt 8): success is 1; units that are written out count as "
+        "they are; units that only steer a decision count as lost in a failed attempt, in a task of both kinds they "
+        "stay in the number required; an early failure is 0. People's marks go before the source's analysis, and a "
+        "failed task without either counts like the rated failures on average, as successes are never without; the "
+        "note says how many, and the least and most that the whole can be. Beyond a budget it is 0 (A.9.6 says so of "
+        "tokens only). *script* takes the source's whole percentages, missing ones as 0, as published sessions do."
+    ),
+    "IRR above 0": (
+        "The *script* IRR over rates above 0 alone, as the published framework/realtime_metrics.py has it: tasks of "
+        "which nothing was retained drop out, so it can only be higher than IRR."
+    ),
+    "pass@k": (
+        "Tasks that succeeded in any of the first k attempts / tasks (A.6.2), for each k from 2 that somebody came to. "
+        "A task that failed in fewer attempts counts as failed and is told. *paper* leaves out tasks without a success "
+        "of which an attempt is not judged or an earlier one is not here; *script* takes both for failed "
+        "(framework/realtime_metrics.py, which knows three attempts)."
+    ),
+    "MTPR": (
+        "Memory-task proficiency ratio: SR of tasks that need memory / SR of standard tasks, of first attempts "
+        "(A.6.1). *paper* is undefined where no standard task succeeded, and leaves out tasks not known to be of "
+        "either kind; *script* is 0 there, and takes these for standard (framework/realtime_metrics.py)."
+    ),
+    "FRR": (
+        "Failure recovery rate: the sum of w_i x R_i over attempts i = 2..k / tasks that failed on attempt 1, R_i of "
+        "which first succeeded on attempt i (A.6.2). *paper*: w_i = 1 / (i - 1), over tasks whose attempts before the "
+        "recovery are all judged and here. *script*: w_i = 1 / 2^(i - 2), another weight from attempt 4 on; what is "
+        "not judged has failed, and it is 0 where nothing failed (framework/realtime_metrics.py). k is the highest "
+        "attempt in the group."
+    ),
+    "Step Ratio": (
+        "Steps / golden steps, as a mean over tasks that succeeded (A.6.3), of first attempts and of k. *paper*: the "
+        "actions of the attempt that succeeded, the last one, which ends the run, among them, as the paper does not "
+        f"say what a step is. *script*: of the first attempt even where a later one succeeded, and {_STEPS} "
+        "(framework/realtime_metrics.py)."
+    ),
+    "Time/Step": (
+        "Seconds a step (A.6.3). *paper*: each attempt's total seconds / its actions, then the mean over attempts. "
+        "*script*: all attempts' seconds / all their steps, which gives long "
+        f"runs more weight, steps being {_STEPS} (framework/realtime_metrics.py)."
+    ),
+    "Time/Step without waiting": (
+        "Time/Step without the time in which a person was waited for: the agent's own time, told where people were. "
+        "The paper (A.6.3) has no person to wait for, so this is the value to lay beside its own."
+    ),
+    "Cost/Step": (
+        "US dollars a step (A.6.3). *paper*: each attempt's cost / its actions, then the mean over attempts whose cost "
+        "is known. *script*: all tokens at $1.25 (sent) and $10 (answered) a million, whatever the model, / all steps, "
+        f"these being {_STEPS} (framework/realtime_metrics.py)."
+    ),
+    "csv step_ratio": (
+        "The column of that name in a session's results.csv, as a mean over attempts: 1 where the agent ended by "
+        "itself, else steps / 50 (framework/utils.py). It is no ratio to golden steps; it is here to be known again."
+    ),
+    "csv total_token_cost": (
+        "The column of that name in a session's results.csv, as a mean over attempts: US dollars at $0.01 (sent) and "
+        "$0.03 (answered) a thousand tokens, whatever the model (framework/utils.py)."
+    ),
+}
+
+
+SOURCE = "memgui"
+"""Format of runs made by the benchmark itself."""
+IN, OUT = 1.25, 10.0
+"""US dollars per million tokens in the script's cost of a step."""
+TABLE_IN, TABLE_OUT = 10.0, 30.0
+"""US dollars per million tokens in the table's `total_token_cost`."""
+_AGENT_TIME = "Time/Step without waiting"
+TABLE_MOST = 50
+"""Divisor of steps in the table's `step_ratio`, for an agent that did not end by itself."""
+
+
+def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+    """Yield the numbers over the first k attempts of each task. `part` is empty for k = 1."""
+    part = "" if k == 1 else f"pass@{k}"
+    tries = [one for chain in chains for attempt, one in chain.tries.items() if attempt <= k]
+    yield from _step_ratio(chains, k, part, out)
+    yield from _time(tries, part, out)
+    yield from _cost(tries, part, out)
+    yield from _table(tries, part, out)
+
+
+def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
+    """Yield steps / golden steps of tasks that succeeded: of the successful attempt (script: of the first one)."""
+    tally = LeftOutTally()
+    passed_chains = tally.filter(chains, lambda chain: "" if chain.first_success(k) is not None else "without success")
+    with_golden = tally.filter(passed_chains, lambda chain: "" if chain.golden else "no golden steps")
+    why = "no task succeeded" if not passed_chains else "no golden steps are known"
+    left_out = out + tally.counts
+    paper = [chain.tries[chain.first_success(k) or 1].steps / (chain.golden or 1) for chain in with_golden]
+    yield mean_number("Step Ratio", "ratio", paper, part, "paper", left_out, why)
+    script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in with_golden]
+    yield mean_number("Step Ratio", "ratio", script, part, "script", left_out, why)
+
+
+def _time(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+    """Yield seconds per step, also without the time of waiting if there was a person to wait for."""
+    tally = LeftOutTally()
+    timed_tries = tally.filter(
+        tries, lambda one: "no steps" if not one.steps else "" if one.case.seconds else "no times"
+    )
+    values = [(one.case.seconds or 0.0) / one.steps for one in timed_tries]
+    yield mean_number(
+        "Time/Step", "seconds", values, part, "paper", out + tally.counts, "no run has times", of="attempts"
+    )
+    if any(one.case.waited != 0 for one in timed_tries):
+        with_waits = tally.filter(
+            timed_tries, lambda one: "without the person's times" if one.case.waited is None else ""
+        )
+        values = [max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0)) / one.steps for one in with_waits]
+        why = "no run tells how long people were waited for"
+        yield mean_number(_AGENT_TIME, "seconds", values, part, "", out + tally.counts, why, of="attempts")
+    stepped_tries, left_out = _attempts_with_steps(tries, out)
+    total = sum(one.table_number("total_time") or one.case.seconds or 0.0 for one in stepped_tries)
+    yield _pooled_number("Time/Step", "seconds", total, stepped_tries, part, left_out, "no run has times")
+
+
+def _attempts_with_steps(tries: Sequence[JudgedAttempt], out: Out) -> tuple[list[JudgedAttempt], Out]:
+    """Return the attempts with steps by the script's count, and the exclusions including the others."""
+    tally = LeftOutTally()
+    stepped_tries = tally.filter(tries, lambda one: "" if one.script_steps > 0 else "no steps")
+    return stepped_tries, out + tally.counts
+
+
+def _cost(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+    tally = LeftOutTally()
+    priced_tries = tally.filter(
+        tries, lambda one: "no steps" if not one.steps else "" if _price(one) is not None else "no price"
+    )
+    values = [(_price(one) or 0.0) / one.steps for one in priced_tries]
+    yield mean_number(
+        "Cost/Step", "usd", values, part, "paper", out + tally.counts, "no run's cost is known", of="attempts"
+    )
+    stepped_tries, left_out = _attempts_with_steps(tries, out)
+    total = sum(_cost_at(one, IN, OUT) for one in stepped_tries)
+    yield _pooled_number("Cost/Step", "usd", total, stepped_tries, part, left_out, "no run's tokens are known")
+
+
+def _price(one: JudgedAttempt) -> float | None:
+    return one.case.usage.cost if one.case.usage else None
+
+
+def _cost_at(one: JudgedAttempt, price_in: float, price_out: float) -> float:
+    """Return a run's cost at these prices per million tokens. Unknown tokens count as 0, as in the script.
+
+    The table stores tokens as means per step, truncated to whole numbers.
+    """
+    prompt, completion = one.table_number("avg_prompt_tokens"), one.table_number("avg_completion_tokens")
+    usage = one.case.usage
+    prompt = (usage.prompt_tokens or 0 if usage else 0) if prompt is None else prompt * one.script_steps
+    completion = (usage.completion_tokens or 0 if usage else 0) if completion is None else completion * one.script_steps
+    return (prompt * price_in + completion * price_out) / 1e6
+
+
+def _pooled_number(
+    metric: str, unit: str, total: float, tries: Sequence[JudgedAttempt], part: str, out: Out, why: str
+) -> Number:
+    steps = sum(one.script_steps for one in tries)
+    value = total / steps if total and steps else None
+    reason = "" if value is not None else why
+    return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, reason)  # type: ignore[arg-type]
+
+
+def _table(tries: Sequence[JudgedAttempt], part: str, out: Out) -> Iterable[Number]:
+    """Yield the session table's own columns, read from it, or computed by its formulas for a run of that source."""
+    tally = LeftOutTally()
+    own = tally.filter(
+        tries, lambda one: "" if one.case.source and one.case.source.format == SOURCE else "without such a table"
+    )
+    why = "" if own else "no run comes from a session with such a table"
+    steps, costs = LeftOutTally(), LeftOutTally()
+    stepped_tries = steps.filter(own, lambda one: "" if one.steps else "no steps")
+    left_out = out + tally.counts + steps.counts
+    ratios = [_table_ratio(one) for one in stepped_tries]
+    yield mean_number(
+        "csv step_ratio", "ratio", ratios, part, "script", left_out, why or "no run has steps", of="attempts"
+    )
+    priced_tries = costs.filter(own, lambda one: "" if _table_cost(one) else "no tokens")
+    left_out = out + tally.counts + costs.counts
+    why = why or "no run's tokens are known"
+    token_costs = [_table_cost(one) for one in priced_tries]
+    yield mean_number("csv total_token_cost", "usd", token_costs, part, "script", left_out, why, of="attempts")
+
+
+def _table_ratio(one: JudgedAttempt) -> float:
+    ratio = one.table_number("step_ratio")
+    if ratio is not None:
+        return ratio
+    # As in framework/utils.py of the benchmark.
+    return 1.0 if one.case.status == "completed" else one.script_steps / TABLE_MOST
+
+
+def _table_cost(one: JudgedAttempt) -> float:
+    cost = one.table_number("total_token_cost")
+    return _cost_at(one, TABLE_IN, TABLE_OUT) if cost is None else cost

@@ -7,6 +7,7 @@ files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,6 @@ from store.formats.fingertip.files import (
     spells_actions,
     spells_calls,
 )
-from store.formats.fingertip.trees import as_uiautomator_dump
 from store.formats.hitlab_fields import HITLAB_KEY, agent_of, exported_run_field, with_hitlab_fields
 from store.formats.pictures import Pictures
 from store.formats.trees import tree_in
@@ -201,3 +201,14 @@ FINGERTIP = Format(
     is_file=lambda candidate: False,
     read=read,
 )
+
+
+_BOUNDS = re.compile(rb'\bbounds="(?:Rect\()?\s*\[?(-?\d+)[,\s]+(-?\d+)\D+?(-?\d+)[,\s]+(-?\d+)[\])]*"')
+_NAMES = ((b' content_desc="', b' content-desc="'), (b' view_id="', b' resource-id="'))
+
+
+def as_uiautomator_dump(data: bytes) -> bytes:
+    """Return a tree with `content_desc`, `view_id` and bounds as an Android `Rect`, converted to a uiautomator dump."""
+    for theirs, ours in _NAMES:
+        data = data.replace(theirs, ours)
+    return _BOUNDS.sub(rb'bounds="[\1,\2][\3,\4]"', data)

@@ -8,8 +8,8 @@ import pytest
 from annotators.agreement.additive import Estimate
 from annotators.agreement.distributions import wilson
 from annotators.agreement.ratings import Ratings
-from annotators.validation.persons import compare_with_persons
 from annotators.validation.rates import JudgeRate, Validation, confusion, validation
+from annotators.validation.study_validation import compare_with_persons
 from annotators.validation.truth import majority, majority_of_others, truth_and_other
 from lab.core.agreement import IntervalTerms
 from tests.annotators.agreement.rated import drawn, ratings

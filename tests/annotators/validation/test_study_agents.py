@@ -173,7 +173,7 @@ def test_the_longer_side_is_told_of_pairs(tmp_path_factory: pytest.TempPathFacto
 
 
 def test_classes_and_parts_are_counted() -> None:
-    from annotators.report.judge_agent_tables import counts_table
+    from annotators.report.judge_section import counts_table
     from annotators.validation.rates import Confusion
 
     seen = Confusion(("a", "b", "c"), np.array([[5, 1, 0], [2, 7, 1], [0, 0, 4]]), 0, 0)

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from lab.core.task import Actor
 from lab.core.trace import Ended, Trace
-from lab.runs import attempt_worker
 from lab.runs.pass_rates import (
     BrokenRun,
     attempt_of,
@@ -91,7 +90,7 @@ def test_attempts_are_runs_that_begin_from_one_snapshot_of_one_phone(
         phones.append(Counted(clock="2026-03-10T08:50:00+08:00"))
         return phones[-1]
 
-    monkeypatch.setattr(attempt_worker, "phone_of", counting)
+    monkeypatch.setattr("lab.runs.batch.phone_of", counting)
     done = hitlab("run", *tasks, "--attempts", 3, "--agent", program(tmp_path, OPENS), "--json")
     assert done.code == 0
     result = done.json

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from annotators.protocols import protocol
-from annotators.units.targets import nodes_of
+from annotators.units.runs import nodes_of
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.study import Target, Unit

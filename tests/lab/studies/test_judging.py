@@ -25,11 +25,10 @@ from lab.core.protocol import Field, Option, Protocol
 from lab.core.study import Assignment, Study, Unit, UnitText
 from lab.llm.client import Llm, ModelTerms
 from lab.studies.judge_job import job_of
-from lab.studies.judge_labels import JudgeLabels
 from lab.studies.judge_questions import estimated, shown_question
 from lab.studies.judge_terms import JudgeTerms, JudgingDone
 from lab.studies.judge_view import scaled_down
-from lab.studies.judging import JudgingJob
+from lab.studies.judging import JudgeLabels, JudgingJob
 from lab.studies.study_data import load_study_data
 from simulators.phone.phone import Phone
 from store.kit_export import make_kit

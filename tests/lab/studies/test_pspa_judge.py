@@ -12,7 +12,7 @@ import pytest
 
 from annotators.agreement.fields import derived_numbers, ratings_of
 from annotators.protocols import protocol
-from annotators.units.targets import nodes_of
+from annotators.units.runs import nodes_of
 from lab.core.label import Label
 from lab.core.study import Study, Unit
 from lab.core.task import Task, Tdg, TdgNode

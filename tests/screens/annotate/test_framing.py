@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lab.core.step import Observation
 from lab.core.ui_tree import Bounds, Node, UiTree
-from screens.annotate.region import RegionFrame, first_frame
+from screens.annotate.phone_pane import RegionFrame, first_frame
 
 SIZE = (1000, 2000)
 TOP, LEFT, RIGHT, LOW = (

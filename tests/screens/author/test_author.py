@@ -20,9 +20,9 @@ from lab.studies.design_drafts import chained, task_design
 from lab.studies.design_files import as_yaml
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
+from screens.author.design_view import Steps
 from screens.author.form import FormLine
 from screens.author.keys import KEYS
-from screens.author.steps import Steps
 from screens.dialogs import AskScreen
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening

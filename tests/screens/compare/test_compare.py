@@ -16,9 +16,8 @@ from lab.core.task import Actor, Task
 from lab.core.trace import Ended, Started, Step
 from lab.runs.comparison import compare, sign_of
 from screens.app import LabApp
-from screens.compare.compare import CompareScreen, fit_both
+from screens.compare.compare import CompareScreen, StepPairs, fit_both
 from screens.compare.keys import KEYS
-from screens.compare.step_pairs import StepPairs
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.replay.replay import ReplayScreen

@@ -15,8 +15,7 @@ from lab.studies.persona_prose import persona_prose
 from screens.live.choices import Choice, Choices, choice_bindings
 from screens.live.dialogue import Dialogue
 from screens.live.field import ReplyText
-from screens.live.keystrokes import ReplyTyping
-from screens.live.reply import OpenQuestion
+from screens.live.reply import OpenQuestion, ReplyTyping
 from screens.live.seat_pane import prose
 
 PERSON = Actor("human", "P01")

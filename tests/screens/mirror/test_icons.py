@@ -9,8 +9,8 @@ from PIL import Image
 from rich.cells import cell_len
 
 from lab.core.ui_tree import Bounds, Node
+from screens.mirror.controls import _ICON_SIGNS, icons, sign
 from screens.mirror.glyphs import TAIL
-from screens.mirror.icons import _SIGNS, icons, sign
 from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
 from simulators.phone.shots_phone import at
@@ -31,7 +31,7 @@ def test_a_description_has_a_sign_or_its_first_letters(desc: str, mark: str) -> 
 
 
 def test_every_sign_takes_the_cells_that_it_has_characters() -> None:
-    assert all(cell_len(mark) == len(mark) for _, mark in _SIGNS)
+    assert all(cell_len(mark) == len(mark) for _, mark in _ICON_SIGNS)
 
 
 def test_only_small_buttons_without_words_count() -> None:

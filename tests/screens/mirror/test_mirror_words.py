@@ -17,8 +17,8 @@ from screens.mirror.fit import fit
 from screens.mirror.glyphs import TAIL, Codes, cut, glyphs, on_one_line, width_of, wrap
 from screens.mirror.items import TextBlock
 from screens.mirror.marks import MarkKind, PhoneMark, draw_marks
-from screens.mirror.overlay import tree_texts
 from screens.mirror.painter import NO_SCREENSHOT, PaintedPhone, Painter
+from screens.mirror.reading import tree_texts
 from screens.mirror.shot import MirrorShot, MirrorView
 from screens.mirror.typeset import typeset
 from tests.fuzzing_examples import examples

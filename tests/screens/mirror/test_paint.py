@@ -13,12 +13,12 @@ from rich.color import ColorSystem
 from rich.console import Console
 
 from screens.mirror import paint
+from screens.mirror.canvas import strips
 from screens.mirror.fit import ZOOMS, Zoom, fit, phone_room
 from screens.mirror.glyphs import Codes
 from screens.mirror.paint import BLANK, BOLD, UPPER, Cells, pack, unpack
 from screens.mirror.painter import Painter
 from screens.mirror.shot import MirrorShot, MirrorView
-from screens.mirror.strips import strips
 
 RED, BLUE = pack(255, 0, 0), pack(0, 0, 255)
 

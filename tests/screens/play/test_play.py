@@ -27,9 +27,8 @@ from screens.app import LabApp
 from screens.live.live import LiveScreen
 from screens.live.reply import DecisionRow, OpenQuestion
 from screens.navigation import Opening
-from screens.play.answers import Answers
 from screens.play.lobby import LobbyScreen
-from screens.play.play import PlayScreen
+from screens.play.play import Answers, PlayScreen
 from store.store import Store
 from tests import plays
 from tests.crossed import IN_SOAK, crossed, soak

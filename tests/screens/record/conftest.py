@@ -22,10 +22,8 @@ from lab.runs.session import Session
 from lab.runs.spec import PERSON, Spec, resume_spec
 from screens.app import LabApp
 from screens.navigation import Opening
-from screens.record.fields import InstructionLine
-from screens.record.next_act import ActionDesk
-from screens.record.record import RecordScreen
-from screens.record.steps import StepList
+from screens.record.next_act import ActionDesk, InstructionLine
+from screens.record.record import RecordScreen, StepList
 from store.store import Store
 from tests.screens.live.conftest import LeapingClock, StillClock
 

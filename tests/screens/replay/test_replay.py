@@ -16,8 +16,8 @@ from screens.app import LabApp
 from screens.mirror.mirror import Mirror
 from screens.navigation import Opening
 from screens.replay.phone_pane import StillPhone
-from screens.replay.player import LONGEST, Player
 from screens.replay.replay import ReplayScreen
+from screens.replay.run_player import LONGEST, Player
 from screens.replay.timeline import Timeline
 from screens.theme import FOUND
 from screens.widgets.text_page import TextPage

@@ -17,8 +17,7 @@ from screens.app import LabApp
 from screens.author.form import FormLine
 from screens.dialogs import AskScreen
 from screens.navigation import Opening
-from screens.review.form import with_place
-from screens.review.review import ReviewScreen
+from screens.review.review import ReviewScreen, with_place
 from store.store import Store
 from tests.demonstrations import ANNOTATOR, DEMO, demonstration
 from tests.screens.resting import press, rests

@@ -10,7 +10,7 @@ import pytest
 
 from lab.core.step import Action
 from lab.core.ui_tree import Bounds
-from store.formats.aitz.actions import action_of, tree_of
+from store.formats.aitz.reader import action_of, tree_of
 from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import TRACES, every, failures, known_again, only, png

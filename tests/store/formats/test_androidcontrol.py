@@ -18,9 +18,9 @@ from lab.core.task import Actor
 from lab.core.trace import Trace, fold
 from lab.core.ui_tree import Bounds, Node
 from store.formats import FailedRun, KnownRun, read
-from store.formats.androidcontrol import crc
-from store.formats.androidcontrol.crc import crc32c, masked_crc32c
+from store.formats.androidcontrol import reader
 from store.formats.androidcontrol.messages import message_class
+from store.formats.androidcontrol.reader import crc32c, masked_crc32c
 from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.samples import png
@@ -113,7 +113,7 @@ def test_the_checksum_is_that_of_rfc_3720() -> None:
 def test_long_bytes_have_the_same_checksum_as_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     data = random.Random(1).randbytes(300_007)
     fast = crc32c(data)
-    monkeypatch.setattr(crc, "_LEAST", 2**60)
+    monkeypatch.setattr(reader, "_LEAST", 2**60)
     assert crc32c(data) == fast
 
 

@@ -14,7 +14,7 @@ from lab.core.run_records import Imported
 from lab.core.step import Action
 from lab.core.trace import AnyEvent, Ended, Started, Step, fold
 from store.formats import FailedRun, KnownRun, detect, read
-from store.formats.androidlab.actions import action_of
+from store.formats.androidlab.reader import action_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
 XML = '<hierarchy rotation="0"><node text="Add" class="android.widget.Button" bounds="[0,0][40,20]"/></hierarchy>'

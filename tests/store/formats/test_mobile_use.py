@@ -13,7 +13,7 @@ from lab.core.step import Action, Usage
 from lab.core.task import Actor
 from lab.core.trace import Trace, fold
 from store.formats import FailedRun, read
-from store.formats.mobile_use.actions import action_of, space_of
+from store.formats.mobile_use.reader import action_of, space_of
 from store.run_import import import_paths
 from store.store import Store
 from tests.store.formats.demos import png as sized_png
