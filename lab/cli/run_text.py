@@ -10,7 +10,7 @@ from lab.core.step import Action
 from lab.core.task import Actor
 from lab.core.task_checks import weight_words, weighted_rules
 from lab.core.trace import Ended, Step, Trace
-from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
+from lab.runs.descriptions import demonstration_words, is_conversation, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
 
 
@@ -42,8 +42,7 @@ def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, e
     if trace.asked is not None and trace.answered is None:
         print_line(f'open    a question waits: "{trace.asked.question.text}"')
     demo = demonstration(trace)
-    verb = "live" if demo is None else "record"
-    print_line(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
+    print_line(_end(trace.ended) if trace.ended else f"open    {_next_command(trace)} goes on")
     last_errors = trace.ended.stderr if trace.ended else ""
     if errors:
         _say_errors(last_errors)
@@ -68,6 +67,13 @@ def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, e
         print_line(f"user    answered {words}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
     print_line(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
+
+
+def _next_command(trace: Trace) -> str:
+    """Return the command that goes on with an open run."""
+    if is_conversation(trace.agent.id):
+        return f"hitlab answer --room --as {trace.user.id}" if trace.user else "hitlab answer --room"
+    return f"hitlab {'live' if demonstration(trace) is None else 'record'} --resume {trace.id}"
 
 
 def _user_without(step: Step) -> tuple[str, ...]:

@@ -63,6 +63,8 @@ class StudyRow(NamedTuple):
             return "locked: read"
         if not self.line.dealt:
             return "deal it"
+        if self.own_progress is None and self.line.done >= self.line.dealt:
+            return "all done"
         if self.own_progress is None or self.replaced or self.own_progress.held:
             return {"not yours": f"others {self.verb}", "held": "held: wait"}.get(self.state, self.state)
         if self.unsettled or self.own_progress.done >= self.own_progress.dealt:
