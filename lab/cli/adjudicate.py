@@ -20,7 +20,7 @@ from lab.cli.adjudicate_output import (
     tell_settled,
 )
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser, amount, typed_words
+from lab.cli.arguments import Parser, StudyArguments, TableArguments, amount, flag, option, typed_words
 from lab.cli.database import open_store, write_new
 from lab.cli.output import emit, say
 from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
@@ -46,78 +46,58 @@ if TYPE_CHECKING:
     from annotators.adjudication import Queue
 
 
-class AdjudicateArguments(Arguments):
-    study: str
-    person: str | None
-    listed: bool
-    unit: str | None
-    target: str
-    field: str
-    judges: bool
-    value: str | None
-    missing: Literal["not_reached", "not_applicable", "cannot_judge", "skipped"] | None
-    reason: str | None
-    means: Literal["majority", "discussion", "adjudicator"] | None
-    minutes: float | None
-    move: list[str]
-    majority: bool
-    all_but_one: bool
-    by_rater: str
-    reason_id: str
-    undo: bool
-    source: str | None
-    withdraw: bool
-    gold: str | None
+class AdjudicateArguments(StudyArguments, TableArguments):
+    person: str | None = option("CODE", "settle as this person, who rated none of it, as D1", "--person", "--as")
+    listed: bool = flag("list what is to be settled and what is settled", "--list")
+    unit: str | None = option(
+        "ID", "select one unit (a run, pair, step, ...); with --target and --field one place in it"
+    )
+    target: str = option("ID", "select the item in the unit, if it has several", default="")
+    field: str = option("ID", "select the question, if there are several, as state", default="")
+    judges: bool = flag("with --unit: show judges' answers, too, or record that you saw them")
+    value: str | None = option("VALUE", "settle the place with this answer, as completed", type=typed_words)
+    missing: Literal["not_reached", "not_applicable", "cannot_judge", "skipped"] | None = option(
+        "REASON", "settle that there is no right answer: not_reached, not_applicable, cannot_judge or skipped",
+        choices=["not_reached", "not_applicable", "cannot_judge", "skipped"],
+    )  # fmt: skip
+    reason: str | None = option("TEXT", "give the reason (required to settle)", type=typed_words)
+    means: Literal["majority", "discussion", "adjudicator"] | None = option(
+        "HOW", "record how it was settled: majority, discussion or adjudicator (default: discussion with --move or "
+        "--minutes, else adjudicator)",
+        choices=["majority", "discussion", "adjudicator"],
+    )  # fmt: skip
+    minutes: float | None = option("M", "record the minutes of discussion, as 5", type=amount)
+    move: list[str] = option(
+        "WHO:WAS:NOW:CODE", "record who changed their mind, from what to what and why, as R1:failed:completed:slip; "
+        "repeatable",
+        type=typed_words, action="append", default=[],
+    )  # fmt: skip
+    reason_id: str = option("ID", "give one of the protocol's reasons", default="")
+    majority: bool = flag("settle every item on which a majority agrees (with --field: of that question)")
+    all_but_one: bool = flag("with --majority or --adopt-rater: settle only where all but one agree")
+    by_rater: str = option(
+        "CODE", "settle every item by this rater's answer, as R1", "--adopt-rater", "--by-rater", default=""
+    )
+    undo: bool = flag("take back the last settlement of many items at once")
+    source: str | None = option("FILE", "settle what these JSON lines say (-: standard input)", "--file", "--from")
+    withdraw: bool = flag("leave an item unsettled again")
+    gold: str | None = option("FILE", "write what is settled as gold for `hitlab study new --gold`, as gold.jsonl")
 
 
-def add_adjudicate(parser: Parser) -> None:
-    parser.runs(adjudicate, AdjudicateArguments)
-    parser.study()
-    parser.add_argument("--as", dest="person", metavar="CODE", help="who settles: nobody who rated the run in question")
-    parser.add_argument("--list", dest="listed", action="store_true", help="what is to be settled, and what is")
-    parser.add_argument("--unit", metavar="ID", help="one run (or pair, step, ...): with --target and --field an item")
-    parser.add_argument("--target", default="", metavar="ID", help="the item in it, where there are several")
-    parser.add_argument("--field", default="", metavar="ID", help="the question, where there are several")
-    parser.add_argument(
-        "--judges", action="store_true", help="with --unit: show judges' answers, too, or say they were seen"
-    )
-    parser.add_argument("--value", type=typed_words, metavar="VALUE", help="settle it: the right answer")
-    parser.add_argument(
-        "--missing", choices=["not_reached", "not_applicable", "cannot_judge", "skipped"], metavar="REASON",
-        help="settle it: why there is no right answer (not_reached, not_applicable, cannot_judge, skipped)",
+def add_labels_adjudicate(parser: Parser) -> None:
+    parser.runs(
+        adjudicate, AdjudicateArguments,
+        prints={"adjudication-row": Row, "adjudicate": Adjudications,
+                "adjudicate-list": "lab.cli.adjudicate_output:QueueTold",
+                "adjudicate-unit": "lab.cli.adjudicate_output:CaseTold", "adjudicate-gold": GoldWritten},
     )  # fmt: skip
-    parser.add_argument("--reason", type=typed_words, metavar="TEXT", help="why; it must be said")
-    parser.add_argument(
-        "--means", choices=["majority", "discussion", "adjudicator"], metavar="HOW",
-        help="majority, discussion or adjudicator (default: discussion with --move or --minutes, else adjudicator)",
-    )  # fmt: skip
-    parser.add_argument("--minutes", type=amount, metavar="M", help="how long it was discussed")
-    parser.add_argument(
-        "--move", type=typed_words, action="append", default=[], metavar="WHO:WAS:NOW:CODE",
-        help="who changed their mind (by letter or code), from what to what, and why in a word; once for each",
-    )  # fmt: skip
-    parser.add_argument("--reason-id", default="", metavar="ID", help="why, by one of the protocol's reasons")
-    parser.add_argument(
-        "--majority", action="store_true", help="settle every item for which most say one thing (with --field: of one)"
-    )
-    parser.add_argument(
-        "--all-but-one", action="store_true", help="with --majority or --by-rater: only where all but one agree"
-    )
-    parser.add_argument("--by-rater", default="", metavar="CODE", help="settle every item by this rater's answer")
-    parser.add_argument("--undo", action="store_true", help="take back all that was settled at once last")
-    parser.add_argument(
-        "--from", dest="source", metavar="FILE", help="settle what these JSON lines say (-: from a pipe)"
-    )
-    parser.add_argument("--withdraw", action="store_true", help="leave an item unsettled again")
-    parser.add_argument("--gold", metavar="FILE", help="write what is settled as gold for `hitlab study new --gold`")
-    parser.json()
     parser.examples(
         """\
-  hitlab adjudicate tdg --list                     what is to be settled
-  hitlab adjudicate tdg --unit 019a --target open --field state \\
-    --value completed --reason "The app is open." --as D1
-  hitlab adjudicate tdg --all-but-one --reason "a slip of one" --as D1
-  hitlab adjudicate tdg --gold gold.jsonl          gold for the next study
+  hitlab labels adjudicate tdg --list              what is to be settled
+  hitlab labels adjudicate tdg --unit 019a --target open --field state \\
+    --value completed --reason "The app is open." --person D1
+  hitlab labels adjudicate tdg --all-but-one --reason "a slip" --person D1
+  hitlab labels adjudicate tdg --gold gold.jsonl   gold for the next study
 """
     )
 

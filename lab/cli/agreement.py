@@ -10,7 +10,7 @@ import msgspec
 
 from annotators.rater_numbers import RaterNumbers
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import STUDY, IntervalArguments, Parser, StudyArguments, TableArguments, argument, flag, option
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.core.agreement import Agreement, How, is_share, words
@@ -48,29 +48,21 @@ class StudyAgreement(msgspec.Struct, frozen=True):
     evidence: tuple[Agreement, ...] = ()
 
 
-class AgreementArguments(Arguments):
-    study: str | None
-    cases: str | None
-    open: bool
-    evidence: bool
-    bootstrap: int | None
-    seed: int
+class AgreementArguments(IntervalArguments, TableArguments):
+    study: str | None = argument("STUDY", STUDY, completes="study", nargs="?")
+    cases: str | None = option("FILE", "check the arithmetic on a file of verified cases instead, as cases.json")
+    open: bool = flag("open the screen Agreement instead of printing")
+    evidence: bool = flag("also compute agreement on the steps that raters point at")
 
 
 def add_agreement(parser: Parser) -> None:
-    parser.runs(agreement, AgreementArguments)
-    parser.study("?")
-    parser.add_argument("--cases", metavar="FILE", help="instead, try the arithmetic on a file of verified cases")
-    parser.add_argument("--open", action="store_true", help="open it on the screen instead of printing it")
-    parser.add_argument("--evidence", action="store_true", help="also how far they point at the same steps")
-    parser.intervals()
-    parser.json()
+    parser.runs(agreement, AgreementArguments, prints={"agreement": StudyAgreement, "agreement-cases": list[CaseValue]})
     parser.examples(
         """\
   hitlab agreement tdg
   hitlab agreement tdg --evidence      also on which step answers rest
   hitlab agreement tdg --bootstrap 2000 --seed 7
-  hitlab agreement --cases cases.json  try the arithmetic on cases
+  hitlab agreement --cases cases.json  check the arithmetic on cases
 """
     )
 
@@ -304,21 +296,16 @@ class StudyRaters(msgspec.Struct, frozen=True):
     raters: tuple[RaterNumbers, ...]
 
 
-class RatersArguments(Arguments):
-    study: str
-    bootstrap: int | None
-    seed: int
+class RatersArguments(StudyArguments, IntervalArguments, TableArguments):
+    pass
 
 
-def add_raters(parser: Parser) -> None:
-    parser.runs(raters, RatersArguments)
-    parser.study()
-    parser.intervals()
-    parser.json()
+def add_study_raters(parser: Parser) -> None:
+    parser.runs(raters, RatersArguments, prints={"raters": StudyRaters})
     parser.examples(
         """\
-  hitlab raters tdg
-  hitlab raters tdg --json
+  hitlab study raters tdg
+  hitlab study raters tdg --json
 """
     )
 

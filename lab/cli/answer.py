@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from lab.cli import app
 from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
 from lab.cli.answer_links import AnswerLinksArguments, links
-from lab.cli.arguments import Parser, duration, port, seconds, share, typed_words
+from lab.cli.arguments import Parser, TableArguments, duration, flag, option, port, seconds
 from lab.cli.database import open_store
 from lab.cli.end_signals import end_signals
 from lab.cli.endpoint_start import HOST, PORT, place_of
@@ -43,83 +43,41 @@ class EndpointServed(msgspec.Struct, frozen=True):
     people: tuple[str, ...]
 
 
-class AnswerArguments(AnswerActArguments, AnswerLinksArguments):
-    host: str
-    port: int
-    task_file: list[str] | None
-    script: str | None
-    model: str | None
-    judge_model: str | None
-    judge_rule: list[str] | None
-    keep_alive: float
-    close_after: float
-    headless: bool
-    room: bool
-    only: bool
+class AnswerArguments(AnswerActArguments, AnswerLinksArguments, TableArguments):
+    host: str = option("HOST", "listen on this address (default: this machine alone)", default=HOST)
+    port: int = option("PORT", f"listen on this port (default: {PORT}; 0: a free one)", type=port, default=PORT)
+    task_file: list[str] | None = option(
+        "TASK", "recognize this task of clients by its id, goal or persona, as task.yaml; repeatable",
+        action="append", completes="task",
+    )  # fmt: skip
+    script: str | None = option("FILE", "let a script answer, without a screen, as script.yaml")
+    model: str | None = option("NAME", "let a model answer, without a screen, as openai/gpt-5")
+    judge_model: str | None = option("NAME", "let a model answer what a benchmark asks its judges")
+    judge_rule: list[str] | None = option(
+        "REGEX", "treat requests whose system prompt matches REGEX as a judge's; repeatable", action="append"
+    )
+    keep_alive: float = option("S", "send a sign of life every S seconds (default: 15)", type=seconds, default=15.0)
+    close_after: float = option(
+        "TIME", "end conversations whose clients are silent for TIME, as 30m, 2h or 1d (default: never)",
+        type=duration, default=0.0,
+    )  # fmt: skip
+    headless: bool = flag("serve without a screen; people answer by --room or --reply")
+    room: bool = flag("open the room alone, while another `hitlab serve user` serves this file")
+    only: bool = flag("with --room: show nothing else of the lab, as for a participant", "--room-only", "--only")
 
 
-def add_answer(parser: Parser) -> None:
-    parser.runs(answer, AnswerArguments)
-    parser.add_argument("--host", default=HOST, metavar="HOST", help="where to listen (default: this machine)")
-    parser.add_argument("--port", type=port, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="who answers; P01,P02: dealt evenly among them")
-    parser.add_argument(
-        "--task-file", action="append", metavar="TASK",
-        help="a task that clients play, told by its id, goal or persona (may be given again)",
+def add_serve_user(parser: Parser) -> None:
+    parser.runs(
+        answer, AnswerArguments,
+        prints={"answer": EndpointServed, "answer-list": "list:lab.runs.conversation_list:ConversationLine",
+                "answer-reply": "lab.cli.answer_acts:ReplyGiven", "answer-links": "lab.cli.answer_links:AnswerLinks"},
     )  # fmt: skip
-    parser.add_argument("--script", metavar="FILE", help="a script answers, without a screen")
-    parser.add_argument("--model", metavar="NAME", help="a model answers, without a screen")
-    parser.add_argument("--judge-model", metavar="NAME", help="a model answers what judges are asked")
-    parser.add_argument(
-        "--judge-rule", action="append", metavar="REGEX",
-        help="also takes requests for a judge's whose system prompt this is found in (may be given again)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--keep-alive", type=seconds, default=15.0, metavar="S", help="seconds between two signs of life (default: 15)"
-    )
-    parser.add_argument(
-        "--close-after", type=duration, default=0.0, metavar="TIME",
-        help="end conversations whose clients are silent for so long: 30m, 2h, 1d (default: never)",
-    )  # fmt: skip
-    parser.add_argument("--headless", action="store_true", help="no screen: people answer by --room or --reply")
-    parser.add_argument("--room", action="store_true", help="the room alone: another `hitlab answer` serves this file")
-    parser.add_argument(
-        "--only", action="store_true", help="with --room: nothing else of the lab, as for a participant"
-    )
-    parser.add_argument("--list", action="store_true", help="list the conversations that are open")
-    parser.add_argument("--all", action="store_true", help="with --list: those that have ended, too")
-    parser.add_argument("--reply", metavar="RUN", help="answer the question that waits in a conversation")
-    parser.add_argument(
-        "--text", type=typed_words, metavar="TEXT", help="with --reply: the words, or the reason of a score"
-    )
-    decision = parser.add_mutually_exclusive_group()
-    decision.add_argument("--accept", action="store_true", help="with --reply: accept what is proposed")
-    decision.add_argument("--reject", action="store_true", help="with --reply: reject it")
-    parser.add_argument(
-        "--tool", action="append", metavar="NAME",
-        help="with --reply: have the client call this function (may be given again)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--arguments", action="append", metavar="JSON", help="with --tool: its arguments, a JSON object; one for each"
-    )
-    parser.add_argument("--score", type=share, metavar="X", help="with --reply: a judge's score, 0 to 1")
-    parser.add_argument("--close", metavar="RUN", help="end a conversation of which nothing more is expected")
-    parser.add_argument(
-        "--links", action="store_true", help="a link for each person of --as, by which a browser opens their room"
-    )
-    parser.add_argument("--again", metavar="P1,P2", help="with --links: a new one; their old ones are revoked")
-    parser.add_argument("--revoke", metavar="P1,P2", help="with --links: these people's links open nothing any more")
-    parser.add_argument("--until", metavar="WHEN", help="with --links: they expire then: 14d, 12h or 2026-12-31")
-    parser.add_argument("--shared", action="store_true", help="with --links: they open in any browser")
-    parser.add_argument("--url", metavar="URL", help="with --links: the address that people reach")
-    parser.json()
-    parser.completes(reply="run", close="run", task_file="task")
     parser.examples(
         """\
-  hitlab answer --as P07               you are the user of a benchmark
-  hitlab answer --task-file task.yaml --judge-model openai/gpt-5
-  hitlab answer --links --as P01,P02   links for `hitlab serve --answer P01,P02`
-  hitlab answer --reply 019a --accept --text "Yes, please."
+  hitlab serve user --person P07       you are the user of a benchmark
+  hitlab serve user --task-file task.yaml --judge-model openai/gpt-5
+  hitlab serve user --links --person P01,P02   a browser link for each
+  hitlab serve user --reply 019a --accept --text "Yes, please."
 """
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 import msgspec
 
-from lab.cli.arguments import Arguments
+from lab.cli.arguments import Arguments, flag, option, share, typed_words
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
@@ -35,17 +36,21 @@ _WIDEST = 300
 
 
 class AnswerActArguments(Arguments):
-    person: str | None
-    tool: list[str] | None
-    arguments: list[str] | None
-    list: bool
-    all: bool
-    reply: str | None
-    close: str | None
-    text: str | None
-    accept: bool
-    reject: bool
-    score: float | None
+    person: str | None = option("CODE", "answer as this person; deal conversations among P01,P02", "--person", "--as")
+    list: bool = flag("list the open conversations")
+    all: bool = flag("with --list: also list ended conversations")
+    reply: str | None = option("RUN", "answer the question that waits in a conversation, as 019a", completes="run")
+    text: str | None = option("TEXT", "with --reply: the words, or the reason of a score", type=typed_words)
+    accept: bool = flag("with --reply: accept the proposal", one_of="decision")
+    reject: bool = flag("with --reply: reject the proposal", one_of="decision")
+    tool: builtins.list[str] | None = option(
+        "NAME", "with --reply: have the client call this function; repeatable", action="append"
+    )
+    arguments: builtins.list[str] | None = option(
+        "JSON", "with --tool: its arguments as a JSON object; one for each --tool", action="append"
+    )
+    score: float | None = option("X", "with --reply: a judge's score from 0 to 1", type=share)
+    close: str | None = option("RUN", "end a conversation that expects nothing more", completes="run")
 
 
 class ReplyGiven(msgspec.Struct, frozen=True):

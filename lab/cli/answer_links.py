@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lab.cli.arguments import Arguments
+from lab.cli.arguments import Arguments, flag, option
 from lab.cli.database import open_store
 from lab.cli.output import emit, say
 from lab.cli.study_links import (
@@ -35,12 +35,16 @@ class AnswerLinks(msgspec.Struct, frozen=True):
 
 
 class AnswerLinksArguments(Arguments):
-    links: bool
-    again: str | None
-    revoke: str | None
-    until: str | None
-    shared: bool
-    url: str | None
+    links: bool = flag("make a browser link for each person of --person, and list all links")
+    again: str | None = option(
+        "P1,P2", "with --links: make new links for these people and revoke their old ones", "--renew", "--again"
+    )
+    revoke: str | None = option("P1,P2", "with --links: revoke these people's links")
+    until: str | None = option(
+        "WHEN", "with --links: let new links expire, as 14d, 12h or 2026-12-31", "--expires", "--until"
+    )
+    shared: bool = flag("with --links: let new links open in any browser (default: in the first one only)")
+    url: str | None = option("URL", "with --links: use this public address, as https://lab.example.org")
 
 
 def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:

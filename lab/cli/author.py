@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser, typed_words
+from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option, typed_words
 from lab.cli.database import open_list, open_store
 from lab.cli.output import (
     emit,
@@ -130,48 +130,39 @@ class AuthorContext(NamedTuple):
         return heads[0]
 
 
-class AuthorArguments(Arguments):
-    target: str | None
-    run_id: str | None
-    person: str | None
-    show: bool
-    listed: bool
-    begin: Literal["task", "golden", "run"] | None
-    draft: str | None
-    submit: bool
-    verify: bool
-    objection: str | None
-    reopen: bool
-    settle: str | None
-    out: str | None
-    even_draft: bool
+class AuthorArguments(PersonArguments, TableArguments):
+    target: str | None = argument("TASK|ID", "a task's name or file, or a run of it", nargs="?", completes="task")
+    run_id: str | None = option("ID", "show this run beside the design (default: the newest)", "--run", completes="run")
+    show: bool = flag("print the design, its problems and its history", one_of="act")
+    listed: bool = flag("list the designs in the database", "--list", one_of="act")
+    begin: Literal["task", "golden", "run"] | None = option(
+        "", "begin a draft from the task, its golden steps or a run", choices=("task", "golden", "run"), one_of="act"
+    )
+    draft: str | None = option(
+        "FILE", "copy tdg, branches, units or rubric from a YAML file into a draft", one_of="act"
+    )
+    submit: bool = flag("submit the draft for another person to verify", one_of="act")
+    verify: bool = flag("freeze what another person submitted", one_of="act")
+    objection: str | None = option(
+        "WORDS", "send it back with this objection", "--object", type=typed_words, one_of="act"
+    )
+    reopen: bool = flag("reopen it as a draft (a frozen one as a new version)", one_of="act")
+    settle: str | None = option("REVISION", "choose one of two drafts that were made at once", one_of="act")
+    out: str | None = option("FILE", "write the frozen design as YAML for a task file, as design.yaml", one_of="act")
+    even_draft: bool = flag("with --out: write it even if it is not frozen", "--allow-draft", "--even-draft")
 
 
-def add_author(parser: Parser) -> None:
-    parser.runs(author, AuthorArguments)
-    parser.add_argument("target", nargs="?", metavar="TASK|ID", help="a task's name or file, or a run of it")
-    parser.add_argument("--run", dest="run_id", metavar="ID", help="the run to look at (default: the newest)")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument("--show", action="store_true", help="print the design, what is wrong with it, and its history")
-    act.add_argument("--list", dest="listed", action="store_true", help="list the designs in the database")
-    act.add_argument("--begin", choices=("task", "golden", "run"), help="a draft from what is there already")
-    act.add_argument("--draft", metavar="FILE", help="lay tdg, branches, units or rubric from a YAML file into a draft")
-    act.add_argument("--submit", action="store_true", help="hand the draft to another person")
-    act.add_argument("--verify", action="store_true", help="freeze what another person submitted")
-    act.add_argument("--object", type=typed_words, dest="objection", metavar="WORDS", help="send it back and say why")
-    act.add_argument("--reopen", action="store_true", help="take it back into a draft; a frozen one as a new version")
-    act.add_argument("--settle", metavar="REVISION", help="say which of two drafts made at once stands")
-    act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")
-    parser.add_argument("--even-draft", action="store_true", help="with --out: write it as it stands, frozen or not")
-    parser.json()
-    parser.completes(target="task", run_id="run")
+def add_tasks_design(parser: Parser) -> None:
+    parser.runs(
+        author, AuthorArguments,
+        prints={"author": DesignShown, "author-list": list[DesignLine], "author-out": DesignWritten},
+    )  # fmt: skip
     parser.examples(
         """\
-  hitlab author usual_lunch --as D1    draft its design, beside a run of it
-  hitlab author usual_lunch --show     the design, and what is wrong with it
-  hitlab author usual_lunch --verify --as D2
-  hitlab author usual_lunch --out design.yaml
+  hitlab tasks design usual_lunch --person D1   draft it, beside a run of it
+  hitlab tasks design usual_lunch --show        the design and its problems
+  hitlab tasks design usual_lunch --verify --person D2
+  hitlab tasks design usual_lunch --out design.yaml
 """
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Parser, TableArguments, argument
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.runs.comparison import RunComparison, Side, sign_of
@@ -51,21 +51,17 @@ class Comparison(msgspec.Struct, frozen=True):
     pairs: tuple[ComparedPair, ...]
 
 
-class CompareArguments(Arguments):
-    left: str
-    right: str
+class CompareArguments(TableArguments):
+    left: str = argument("ID", "id of a run, or its beginning", completes="run")
+    right: str = argument("ID", "id of the other run, or its beginning", completes="run")
 
 
-def add_compare(parser: Parser) -> None:
-    parser.runs(compare, CompareArguments)
-    parser.add_argument("left", metavar="ID", help="a run's id or its beginning")
-    parser.add_argument("right", metavar="ID", help="another's")
-    parser.json()
-    parser.completes(left="run", right="run")
+def add_runs_compare(parser: Parser) -> None:
+    parser.runs(compare, CompareArguments, prints={"compare": Comparison})
     parser.examples(
         """\
-  hitlab compare 019a 019b
-  hitlab compare 019a 019b --json
+  hitlab runs compare 019a 019b
+  hitlab runs compare 019a 019b --json
 """
     )
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, argument
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
 
@@ -19,9 +19,9 @@ EXTRA = "hitlab[completion]"
 Shell = Literal["bash", "zsh", "fish"]
 
 _ADDED: dict[Shell, str] = {
-    "bash": '  eval "$(hitlab completion bash)"     now; written into ~/.bashrc: always\n',
-    "zsh": '  eval "$(hitlab completion zsh)"      in ~/.zshrc, after compinit\n',
-    "fish": "  hitlab completion fish > ~/.config/fish/completions/hitlab.fish\n",
+    "bash": '  eval "$(hitlab settings completion bash)"   now; also in ~/.bashrc: always\n',
+    "zsh": '  eval "$(hitlab settings completion zsh)"    in ~/.zshrc, after compinit\n',
+    "fish": "  hitlab settings completion fish > ~/.config/fish/completions/hitlab.fish\n",
 }
 """Lines that install each script, for `--help`."""
 
@@ -33,14 +33,12 @@ class CompletionScript(msgspec.Struct, frozen=True):
     script: str
 
 
-class CompletionArguments(Arguments):
-    shell: Shell
+class CompletionArguments(JsonArguments):
+    shell: Shell = argument("SHELL", "print the script of this shell: bash, zsh or fish", choices=tuple(_ADDED))
 
 
-def add_completion(parser: Parser) -> None:
-    parser.runs(completion, CompletionArguments)
-    parser.add_argument("shell", choices=tuple(_ADDED), help="for which shell the script is")
-    parser.json()
+def add_settings_completion(parser: Parser) -> None:
+    parser.runs(completion, CompletionArguments, prints={"completion": CompletionScript})
     parser.examples("".join(_ADDED.values()))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, JsonArguments, Parser
 from lab.cli.output import (
     emit,
     say,
@@ -38,13 +38,12 @@ class Finding(msgspec.Struct, frozen=True):
     do: str
 
 
-def add_doctor(parser: Parser) -> None:
-    parser.runs(doctor, Arguments)
-    parser.json()
+def add_settings_doctor(parser: Parser) -> None:
+    parser.runs(doctor, JsonArguments, prints={"doctor": list[Finding]})
     parser.examples(
         """\
-  hitlab doctor
-  hitlab doctor --json --db study.db
+  hitlab settings doctor
+  hitlab settings doctor --json --db study.db
 """
     )
 

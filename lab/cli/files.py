@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, argument, flag, option
 from lab.cli.database import in_file, is_new, open_store, settings_for, sweep_leftovers
 from lab.cli.output import (
     emit,
@@ -92,29 +92,20 @@ class Exported(msgspec.Struct, frozen=True):
     archived: int = 0
 
 
-class ImportArguments(Arguments):
-    paths: list[str]
-    format: str | None
-    encoding: str
-    link: bool
+class ImportArguments(JsonArguments):
+    paths: list[str] = argument("PATH", "folders or files; runs are found inside folders", nargs="+")
+    format: str | None = option(
+        "FORMAT", f"read them as this format (default: detect it): {', '.join(FORMATS)}", choices=FORMATS
+    )
+    encoding: str = option("NAME", "decode texts that are not UTF-8 by this encoding, as gbk or cp1252", default="")
+    link: bool = flag("leave screenshots in their files (default: copy them into the database)")
 
 
 def add_import(parser: Parser) -> None:
-    parser.runs(bring, ImportArguments)
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
-    parser.add_argument(
-        "--format", choices=FORMATS, metavar="FORMAT", help=f"read as this one, not as detected: {', '.join(FORMATS)}"
-    )
-    parser.add_argument(
-        "--encoding", default="", metavar="NAME", help="what texts are in that are not UTF-8: gbk, shift_jis, cp1252"
-    )
-    parser.add_argument(
-        "--link", action="store_true", help="leave screenshots in their files; without them the runs have no pictures"
-    )
-    parser.json()
+    parser.runs(bring, ImportArguments, prints={"import": ImportResult})
     parser.examples(
         """\
-  hitlab import runs/                  of fifteen formats, told apart
+  hitlab import runs/                  detects each of fifteen formats
   hitlab import runs/ --format androidworld --db study.db
   hitlab import big/ --link            screenshots stay in their files
 """
@@ -230,22 +221,18 @@ def incoming(size: Callable[[], int]) -> Iterator[Told | None]:
         yield on_run
 
 
-class PackArguments(Arguments):
-    out: str
-    no_images: bool
-    embed: bool
+class PackArguments(JsonArguments):
+    out: str = argument("OUT.db", "the copy, a new file")
+    no_images: bool = flag("leave out the screenshots")
+    embed: bool = flag("copy linked screenshots into the copy")
 
 
-def add_pack(parser: Parser) -> None:
-    parser.runs(pack, PackArguments)
-    parser.add_argument("out", metavar="OUT.db", help="the copy; must not exist")
-    parser.add_argument("--no-images", action="store_true", help="leave the screenshots out")
-    parser.add_argument("--embed", action="store_true", help="take linked screenshots into the copy")
-    parser.json()
+def add_file_pack(parser: Parser) -> None:
+    parser.runs(pack, PackArguments, prints={"pack": Packed})
     parser.examples(
         """\
-  hitlab pack copy.db
-  hitlab pack small.db --no-images
+  hitlab file pack copy.db
+  hitlab file pack small.db --no-images
 """
     )
 
@@ -277,33 +264,24 @@ def _tell_packed(result: Packed, *, embed: bool) -> None:
             say("`hitlab pack --embed` takes them in.")
 
 
-class ExportArguments(Arguments):
-    run_ids: list[str]
-    all: bool
-    out: str
-    format: str
-    reviewed: bool
+class ExportArguments(JsonArguments):
+    run_ids: list[str] = argument("ID", "ids of runs, or their beginnings", nargs="*", completes="run")
+    all: bool = flag("export every run that is not archived (with --reviewed: every demonstration)")
+    out: str = option("FOLDER", "write into this new folder, as chosen", "--output", "--out", required=True)
+    format: str = option(
+        "FORMAT", f"write this format: jsonl (default; complete), {', '.join(WRITTEN[1:])}", default="jsonl",
+        choices=WRITTEN,
+    )  # fmt: skip
+    reviewed: bool = flag("export demonstrations as their proofreaders corrected them")
 
 
 def add_export(parser: Parser) -> None:
-    parser.runs(export, ExportArguments)
-    parser.add_argument("run_ids", nargs="*", metavar="ID", help="runs' ids or their beginnings")
-    parser.add_argument(
-        "--all", action="store_true", help="every run that is not archived (with --reviewed: demonstrations)"
-    )
-    parser.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
-    parser.add_argument(
-        "--format", default="jsonl", choices=WRITTEN, metavar="FORMAT",
-        help=f"jsonl: our own, complete (default); {', '.join(WRITTEN[1:])}",
-    )  # fmt: skip
-    parser.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
-    parser.json()
-    parser.completes(run_ids="run")
+    parser.runs(export, ExportArguments, prints={"export": Exported})
     parser.examples(
         """\
-  hitlab export 019a 019b --out chosen
-  hitlab export --all --format csv --out tables
-  hitlab export --all --reviewed --out demonstrations
+  hitlab export 019a 019b --output chosen
+  hitlab export --all --format csv --output tables
+  hitlab export --all --reviewed --output demonstrations
 """
     )
 

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Literal, get_args
 import msgspec
 
 from lab.cli.app import show_live
-from lab.cli.arguments import Arguments, Parser, seconds, typed_words
+from lab.cli.arguments import (
+    AgentArguments,
+    BreakArguments,
+    JsonArguments,
+    Parser,
+    PersonArguments,
+    TableArguments,
+    argument,
+    flag,
+    option,
+    seconds,
+    typed_words,
+)
 from lab.cli.database import open_store
 from lab.cli.live import breaks_of, run_headless
 from lab.cli.output import (
@@ -41,70 +53,54 @@ class KinLine(TraceLine, frozen=True):
     changes: tuple[tuple[str, str], ...] = ()
 
 
-class ForkArguments(Arguments):
-    place: str
-    say: str | None
-    decision: Literal["accept", "reject"] | None
-    action: str | None
-    agent: str | None
-    agent_name: str
-    agent_version: str
-    traceback: bool
-    persona: str | None
-    log: Literal["clean", "noise", "none"] | None
-    user: str | None
-    gate: Literal["pass", "ask"] | None
-    person: str | None
-    pace: float | None
-    no_read: bool
-    headless: bool
-    breaks: list[str] | None
-    each_ask: bool
-    replies: str | None
-    study: str | None
+class ForkArguments(AgentArguments, BreakArguments, PersonArguments, JsonArguments):
+    place: str = argument("ID@STEP", "a run and the step (from 1) to change; with --each-ask the run", completes="run")
+    say: str | None = option("TEXT", "give another reply to the question of that step", type=typed_words)
+    decision: Literal["accept", "reject"] | None = option(
+        "", "accept the proposal of that step", "--accept", action="store_const", const="accept", one_of="decision"
+    )
+    rejection: Literal["reject"] | None = option(
+        "", "reject the proposal of that step", "--reject", action="store_const", const="reject", dest="decision",
+        one_of="decision",
+    )  # fmt: skip
+    action: str | None = option(
+        "JSON",
+        'do another action: {"kind": "click", "at": [540, 1200]}, {"kind": "click", "node": 7}, or navigate_back',
+    )
+    agent: str | None = option("NAME", "continue with another agent, as model:openai/gpt-5", completes="agent")
+    persona: str | None = option("NAME", "use another persona: a built-in name or a profile file", completes="persona")
+    log: Literal["clean", "noise", "none"] | None = option(
+        "", "show the agent another history (default: that of the run)", choices=("clean", "noise", "none")
+    )
+    user: str | None = option(
+        "WHO", "let this user answer from then on: human, script[:FILE] or model:NAME", completes="user"
+    )
+    gate: Literal["pass", "ask"] | None = option(
+        "", "ask you before each action (default: pass)", choices=("pass", "ask")
+    )
+    pace: float | None = option(
+        "S", "wait at least S seconds between two turns (default: the setting pace)", type=seconds
+    )
+    headless: bool = flag("run without a screen and print the result")
+    each_ask: bool = flag("fork at every question, once for each reply of other people")
+    replies: str | None = option("FILE", "with --each-ask: take the replies from a YAML or JSON list")
+    study: str | None = option(
+        "STUDY", "with --each-ask: take what a study's participants replied at this task", "--study", "--from",
+        completes="study",
+    )  # fmt: skip
 
 
-def add_fork(parser: Parser) -> None:
-    parser.runs(fork, ForkArguments)
-    parser.add_argument(
-        "place", metavar="ID@STEP", help="a run, and the step (from 1) that is to go otherwise; with --each-ask the run"
-    )
-    parser.add_argument("--say", type=typed_words, metavar="TEXT", help="another reply to the question of that step")
-    decision = parser.add_mutually_exclusive_group()
-    decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
-    decision.add_argument("--reject", dest="decision", action="store_const", const="reject", help="reject the proposal")
-    parser.add_argument(
-        "--action",
-        metavar="JSON",
-        help='another action: {"kind": "click", "at": [540, 1200]}, {"kind": "click", "node": 7}, or navigate_back',
-    )
-    parser.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
-    parser.agent_name()
-    parser.traceback()
-    parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
-    parser.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
-    parser.add_argument("--user", metavar="WHO", help="who answers from then on: human, script[:FILE] or model:NAME")
-    parser.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
-    parser.no_read()
-    parser.add_argument("--headless", action="store_true", help="no screen; print the result")
-    parser.add_argument(
-        "--each-ask", action="store_true", help="fork at every question, once for each of other people's replies"
-    )
-    parser.add_argument("--replies", metavar="FILE", help="with --each-ask: the replies, a YAML or JSON list")
-    parser.add_argument(
-        "--from", dest="study", metavar="STUDY", help="with --each-ask: what its participants replied at this task"
-    )
-    parser.breaks()
-    parser.json()
-    parser.completes(place="run", agent="agent", user="user", persona="persona", study="study")
+def add_runs_fork(parser: Parser) -> None:
+    parser.runs(
+        fork, ForkArguments,
+        prints={"fork": "lab.cli.live:RunResult", "answer-swap": "lab.cli.answer_swap:AnswerSwap"},
+    )  # fmt: skip
     parser.examples(
         """\
-  hitlab fork 019a@4 --say "Without onions, please."
-  hitlab fork 019a@1 --agent model:openai/gpt-5
-  hitlab fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
-  hitlab fork 019a --each-ask --from pilot --user script
+  hitlab runs fork 019a@4 --say "Without onions, please."
+  hitlab runs fork 019a@1 --agent model:openai/gpt-5
+  hitlab runs fork 019a@4 --action '{"kind": "click", "at": [540, 1200]}'
+  hitlab runs fork 019a --each-ask --study pilot --user script
 """
     )
 
@@ -209,19 +205,16 @@ def developers_only(settings: Settings, what: str) -> None:
         raise LabError(what, f"is not there for the seat {settings.seat}.")
 
 
-class FamilyArguments(Arguments):
-    run_id: str
+class FamilyArguments(TableArguments):
+    run_id: str = argument("ID", "id of any run of the family, or its beginning", completes="run")
 
 
-def add_family(parser: Parser) -> None:
-    parser.runs(family, FamilyArguments)
-    parser.add_argument("run_id", metavar="ID", help="any run of the family: its id or its beginning")
-    parser.json()
-    parser.completes(run_id="run")
+def add_runs_family(parser: Parser) -> None:
+    parser.runs(family, FamilyArguments, prints={"family": list[KinLine]})
     parser.examples(
         """\
-  hitlab family 019a
-  hitlab family 019a --json | jq '.[].score'
+  hitlab runs family 019a
+  hitlab runs family 019a --json | jq '.[].score'
 """
     )
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from lab.cli.arguments import Arguments, Parser, up_to
+from lab.cli.arguments import STUDY, Arguments, Parser, argument, flag, option, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import SHORT_ID, print_json, say, warn
 from lab.core import limits
@@ -27,55 +27,43 @@ from lab.studies.study_places import study_named
 
 
 class LabelArguments(Arguments):
-    study: str
-    files: list[str]
-    rater: str
-    kind: Literal["human", "model", "script"] | None
-    config: str | None
-    run_number: int
-    keep_going: bool
+    study: str = argument("STUDY", STUDY, completes="study")
+    files: list[str] = argument("FILE", "JSON lines, or a list; - is standard input (default)", nargs="*")
+    rater: str = option(
+        "R1", "sign the answers as this rater (default: each row names one)", "--person", "--as", default="",
+        completes="rater",
+    )  # fmt: skip
+    kind: Literal["human", "model", "script"] | None = option(
+        "", "say what the rater is (default: human); models are dealt nothing", choices=("human", "model", "script")
+    )
+    config: str | None = option("FILE|TEXT", "store the hash of a model's prompt and parameters with each answer")
+    run_number: int = option(
+        "N", "add them as the N-th of a rater's repeated ratings (default: 1)", "--run", type=up_to(10_000), default=1
+    )
+    keep_going: bool = flag("skip refused rows (exit code 3)")
+    json: bool = flag("print a JSON line for each row")
 
 
-def add_label(parser: Parser) -> None:
-    parser.runs(label, LabelArguments)
+def add_labels_add(parser: Parser) -> None:
+    parser.runs(
+        label, LabelArguments, loose="files",
+        prints={"label-row": "lab.studies.label_rows:LabelRow", "label": "lab.studies.label_import:LabelDone"},
+    )  # fmt: skip
     parser.description = """\
-Takes answers from another tool, a model or a script, by the rules of the
-screen; each row is on the disk before its line is printed, so a program may
-write a row, wait for its line, and write the next. A row:
+Add answers of another tool, a model or a script, by the rules of the screen.
+Each row is committed before its line is printed, so a program may write a row,
+wait for its line, and write the next. A row:
   {"unit": "019a", "target": "open", "field": "state", "value": "completed",
    "step": 4}
 or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 "RUN@4", "region", "confidence", "note", "run", "commit": true, "undo": true,
-"cost", "id". Rows that are there already are passed over.
-`hitlab schema label-row` has all of it."""
-    parser.study()
-    parser.add_argument("files", nargs="*", metavar="FILE", help="JSON lines, or a list; - is standard input (default)")
-    parser.loose = "files"
-    parser.add_argument(
-        "--as", dest="rater", default="", metavar="R1", help="whose answers they are (or each row says)"
-    )
-    parser.add_argument(
-        "--kind", choices=("human", "model", "script"), help="who that is (default: human); models are dealt nothing"
-    )
-    parser.add_argument(
-        "--config", metavar="FILE|TEXT", help="a model's prompt and parameters; their hash stands with each answer"
-    )
-    parser.add_argument(
-        "--run",
-        dest="run_number",
-        type=up_to(10_000),
-        default=1,
-        metavar="N",
-        help="which of a rater's repeated ratings it is",
-    )
-    parser.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
-    parser.add_argument("--json", action="store_true", help="print a JSON line for each row")
-    parser.completes(rater="rater")
+"cost", "id". Rows that exist already are skipped.
+`hitlab settings schema label-row` prints all of it."""
     parser.examples(
         """\
-  hitlab label tdg answers.jsonl --as R1
-  judge | hitlab label tdg --as judge --kind model --config prompt.txt
-  hitlab label tdg answers.jsonl --keep-going --json
+  hitlab labels add tdg answers.jsonl --person R1
+  judge | hitlab labels add tdg --person J --kind model --config prompt.txt
+  hitlab labels add tdg answers.jsonl --keep-going --json
 """,
     )
 

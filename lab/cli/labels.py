@@ -11,12 +11,12 @@ import msgspec
 from annotators.calibration import confusion, pairwise, pilot_line
 from annotators.derived import step_of
 from annotators.introductions import IntroductionLine, introduction_lines
-from lab.cli.arguments import Arguments, Parser, typed_words
+from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, option, typed_words
 from lab.cli.database import open_store, settings_for
 from lab.cli.label import (
     answer_words,
 )
-from lab.cli.output import SHORT_ID, emit, print_table, say, write_table
+from lab.cli.output import SHORT_ID, emit, print_table, run_id_cell, say, write_table
 from lab.cli.past_sheets import past, tell_past
 from lab.core.errors import LabError
 from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
@@ -165,42 +165,28 @@ class PilotTold(msgspec.Struct, frozen=True):
     introductions: tuple[IntroductionLine, ...] = ()
 
 
-class LabelsArguments(Arguments):
-    study: str
-    rater: str | None
-    unit: str | None
-    history: bool
-    acts: bool
-    pilot: bool
-    past: bool
-    find: str | None
-    csv: bool
+class LabelsArguments(StudyArguments, TableArguments):
+    rater: str | None = option("R1", "list only this person's, or this model's", completes="rater")
+    unit: str | None = option("ID", "list only those about this unit: its id, a run's, or the beginning of one")
+    history: bool = flag("also list what was changed or taken back")
+    acts: bool = flag("with --json: also list what people did besides answering")
+    pilot: bool = flag("compare raters with gold in the pilot")
+    past: bool = flag("print your own sheets so far (or --rater's), in words")
+    find: str | None = option("WORDS", "print only those of these sheets that hold all of the words", type=typed_words)
+    csv: bool = flag("print a CSV table, a line for each answer", one_of="form")
 
 
-def add_labels(parser: Parser) -> None:
-    parser.runs(labels, LabelsArguments)
-    parser.study()
-    parser.add_argument("--rater", metavar="R1", help="only this person's, or this model's")
-    parser.add_argument(
-        "--unit", metavar="ID", help="only those about this item: its id, a run's, or the beginning of one"
-    )
-    parser.add_argument("--history", action="store_true", help="also what was changed or taken back since")
-    parser.add_argument("--acts", action="store_true", help="with --json: also what was done beside answering")
-    parser.add_argument("--pilot", action="store_true", help="how the raters did where it is known what is right")
-    parser.add_argument("--past", action="store_true", help="your own sheets so far (or --rater's), in words")
-    parser.add_argument(
-        "--find", type=typed_words, metavar="WORDS", help="of these sheets, those that hold all of the words"
-    )
-    form = parser.add_mutually_exclusive_group()
-    parser.json(form)
-    form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
-    parser.completes(rater="rater")
+def add_labels_list(parser: Parser) -> None:
+    parser.runs(
+        labels, LabelsArguments,
+        prints={"labels": LabelList, "labels-pilot": PilotTold, "labels-past": "lab.cli.past_sheets:PastSheets"},
+    )  # fmt: skip
     parser.examples(
         """\
-  hitlab labels tdg --history --json    also what was changed or taken back
-  hitlab labels tdg --csv > tdg.csv     a line for each, for R or pandas
-  hitlab labels tdg --pilot             raters beside what is right
-  hitlab labels tdg --find "wrong app"  your own sheets that hold both words
+  hitlab labels list tdg --history --json   also what was changed
+  hitlab labels list tdg --csv > tdg.csv    a line for each, for R or pandas
+  hitlab labels list tdg --pilot            raters beside gold
+  hitlab labels list tdg --find "wrong app"  your own sheets with both words
 """,
     )
 
@@ -432,8 +418,8 @@ def _cells(label: LabelLine) -> list[str]:
     rater = label.rater if label.kind == "human" else f"{label.rater} ({label.kind})"
     step = "-" if label.step is None else str(label.step)
     return [
-        label.unit[:SHORT_ID], rater, label.field, answer, label.target or "-", step, str(label.run), sure, label.note,
-        label.at[:19].replace("T", " "),
+        run_id_cell(label.unit), rater, label.field, answer, label.target or "-", step, str(label.run), sure,
+        label.note, label.at[:19].replace("T", " "),
     ]  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """The `hitlab` command: parses the command line, runs one command, turns errors into sentences.
 
-Exit codes: 0 done (whatever the score), 1 refused, 2 usage, 3 done in part.
+Exit codes: see `EXIT_CODES`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from lab.cli.arguments import Arguments, Command, Parser, as_written
+from lab.cli.commands import COMMANDS, EARLIER, HEADINGS, SUCCESSORS, Entry, Noun, all_commands, earlier_names
 from lab.core.errors import LabError
 
 # Not from `typing`, whose import --help would pay for. Type checkers know the name.
@@ -20,6 +21,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+EXIT_CODES = """\
+exit codes:
+  0    done, whatever the score
+  1    refused, or below a limit (run --fail-under, judge --gate)
+  2    usage: the command line is wrong; nothing was done
+  3    done in part: some files, rows or runs failed, or some are left
+  130  interrupted with Ctrl+C
+
+"""
 EXAMPLES = """\
 examples:
   hitlab                                the lab itself: runs, tasks, devices
@@ -28,97 +38,9 @@ examples:
   hitlab run --all --attempts 3         an agent over every task: pass@k
   hitlab import runs/ --db study.db     the runs you have, of fifteen formats
   hitlab replay 019a@7                  a run, opened at step 7
-  hitlab metrics --by agent             the five papers' numbers, with their n
+  hitlab runs metrics --group-by agent  the five papers' numbers, with their n
   hitlab agreement tdg                  how far the raters of a study agree
 """
-
-COMMANDS = (
-    ("demo", "run one episode on the embedded phone", "live"),
-    ("live", "run a task: an agent works, a person answers", "live"),
-    ("run", "run an agent over many tasks: passes, pass@k, cost", "batch"),
-    ("fork", "go on from a step of a run in another way", "fork"),
-    ("record", "record how you do it: a demonstration", "record"),
-    ("replay", "play a run back, step by step", "live"),
-    ("traces", "list the runs in a database", "runs"),
-    ("runs", "a table of runs: filtered, sorted, in groups", "runs"),
-    ("tag", "put tags on runs and take them off; list the tags", "run_acts"),
-    ("rename-agent", "name the agent of runs anew: a correction of an import", "run_acts"),
-    ("archive", "take runs out of the lists; nothing is lost", "run_acts"),
-    ("restore", "bring archived runs back", "run_acts"),
-    ("show", "print one run", "runs"),
-    ("compare", "two runs side by side, step by step", "compare"),
-    ("family", "list the runs forked from one another", "fork"),
-    ("metrics", "compute the five papers' numbers over stored runs", "metrics"),
-    ("read", "read the words in pictures whose phone said none", "read"),
-    ("review", "proofread demonstrations, two by two", "review"),
-    ("privacy", "take out of runs what is private", "privacy"),
-    ("author", "draft, verify and freeze a task's design", "author"),
-    ("protocols", "what raters can be asked; or check a file", "protocols"),
-    ("study", "plan, deal and follow studies", ""),
-    ("serve", "serve studies to browsers, each person by a link", "serve"),
-    ("answer", "answer as the user of any benchmark that takes a base URL", "answer"),
-    ("label", "write answers from JSON lines, by the rules of the screen", "label"),
-    ("judge", "have a language model judge a study, as one more rater", "judge"),
-    ("labels", "print the answers of a study", "labels"),
-    ("adjudicate", "settle what raters disagree on, with a reason", "adjudicate"),
-    ("agreement", "how far a study's raters agree, each number with its n", "agreement"),
-    ("raters", "each rater's pace, drift and agreement", "agreement"),
-    ("report", "a study's tables in the paper's own form, to publish", "report"),
-    ("withdraw", "a person withdraws: all that is theirs is erased", "withdraw"),
-    ("import", "bring in recorded runs", "files"),
-    ("export", "write whole runs into a folder", "files"),
-    ("merge", "bring copies of a file together into one", "merge"),
-    ("pack", "copy a database whole, safe while it is in use", "files"),
-    ("device", "what a real phone needs", ""),
-    ("devices", "list the phones that adb has on the line", "devices"),
-    ("phone", "serve the embedded phone, as a phone for adb", "devices"),
-    ("tasks", "list the built-in tasks, or check task files", "about"),
-    ("personas", "list the built-in personas, or check profiles", "about"),
-    ("where", "say where everything is kept", "about"),
-    ("keys", "list every binding: its id, its keys, what it does", "about"),
-    ("doctor", "check this machine, terminal and database", "doctor"),
-    ("schema", "print a JSON Schema of an input or output", "schemas"),
-    ("completion", "print what makes a shell complete commands and names (Tab)", "completion"),
-)
-"""Every command in the order of `--help`: its name, its help and its module (empty: it has subcommands).
-
-Only the module of the typed command is imported. Its `add_NAME` defines the arguments.
-"""
-
-HEADINGS = {
-    "demo": "make runs",
-    "replay": "work with runs",
-    "review": "demonstrations and designs",
-    "protocols": "studies",
-    "import": "the file",
-    "device": "phones",
-    "tasks": "the lab itself",
-}
-"""Headings in `--help`, by the first command below each."""
-
-STUDY = (
-    ("new", "freeze a study: who is asked what of which runs", "study_new"),
-    ("extend", "add runs to a running study, as its next version; what was answered counts", "study_extend"),
-    ("deal", "deal a study's runs to its raters, each in an order of their own", "study_deal"),
-    ("status", "how far studies are, or everybody in one", "study_status"),
-    ("watch", "watch studies under way: pace, time left, stragglers, disagreement", "study_watch"),
-    ("show", "print a study's plan", "study_status"),
-    ("open", "rate or play in a study, from the exact place where you left it", "study_play"),
-    ("play", "play what is left to a script or a model, headless", "study_play"),
-    ("runs", "what was played: who, under which condition, how", "study_runs"),
-    ("lock", "close a study: nothing in it changes any more", "study_deal"),
-    ("archive", "take a study out of the lists, as one made by mistake; nothing is lost", "study_deal"),
-    ("restore", "bring an archived study back", "study_deal"),
-    ("replace", "a rater leaves: what is left is dealt to another", "study_deal"),
-    ("release", "let a rater go on who was held after the pilot", "study_deal"),
-    ("links", "a link for each person, by which a browser opens their room", "study_links"),
-    ("kit", "a file with what one rater may see, to rate elsewhere", "study_kits"),
-    ("take", "take a kit's work back in, all of it or nothing", "study_kits"),
-)
-"""The commands of `study`, in the same form. `add_study_NAME` defines the arguments."""
-
-DEVICE = (("scrcpy", "fetch scrcpy's server: fast pictures, any text", "devices"),)
-"""The command of `device`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -143,8 +65,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _with_file(argv: Sequence[str]) -> Sequence[str]:
     """Return the command line. A file in place of a command becomes --db FILE."""
     first = argv[0] if argv else "-"
-    known = first.startswith("-") or first in {command[0] for command in COMMANDS}
-    return argv if known or not os.path.isfile(first) else ["--db", *argv]
+    if first.startswith("-") or not os.path.isfile(first):
+        return argv
+    words = {word.name for word in COMMANDS} | {old.partition(" ")[0] for old in earlier_names()} | {*SUCCESSORS}
+    return argv if first in words else ["--db", *argv]
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -209,7 +133,7 @@ def _home(parser: Parser, args: Arguments) -> int:
     if has_terminal():
         return show_home(args.db, args.window)
     if is_dumb() and sys.stdin.isatty() and sys.stdout.isatty():
-        hint = "Commands that print work here: `hitlab runs`, `hitlab show ID`; `hitlab --help` lists them."
+        hint = "Commands that print work here: `hitlab runs list`, `hitlab runs show ID`; `hitlab --help` lists them."
         raise LabError("screens", f"{no_terminal()}.", hint)
     parser.print_help()
     return 0
@@ -221,57 +145,71 @@ def build_parser() -> Parser:
         prog="hitlab",
         description="A terminal lab for the humans in the loop of mobile GUI agents.\n"
         "`hitlab COMMAND --help` says what a command takes, with examples.",
-        epilog=EXAMPLES,
+        epilog=EXIT_CODES + EXAMPLES,
         formatter_class=as_written,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     parser.database()
     parser.window()
-    _add(parser, "COMMAND", COMMANDS)
-    for group, commands in (("study", STUDY), ("device", DEVICE)):
-        parser.elsewhere |= {name: f"{group} {name}" for name, _, _ in commands}
+    _add_words(parser, "COMMAND", COMMANDS, HEADINGS, ())
     return parser
 
 
-def _add(parser: Parser, metavar: str, commands: tuple[tuple[str, str, str], ...], prefix: str = "") -> None:
-    """Add commands to a parser, each listed under the last heading before it."""
-    subparsers = parser.add_subparsers(metavar=metavar, required=bool(prefix), parser_class=Command)
+def _add_words(
+    parser: Parser, metavar: str, words: Sequence[Entry | Noun], headings: dict[str, str], path: tuple[str, ...]
+) -> None:
+    """Add words to a parser, each listed under the last heading before it, and the names of earlier versions."""
+    subparsers = parser.add_subparsers(metavar=metavar, parser_class=Command)
     section = parser.add_argument_group("commands")
-    for name, help, module in commands:
-        if not prefix and name in HEADINGS:
-            section = parser.add_argument_group(HEADINGS[name])
-        command = subparsers.add_parser(name, help=help, description=help)
-        command.fill = _filled_by(module, f"add_{prefix}{name}".replace("-", "_")) if module else _GROUPS[name]
+    for word in words:
+        if word.name in headings:
+            section = parser.add_argument_group(headings[word.name])
+        command = subparsers.add_parser(word.name, help=word.help, description=word.help)
+        command.fill = _filler(word, (*path, word.name))
         # argparse has no headings for subcommands: the last pseudo-action goes into the section's group.
         section._group_actions += subparsers._choices_actions[-1:]
+    _add_earlier_names(parser, subparsers, path)
 
 
-def _filled_by(module: str, name: str) -> Callable[[Parser], None]:
+def _filler(word: Entry | Noun, path: tuple[str, ...]) -> Callable[[Parser], None]:
     def fill(parser: Parser) -> None:
-        getattr(import_module(f"lab.cli.{module}"), name)(parser)
+        if isinstance(word, Noun):
+            parser.examples(word.examples)
+            parser.become_noun(word.default, _function(word.bare) if word.bare else None)
+            _add_words(parser, "VERB", word.verbs, word.headings, path)
+        else:
+            module, _, name = word.module.partition(":")
+            _function(f"{module}:{name or 'add_' + '_'.join(path).replace('-', '_')}")(parser)
 
     return fill
 
 
-def _study(parser: Parser) -> None:
-    parser.description = "plan and follow studies"
-    parser.examples(
-        """\
-  hitlab study new tdg --runs all --raters R1,R2,R3 --overlap 3
-  hitlab study deal tdg
-  hitlab study open tdg --as R1        rate, from where you left it
-  hitlab study status tdg              who has how much left
-"""
-    )
-    _add(parser, "WHAT", STUDY, "study_")
+def _function(name: str) -> Callable[..., None]:
+    """Return the function `module:name`. It is imported when it is called."""
+    module, _, function = name.partition(":")
+    return lambda *args: getattr(import_module(f"lab.cli.{module}"), function)(*args)
 
 
-def _device(parser: Parser) -> None:
-    parser.examples("  hitlab device scrcpy          once, where a phone's pictures come slowly\n")
-    _add(parser, "WHAT", DEVICE, "device_")
-
-
-_GROUPS: dict[str, Callable[[Parser], None]] = {"study": _study, "device": _device}
+def _add_earlier_names(parser: Parser, subparsers: argparse._SubParsersAction[Command], path: tuple[str, ...]) -> None:
+    """Add the commands of earlier versions to a parser, listed nowhere, and the suggestions for unknown words."""
+    listed = dict(subparsers.choices)
+    entries: dict[str, Entry | Noun] = {**dict(all_commands())}
+    before = "".join(f"{word} " for word in path)
+    earlier = {old: (new, entries[new]) for old, new in earlier_names().items()}
+    if not path:
+        earlier |= {word.name: (word.name, word) for word in EARLIER}
+    for old, (new, word) in earlier.items():
+        name = old.removeprefix(before)
+        if old.startswith(before) and " " not in name:
+            command = Command(prog=f"hitlab {new}", description=word.help)
+            command.fill = _filler(word, tuple(new.split()))
+            subparsers._name_parser_map[name] = command
+    # What is listed, completed and suggested are the names of today.
+    subparsers.choices = listed
+    last_words = {words.rpartition(" ")[2]: words for words in entries}
+    parser.elsewhere = {**last_words, **earlier_names(), **SUCCESSORS}
+    for name in listed:
+        parser.elsewhere.pop(name, None)
 
 
 class _Version(argparse.Action):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, argument
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, settings_for, sweep_leftovers
 from lab.cli.output import emit, say, warn
 from lab.core.made_files import make_folder
@@ -69,18 +69,16 @@ _MOST = 20
 """Clashes to name one by one."""
 
 
-class MergeArguments(Arguments):
-    files: list[str]
+class MergeArguments(JsonArguments):
+    files: list[str] = argument("FILE", "hitlab files to merge into the database; they stay unchanged", nargs="+")
 
 
-def add_merge(parser: Parser) -> None:
-    parser.runs(merge, MergeArguments)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="hitlab files; they stay as they are")
-    parser.json()
+def add_file_merge(parser: Parser) -> None:
+    parser.runs(merge, MergeArguments, prints={"merge": MergeDone})
     parser.examples(
         """\
-  hitlab merge R1.db R2.db --db study.db
-  hitlab merge laptop.db lab.db --db all.db --json
+  hitlab file merge R1.db R2.db --db study.db
+  hitlab file merge laptop.db lab.db --db all.db --json
 """
     )
 

@@ -17,7 +17,18 @@ from annotators.papers.measurement import Group, measured
 from annotators.papers.metrics import PAPERS, MetricTerms, Number, definitions
 from annotators.report.study_numbers import PAPER as STUDY
 from annotators.report.study_numbers import study_numbers
-from lab.cli.arguments import MOST, Arguments, Parser, above_zero, share, up_to
+from lab.cli.arguments import (
+    MOST,
+    Parser,
+    TableArguments,
+    TaggedArguments,
+    above_zero,
+    argument,
+    flag,
+    option,
+    share,
+    up_to,
+)
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_json, print_table, say, write_table
 from lab.core.agent_names import shortest_names
@@ -64,101 +75,72 @@ class Measured(msgspec.Struct, frozen=True):
     rated: str = ""
 
 
-class MetricsArguments(Arguments):
-    run_ids: list[str]
-    tag: str | None
-    by: tuple[str, ...]
-    paper: tuple[str, ...]
-    forks: bool
-    marks: str | None
-    study: str | None
-    rater: str | None
-    profiles: str | None
-    rule_weight: float | None
-    step_budget: float | None
-    golden_tokens: float | None
-    token_budget: int | None
-    embed: str | None
-    explain: bool
-    csv: bool
-
-
-def add_metrics(parser: Parser) -> None:
-    parser.runs(metrics, MetricsArguments)
-    parser.add_argument(
-        "run_ids", nargs="*", metavar="ID", help="only these runs (default: all but those that are archived)"
-    )
-    parser.tagged()
-    parser.add_argument(
-        "--by", type=_names, default=(), metavar="KEY,KEY",
-        help="a table for each agent, model, task, kind, persona, user, source, attempt, ... or trait of the tasks",
-    )  # fmt: skip
-    parser.add_argument(
-        "--paper", type=_papers, default=PAPERS, metavar="NAME,NAME", help=f"only these: {', '.join(PAPERS)}"
-    )
-    parser.add_argument("--forks", action="store_true", help="take in runs that were forked from others, too")
-    parser.add_argument(
-        "--marks", metavar="FILE", help="node matches, units, branches and judgements of runs, as JSON lines"
-    )
-    parser.add_argument(
-        "--study",
-        metavar="STUDY",
-        help="only a study's runs, by what its raters settled on: of one that is locked, what most say",
-    )
-    parser.add_argument("--rater", metavar="R1", help="with --study: what this rater alone says, locked or not")
-    parser.add_argument(
-        "--profiles", metavar="FOLDER", help="KnowU-Bench's user_profile/*.yaml, for imported runs of its personas"
-    )
-    parser.add_argument(
-        "--lambda", dest="rule_weight", type=share, metavar="L", help="KnowU's weight of the rule score (0 to 1)"
-    )
-    parser.add_argument(
-        "--step-budget", type=above_zero, metavar="X",
-        help="MemGUI: runs of more than X times their golden steps, and one more, have failed (the paper: 1.4)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--golden-tokens", type=above_zero, metavar="N",
-        help="MemGUI: runs of more than N tokens for each golden step have failed (the paper: 9507)",
-    )  # fmt: skip
-    parser.add_argument("--token-budget", type=_count, metavar="N", help="runs of more than N tokens have failed")
-    parser.add_argument(
-        "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
-    )
-    parser.add_argument("--explain", action="store_true", help="say what each number is and where it is defined")
-    form = parser.add_mutually_exclusive_group()
-    parser.json(form)
-    form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each number")
-    parser.completes(run_ids="run", study="study", rater="rater")
-    parser.examples(
-        """\
-  hitlab metrics                       over all runs
-  hitlab metrics --by agent --paper knowu,dac
-  hitlab metrics --study tdg --csv > tdg.csv
-  hitlab metrics --explain             what each number is, and by which paper
-"""
-    )
-
-
-def _names(text: str) -> tuple[str, ...]:
+def _parse_keys(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise argparse.ArgumentTypeError("names nothing to group by")
     return names
 
 
-def _papers(text: str) -> tuple[str, ...]:
-    names = _names(text)
+def _parse_papers(text: str) -> tuple[str, ...]:
+    names = _parse_keys(text)
     unknown = [name for name in names if name not in PAPERS]
     if unknown:
         raise argparse.ArgumentTypeError(none_of(unknown[0], PAPERS))
     return names
 
 
-def _count(text: str) -> int:
+def _token_count(text: str) -> int:
     value = up_to(MOST)(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens")
     return value
+
+
+class MetricsArguments(TaggedArguments, TableArguments):
+    run_ids: list[str] = argument(
+        "ID", "measure only these runs (default: all that are not archived)", nargs="*", completes="run"
+    )
+    by: tuple[str, ...] = option(
+        "KEY,KEY", "print a table for each agent, model, task, kind, persona, user, source, attempt, ... or task trait",
+        "--group-by", "--by", type=_parse_keys, default=(),
+    )  # fmt: skip
+    paper: tuple[str, ...] = option(
+        "NAME,NAME", f"compute only these papers' numbers: {', '.join(PAPERS)}", type=_parse_papers, default=PAPERS
+    )
+    forks: bool = flag("include runs that were forked from others")
+    marks: str | None = option("FILE", "read node matches, units, branches and judgements of runs from JSON lines")
+    study: str | None = option(
+        "STUDY", "measure a study's runs by what its raters settled on (if it is locked, by the majority)",
+        completes="study",
+    )  # fmt: skip
+    rater: str | None = option("R1", "with --study: use this rater's answers alone, locked or not", completes="rater")
+    profiles: str | None = option("FOLDER", "read KnowU-Bench's user_profile/*.yaml for imported runs of its personas")
+    rule_weight: float | None = option("L", "weigh KnowU's rule score by L, from 0 to 1", "--lambda", type=share)
+    step_budget: float | None = option(
+        "X", "MemGUI: fail runs of more than X times their golden steps plus one (the paper: 1.4)", type=above_zero
+    )
+    golden_tokens: float | None = option(
+        "N", "MemGUI: fail runs of more than N tokens for each golden step (the paper: 9507)", type=above_zero
+    )
+    token_budget: int | None = option("N", "fail runs of more than N tokens, as 100000", type=_token_count)
+    embed: str | None = option(
+        "MODEL", "compute FingerTip's Sim1 by a litellm embedding model, or local:NAME (an extra)"
+    )
+    explain: bool = flag("also print what each number is and where it is defined")
+    csv: bool = flag("print a CSV table, a line for each number", one_of="form")
+
+
+def add_runs_metrics(parser: Parser) -> None:
+    parser.runs(metrics, MetricsArguments, prints={"metrics": Measured})
+    parser.examples(
+        """\
+  hitlab runs metrics                  over all runs
+  hitlab runs metrics --group-by agent --paper knowu,dac
+  hitlab runs metrics --study tdg --csv > tdg.csv
+  hitlab runs metrics --explain        what each number is, and by which paper
+"""
+    )
 
 
 def metrics(args: MetricsArguments) -> int:

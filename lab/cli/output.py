@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any, TextIO, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import msgspec
 
 from lab.core.codec import encode
 from lab.core.plain_text import plain
 
+if TYPE_CHECKING:
+    from lab.cli.arguments import TableArguments
+
 T = TypeVar("T")
+A = TypeVar("A", bound="TableArguments")
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -67,7 +73,13 @@ _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def say(text: str) -> None:
-    """Print a line on standard output, on a terminal folded between words."""
+    """Print a line on standard output, on a terminal folded between words.
+
+    Beside CSV or Markdown it goes to standard error, so that standard output holds tables alone.
+    """
+    if _printer.form != "table":
+        sys.stderr.write(fold_for(sys.stderr, plain(text)) + "\n")
+        return
     sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
 
 
@@ -125,21 +137,93 @@ _FOLDED = 20
 """Minimum columns of the folding cell. A narrower one goes below its row."""
 
 
-def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
-    """Print a table. All cells become plain characters.
+class _TablePrinter:
+    """Form of the tables that the running command prints."""
 
-    The first column, which people type again, is never cut. `wide` names the column that folds. Of the others the
-    longest are cut first. A cell that would be cut to a few letters goes below its row, after its column's name.
+    form = "table"
+    printed = 0
+    """Number of tables printed so far."""
+
+
+_printer = _TablePrinter()
+
+
+def run_with_form(command: Callable[[A], int], args: A) -> int:
+    """Run a command with its options --format and --output, and return its exit code.
+
+    A command with an option of its own for the form (--csv) prints that. The new file of --output is written only if
+    the command raises no error.
     """
+    form = args.table_form or "table"
+    if form == "json" or hasattr(type(args), form):
+        setattr(args, form, True)
+        form = "table"
+    _printer.form, _printer.printed = form, 0
+    try:
+        return command(args) if args.output is None else _run_into_file(command, args, Path(args.output))
+    finally:
+        _printer.form = "table"
+
+
+def _run_into_file(command: Callable[[A], int], args: A, out: Path) -> int:
+    from lab.cli.database import write_new
+    from lab.core.errors import LabError
+
+    if os.path.lexists(out):
+        raise LabError(f"--output {out}", "is there already; nothing was written.", "Name a new file.")
+    terminal, data = sys.stdout, io.BytesIO()
+    sys.stdout = io.TextIOWrapper(data, encoding="utf-8", newline="", write_through=True)
+    try:
+        code = command(args)
+    finally:
+        sys.stdout = terminal
+    write_new(out, data.getvalue(), f"--output {out}", "nothing was written")
+    return code
+
+
+def run_id_cell(run: str) -> str:
+    """Return an id for a table: its beginning on a terminal, whole in a pipe or file."""
+    return run[:SHORT_ID] if sys.stdout.isatty() else run
+
+
+def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
+    """Print a table in the form of --format. All cells become plain characters.
+
+    In a pipe or file nothing is cut or folded. On a terminal the first column, which people type again, is never cut.
+    `wide` names the column that folds. Of the others the longest are cut first. A cell that would be cut to a few
+    letters goes below its row, after its column's name.
+    """
+    cells = [[plain(cell, lines=False) for cell in row] for row in rows]
+    if _printer.form == "table":
+        _print_aligned(columns, cells, wide)
+        return
+    sys.stdout.write("\n" if _printer.printed else "")
+    sys.stdout.write(_csv_table(columns, cells) if _printer.form == "csv" else _markdown_table(columns, cells))
+    _printer.printed += 1
+
+
+def _csv_table(columns: list[str], rows: list[list[str]]) -> str:
+    from store.formats.tables.csv_writer import harmless, line
+
+    # A dash stands for a missing value in tables for people.
+    cells = [[None if cell == "-" else harmless(cell) for cell in row] for row in rows]
+    return line(columns) + "".join(line(row) for row in cells)
+
+
+def _markdown_table(columns: list[str], rows: list[list[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> None:
     from rich.cells import cell_len
 
     from lab.core.text_table import beside, cut, folded
 
-    whole = shutil.get_terminal_size().columns if sys.stdout.isatty() else 240
-    cells = [[plain(cell, lines=False) for cell in row] for row in rows]
     needs = [max(cell_len(name), *(cell_len(row[at]) for row in cells), 0) for at, name in enumerate(columns)]
     folds = columns.index(wide) if wide else None
-    widths = _widths(needs, folds, whole)
+    whole = shutil.get_terminal_size().columns
+    widths = _widths(needs, folds, whole) if sys.stdout.isatty() else dict(enumerate(needs))
 
     def shown(row: list[str]) -> list[str]:
         lines = [folded(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]

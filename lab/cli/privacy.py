@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import emit, print_table, say, warn
 from lab.cli.review import (
@@ -90,41 +90,33 @@ class PrivacyLine(msgspec.Struct, frozen=True):
     suspects: int
 
 
-class PrivacyArguments(Arguments):
-    run_id: str | None
-    person: str | None
-    boxes: list[list[str]] | None
-    texts: list[str] | None
-    everywhere: bool
-    clear: bool
-    listed: bool
-    show: bool
-    wipe: bool
-
-
-def add_privacy(parser: Parser) -> None:
-    parser.runs(privacy, PrivacyArguments)
-    parser.add_argument("run_id", nargs="?", metavar="ID", help="a run: its id or its beginning")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    parser.add_argument("--box", dest="boxes", nargs=2, action="append", metavar=("STEP", "L,T,R,B"),
-                         help="cover this part of a step's screen, in pixels (may be given again)")  # fmt: skip
-    parser.add_argument(
-        "--text", dest="texts", action="append", metavar="WORDS", help="cover these words all over the run"
+class PrivacyArguments(PersonArguments, TableArguments):
+    run_id: str | None = argument("ID", "id of a run, or its beginning", nargs="?", completes="run")
+    boxes: list[list[str]] | None = option(
+        ("STEP", "L,T,R,B"), "cover this box of a step's screen, in pixels, as 3 0,90,1080,210; repeatable", "--box",
+        nargs=2, action="append",
+    )  # fmt: skip
+    texts: list[str] | None = option(
+        "WORDS", "cover these words in the whole run; repeatable", "--text", action="append"
     )
-    parser.add_argument("--everywhere", action="store_true", help="also in other runs that hold the same pictures")
-    parser.add_argument("--clear", action="store_true", help="say that it now holds nothing private")
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument("--list", dest="listed", action="store_true", help="demonstrations that nobody has cleared")
-    act.add_argument("--show", action="store_true", help="print what looks private in it")
-    act.add_argument("--wipe", action="store_true", help="rewrite the file, where another program kept it open before")
-    parser.json()
-    parser.completes(run_id="run")
+    everywhere: bool = flag("also cover them in other runs with the same pictures")
+    clear: bool = flag("declare that the run now holds nothing private")
+    listed: bool = flag("list the demonstrations that nobody has cleared", "--list", one_of="act")
+    show: bool = flag("print what looks private in the run", one_of="act")
+    wipe: bool = flag("rewrite the file, if another program had it open before", one_of="act")
+
+
+def add_runs_redact(parser: Parser) -> None:
+    parser.runs(
+        privacy, PrivacyArguments,
+        prints={"privacy": PrivacyDone, "privacy-show": PrivacyShown, "privacy-list": list[PrivacyLine]},
+    )  # fmt: skip
     parser.examples(
         """\
-  hitlab privacy --list                demonstrations that nobody has cleared
-  hitlab privacy 019a --show           what looks private in one
-  hitlab privacy 019a --text "Noor Haddad" --box 3 0,90,1080,210 --as D1
-  hitlab privacy 019a --clear --as D1
+  hitlab runs redact --list            demonstrations that nobody has cleared
+  hitlab runs redact 019a --show       what looks private in one
+  hitlab runs redact 019a --text "Noor Haddad" --box 3 0,90,1080,210
+  hitlab runs redact 019a --clear --person D1
 """
     )
 

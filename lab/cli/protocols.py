@@ -8,7 +8,7 @@ import sys
 import msgspec
 
 from annotators.protocols import file_of, names, protocol, protocols
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Parser, TableArguments, argument, flag, option
 from lab.cli.output import emit, print_table, say, warn
 from lab.core.errors import LabError
 from lab.core.option_sets import count_words
@@ -57,26 +57,24 @@ class ProtocolShown(msgspec.Struct, frozen=True):
     protocol: Protocol
 
 
-class ProtocolsArguments(Arguments):
-    name: str | None
-    locale: str
-    yaml: bool
+class ProtocolsArguments(TableArguments):
+    name: str | None = argument(
+        "NAME", "print one whole protocol, by its name or YAML file", nargs="?", completes="protocol"
+    )
+    locale: str = option("LOCALE", "print it in this language: en or zh (default: en)", default="en")
+    yaml: bool = flag("print its YAML file, to begin one of your own from", one_of="form")
 
 
-def add_protocols(parser: Parser) -> None:
-    parser.runs(list_protocols, ProtocolsArguments)
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one whole, by its name; or a YAML file of yours")
-    parser.add_argument("--locale", default="en", metavar="LOCALE", help="the language: en, zh (default: en)")
-    form = parser.add_mutually_exclusive_group()
-    parser.json(form)
-    form.add_argument("--yaml", action="store_true", help="print its file: what a protocol of yours may begin from")
-    parser.completes(name="protocol")
+def add_study_protocols(parser: Parser) -> None:
+    parser.runs(
+        list_protocols, ProtocolsArguments, prints={"protocols": list[ProtocolLine], "protocols-show": ProtocolShown}
+    )
     parser.examples(
         """\
-  hitlab protocols                     every protocol, and what it is about
-  hitlab protocols tdg                 one whole: guideline, questions, answers
-  hitlab protocols success --yaml > mine.yaml    its file, to be changed
-  hitlab protocols mine.yaml           whether a protocol of yours is right
+  hitlab study protocols               every protocol, and its subject
+  hitlab study protocols tdg           its guideline, questions and answers
+  hitlab study protocols success --yaml > mine.yaml    a copy to change
+  hitlab study protocols mine.yaml     checks a protocol of yours
 """,
     )
 
@@ -180,8 +178,8 @@ def _show_field(protocol: Protocol, field: Field, locale: str) -> None:
     hint = protocol.hinted(locale, field)
     if hint:
         _block(hint, 4)
-    for option in field.options:
-        _show_option(protocol, field, option, locale)
+    for choice in field.options:
+        _show_option(protocol, field, choice, locale)
 
 
 def _kind(field: Field) -> list[str]:

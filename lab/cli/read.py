@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, argument, flag, option
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
@@ -41,24 +41,19 @@ class PicturesRead(msgspec.Struct, frozen=True):
     unread: tuple[UnreadLine, ...]
 
 
-class ReadArguments(Arguments):
-    runs: list[str]
-    study: str | None
-    all: bool
+class ReadArguments(JsonArguments):
+    runs: list[str] = argument("ID", "ids of runs, or their beginnings", nargs="*", completes="run")
+    study: str | None = option("STUDY", "read all runs of a study", completes="study")
+    all: bool = flag("read all runs of the database")
 
 
-def add_read(parser: Parser) -> None:
-    parser.runs(read, ReadArguments)
-    parser.add_argument("runs", nargs="*", metavar="ID", help="runs' ids or their beginnings")
-    parser.add_argument("--study", metavar="STUDY", help="all runs of a study")
-    parser.add_argument("--all", action="store_true", help="all runs of the database")
-    parser.json()
-    parser.completes(runs="run", study="study")
+def add_runs_ocr(parser: Parser) -> None:
+    parser.runs(read, ReadArguments, prints={"read": PicturesRead})
     parser.examples(
         """\
-  hitlab read 019a
-  hitlab read --study tdg
-  hitlab read --all --json
+  hitlab runs ocr 019a
+  hitlab runs ocr --study tdg
+  hitlab runs ocr --all --json
 """
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser, typed_words
+from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option, typed_words
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_table, say
 from lab.cli.run_text import in_words
@@ -122,50 +122,40 @@ def refuse_seat(settings: Settings, what: str) -> None:
     check_seat(settings, may_review, what, "HITLAB_SEAT=rater sits elsewhere.")
 
 
-class ReviewArguments(Arguments):
-    run_id: str | None
-    person: str | None
-    listed: bool
-    show: bool
-    accept: str | None
-    edit: list[str] | None
-    reject: list[str] | None
-    settle: list[str] | None
-    undo: bool
-    note: str | None
-    commit: bool
+class ReviewArguments(PersonArguments, TableArguments):
+    run_id: str | None = argument("ID", "id of a demonstration, or its beginning", nargs="?", completes="run")
+    listed: bool = flag("list every demonstration's state, and edit rates per annotator", "--list", one_of="act")
+    show: bool = flag("print it as you may see it", one_of="act")
+    accept: str | None = option(
+        "STEP", "accept a step, `whole`, or `all` steps that you have not reviewed", one_of="act"
+    )
+    edit: list[str] | None = option(
+        ("STEP", "FIELD", "VALUE"), "edit instruction or action (JSON) of a step, or intent, place or impossible of "
+        "`whole`",
+        type=typed_words, nargs=3, one_of="act",
+    )  # fmt: skip
+    reject: list[str] | None = option(
+        ("STEP", "REASON"), "reject a step, or `whole`, with a reason", type=typed_words, nargs=2, one_of="act"
+    )
+    settle: list[str] | None = option(
+        ("STEP", "FIELD", "VALUE"), "settle as a third person what two proofreaders differ on",
+        type=typed_words, nargs=3, one_of="act",
+    )  # fmt: skip
+    undo: bool = flag("take back your last review, unless it is handed in", one_of="act")
+    note: str | None = option("TEXT", "with --settle: give the reason", type=typed_words)
+    commit: bool = flag("hand it in; nothing in it changes afterwards")
 
 
-def add_review(parser: Parser) -> None:
-    parser.runs(review, ReviewArguments)
-    parser.add_argument("run_id", nargs="?", metavar="ID", help="a demonstration: its id or its beginning")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument(
-        "--list", dest="listed", action="store_true", help="every demonstration's state, and edit rates per annotator"
-    )
-    act.add_argument("--show", action="store_true", help="print it as you may see it")
-    act.add_argument("--accept", metavar="STEP", help="accept a step, `whole`, or `all` that you have not looked at")
-    act.add_argument("--edit", type=typed_words, nargs=3, metavar=("STEP", "FIELD", "VALUE"),
-                     help="instruction or action (JSON) of a step; intent, place or impossible of `whole`")  # fmt: skip
-    act.add_argument(
-        "--reject", type=typed_words, nargs=2, metavar=("STEP", "REASON"), help="refuse a step, or `whole`"
-    )
-    act.add_argument("--settle", type=typed_words, nargs=3, metavar=("STEP", "FIELD", "VALUE"),
-                     help="as a third person: what stands where two differ")  # fmt: skip
-    act.add_argument("--undo", action="store_true", help="take back what you said last, as far as it is not handed in")
-    parser.add_argument("--note", type=typed_words, metavar="TEXT", help="with --settle: why")
-    parser.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
-    parser.json()
+def add_runs_review(parser: Parser) -> None:
+    parser.runs(review, ReviewArguments, prints={"review": ReviewShown, "review-list": ReviewList})
     # An empty value clears a field.
     parser.may_be_empty = frozenset({"edit", "settle"})
-    parser.completes(run_id="run")
     parser.examples(
         """\
-  hitlab review --list
-  hitlab review 019a --as R1           step by step, on the screen
-  hitlab review 019a --edit 3 instruction "Tap Save" --as R1
-  hitlab review 019a --accept all --commit --as R1
+  hitlab runs review --list
+  hitlab runs review 019a --person R1  step by step, on the screen
+  hitlab runs review 019a --edit 3 instruction "Tap Save" --person R1
+  hitlab runs review 019a --accept all --commit --person R1
 """
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, TableArguments, argument, flag, option
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import SHORT_ID, emit, print_table, say
 from lab.core.errors import LabError
@@ -60,39 +60,30 @@ class TagLine(msgspec.Struct, frozen=True):
 _RUNS = "ids, `all`, or words as `hitlab runs` takes them"
 
 
-class ArchiveArguments(Arguments):
-    words: list[str]
+class ArchiveArguments(JsonArguments):
+    words: list[str] = argument("ID|FILTER", _RUNS, nargs="*", completes="run")
 
 
-def add_archive(parser: Parser) -> None:
-    parser.runs(archive, ArchiveArguments)
+def add_runs_archive(parser: Parser) -> None:
+    parser.runs(archive, ArchiveArguments, prints={"archive": RunsArchived}, loose="words")
     parser.examples(
         """\
-  hitlab archive 019a 019b              two runs
-  hitlab archive tag:trial status:failed
-  hitlab runs --archived                which are archived
+  hitlab runs archive 019a 019b         two runs
+  hitlab runs archive tag:trial status:failed
+  hitlab runs list --archived           the archived runs
   hitlab study archive tdg              a study
 """
     )
-    _takes_runs(parser)
 
 
-def add_restore(parser: Parser) -> None:
-    parser.runs(restore, ArchiveArguments)
+def add_runs_restore(parser: Parser) -> None:
+    parser.runs(restore, ArchiveArguments, prints={"restore": RunsArchived}, loose="words")
     parser.examples(
         """\
-  hitlab restore 019a                   in the lists again
-  hitlab restore tag:trial
+  hitlab runs restore 019a              in the lists again
+  hitlab runs restore tag:trial
 """
     )
-    _takes_runs(parser)
-
-
-def _takes_runs(parser: Parser) -> None:
-    parser.loose = "words"
-    parser.add_argument("words", nargs="*", metavar="ID|FILTER", help=_RUNS)
-    parser.json()
-    parser.completes(words="run")
 
 
 def archive(args: ArchiveArguments) -> int:
@@ -128,23 +119,22 @@ def _tell_archived(result: RunsArchived, db: str | None) -> None:
         say(f"`hitlab restore {ids}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
 
 
-class TagArguments(Arguments):
-    words: list[str]
+class TagArguments(TableArguments):
+    words: list[str] = argument(
+        "ID|FILTER|+TAG|-TAG", f"runs ({_RUNS}), +TAG and -TAG (default: list the tags)", nargs="*"
+    )
 
 
-def add_tag(parser: Parser) -> None:
-    parser.runs(tag, TagArguments)
+def add_runs_tag(parser: Parser) -> None:
+    parser.runs(tag, TagArguments, prints={"tag": RunsTagged, "tag-list": list[TagLine]}, loose="words")
     parser.examples(
         """\
-  hitlab tag                            every tag, and how many runs bear it
-  hitlab tag 019a 019b +pilot           put one on
-  hitlab tag agent:qwen +main -pilot    put one on, take another off
-  hitlab runs tag:pilot                 runs that bear it; also --tag pilot
+  hitlab runs tag                       every tag, and its number of runs
+  hitlab runs tag 019a 019b +pilot      add a tag
+  hitlab runs tag agent:qwen +main -pilot   add one, remove another
+  hitlab runs list tag:pilot            the runs with a tag
 """
     )
-    parser.loose = "words"
-    parser.add_argument("words", nargs="*", metavar="ID|FILTER|+TAG|-TAG", help=f"runs ({_RUNS}), +TAG and -TAG")
-    parser.json()
 
 
 def tag(args: TagArguments) -> int:
@@ -171,29 +161,23 @@ def tag(args: TagArguments) -> int:
     return 0
 
 
-class RenameArguments(Arguments):
-    words: list[str]
-    to: str | None
-    version: str
-    model: str
-    undo: bool
+class RenameArguments(JsonArguments):
+    words: list[str] = argument("ID|FILTER", _RUNS, nargs="*", completes="run")
+    to: str | None = option("NAME", "give the agent this name", "--new-name", "--to", one_of="name!")
+    undo: bool = flag("give the agent its own name again", one_of="name!")
+    version: str = option("V", "with --new-name: give its version, as 2", default="")
+    model: str = option("M", "with --new-name: give the model that it asks", default="")
 
 
-def add_rename_agent(parser: Parser) -> None:
-    parser.runs(rename, RenameArguments)
+def add_runs_rename_agent(parser: Parser) -> None:
+    parser.runs(rename, RenameArguments, prints={"rename-agent": AgentRenamed}, loose="words")
     parser.examples(
         """\
-  hitlab rename-agent source:tau2 agent:m/one --to retry_agent --model m/one
-  hitlab rename-agent 019a 019b --to mine --version 2
-  hitlab rename-agent 019a --undo        its own name again
+  hitlab runs rename-agent source:tau2 agent:m/one --new-name retry_agent
+  hitlab runs rename-agent 019a 019b --new-name mine --version 2
+  hitlab runs rename-agent 019a --undo  its own name again
 """
     )
-    _takes_runs(parser)
-    name = parser.add_mutually_exclusive_group(required=True)
-    name.add_argument("--to", metavar="NAME", help="the agent's name")
-    name.add_argument("--undo", action="store_true", help="its own name again")
-    parser.add_argument("--version", default="", metavar="V", help="with --to: its version")
-    parser.add_argument("--model", default="", metavar="M", help="with --to: the model that it asks")
 
 
 def rename(args: RenameArguments) -> int:

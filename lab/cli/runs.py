@@ -6,9 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser, up_to
+from lab.cli.arguments import (
+    ArchivedArguments,
+    JsonArguments,
+    Parser,
+    TableArguments,
+    TaggedArguments,
+    argument,
+    flag,
+    option,
+    up_to,
+)
 from lab.cli.database import open_list, open_store, settings_for
-from lab.cli.output import SHORT_ID, emit, print_json, print_table, say
+from lab.cli.output import emit, print_json, print_table, run_id_cell, say
 from lab.core.agent_names import shortest_names
 from lab.core.errors import LabError
 from lab.core.run_records import TraceLine, Verdict, check_tag
@@ -81,37 +91,30 @@ ARCHIVED_TOO = "{:,} archived; `hitlab {} --archived` lists them"
 _NO_RUNS = "no runs in {}; `hitlab demo` makes one, `hitlab import PATH` brings yours"
 
 
-class RunsArguments(Arguments):
-    words: list[str]
-    sort: str | None
-    group: str | None
-    limit: int | None
-    costs: bool
-    tag: str | None
-    archived: bool
+class RunsArguments(TaggedArguments, ArchivedArguments, TableArguments):
+    words: list[str] = argument(
+        "WORD",
+        "list runs with these words, or agent:qwen 'score<1' 'asks>0' status:failed 'task:\"a b\"'; - excludes",
+        nargs="*",
+    )
+    sort: str | None = option(
+        "COLUMN", "sort by a column, as score, or descending, as score- (default: newest)", completes="column"
+    )
+    group: str | None = option(
+        "COLUMN", "print mean scores by task, agent, source, persona or status", completes="group"
+    )
+    limit: int | None = option("N", "list only the first N lines, as 20", type=up_to(1_000_000_000))
+    costs: bool = flag("also list what each run cost (--json always does)")
 
 
-def add_runs(parser: Parser) -> None:
-    parser.runs(runs, RunsArguments)
-    parser.loose = "words"
-    parser.add_argument(
-        "words", nargs="*", metavar="WORD",
-        help="words, or agent:qwen 'score<1' 'asks>0' status:failed 'task:\"a b\"'; with a - before it, all but those",
-    )  # fmt: skip
-    parser.add_argument("--sort", metavar="COLUMN", help="by this column; with a - after it, the other way round")
-    parser.add_argument("--group", metavar="COLUMN", help="by task, agent, source, persona or status, with mean scores")
-    parser.add_argument("--limit", type=up_to(1_000_000_000), metavar="N", help="only the first N lines")
-    parser.add_argument("--costs", action="store_true", help="also what each run cost (--json tells it)")
-    parser.tagged()
-    parser.archived()
-    parser.json()
-    parser.completes(sort="column", group="group")
+def add_runs_list(parser: Parser) -> None:
+    parser.runs(runs, RunsArguments, prints={"runs": RunTable}, loose="words")
     parser.examples(
         """\
-  hitlab runs 'score<1' agent:qwen     both must hold
-  hitlab runs lunch -status:failed --sort score-
-  hitlab runs --group agent
-  hitlab runs started:2026-03 --costs --json
+  hitlab runs list 'score<1' agent:qwen     both must hold
+  hitlab runs list lunch -status:failed --sort score-
+  hitlab runs list --group agent --format csv --output agents.csv
+  hitlab runs list started:2026-03 --costs --json
 """
     )
 
@@ -224,7 +227,7 @@ def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
 def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
     run = row.run
     cells = [
-        run.id[:SHORT_ID], row.name, row.title if row.title != row.name else "", row.agent, run.persona or "-",
+        run_id_cell(run.id), row.name, row.title if row.title != row.name else "", row.agent, run.persona or "-",
         run.source or "-", str(run.steps), str(run.asks or "-"), status_words(run.status), score_words(run.score),
     ]  # fmt: skip
     cost = costs.get(run.id)
@@ -234,20 +237,15 @@ def _run_cells(row: RunEntry, costs: Mapping[str, Cost]) -> list[str]:
     return [*cells, tokens, money(cost.dollars), "-" if cost.seconds is None else f"{cost.seconds:.1f}"]
 
 
-class TracesArguments(Arguments):
-    limit: int | None
-    tag: str | None
-    archived: bool
+class TracesArguments(TaggedArguments, ArchivedArguments, TableArguments):
+    limit: int | None = option("N", "list only the newest N, as 20", type=up_to(1_000_000_000))
 
 
 def add_traces(parser: Parser) -> None:
-    parser.runs(traces, TracesArguments)
-    parser.add_argument("--limit", type=up_to(1_000_000_000), metavar="N", help="only the newest N")
-    parser.tagged()
-    parser.archived()
-    parser.json()
+    parser.runs(traces, TracesArguments, prints={"traces": "list:lab.core.run_records:TraceLine"})
     parser.examples(
         """\
+  hitlab runs list --limit 20          the same runs, filtered and sorted
   hitlab traces --limit 20
   hitlab traces --json | jq '.[].score'
 """
@@ -289,7 +287,7 @@ def _tell_traces(lines: list[TraceLine], names: Mapping[str, str]) -> None:
         + ([" ".join(line.tags) or "-"] if tags else [])
         for line in lines
     ]
-    print_table([*_TRACE_COLUMNS.values(), *tags], [[row[0][:SHORT_ID], *row[1:]] for row in rows], wide="task")
+    print_table([*_TRACE_COLUMNS.values(), *tags], [[run_id_cell(row[0]), *row[1:]] for row in rows], wide="task")
 
 
 def _cell(value: object) -> str:
@@ -316,21 +314,17 @@ class Shown(msgspec.Struct, frozen=True):
     spent: Spent | None = None
 
 
-class ShowArguments(Arguments):
-    run_id: str
-    errors: bool
+class ShowArguments(JsonArguments):
+    run_id: str = argument("ID", "id of a run, or its beginning", completes="run")
+    errors: bool = flag("also print what its program wrote on standard error")
 
 
-def add_show(parser: Parser) -> None:
-    parser.runs(show, ShowArguments)
-    parser.add_argument("run_id", metavar="ID", help="a run's id or its beginning")
-    parser.add_argument("--errors", action="store_true", help="also what its program wrote on standard error")
-    parser.json()
-    parser.completes(run_id="run")
+def add_runs_show(parser: Parser) -> None:
+    parser.runs(show, ShowArguments, prints={"show": Shown})
     parser.examples(
         """\
-  hitlab show 019a
-  hitlab show 019a --json | jq '.steps[0]'
+  hitlab runs show 019a
+  hitlab runs show 019a --json | jq '.steps[0]'
 """
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -10,172 +11,68 @@ from annotators.gold import GoldLine
 from annotators.papers.marks import Marks
 from annotators.plan import Plan
 from lab.agents.process_lines import FromProgram, ToProgram
-from lab.cli.about import KeyLine, PersonaLine, Places, TaskLine
-from lab.cli.adjudicate import Row as AdjudicationRow
-from lab.cli.adjudicate_output import Adjudications, CaseTold, GoldWritten, QueueTold
-from lab.cli.agreement import CaseValue, StudyAgreement, StudyRaters
-from lab.cli.answer import EndpointServed
-from lab.cli.answer_acts import ReplyGiven
-from lab.cli.answer_links import AnswerLinks
-from lab.cli.answer_swap import AnswerSwap
-from lab.cli.arguments import Arguments, Parser
-from lab.cli.author import DesignLine, DesignShown, DesignWritten
-from lab.cli.compare import Comparison
-from lab.cli.completion import CompletionScript
-from lab.cli.devices import DeviceLine, PhoneServed, ServerFetched
-from lab.cli.doctor import Finding
-from lab.cli.files import Exported, ImportResult, Packed
-from lab.cli.fork import KinLine
-from lab.cli.judge import JudgeReport, JudgeValidation
-from lab.cli.judge_gate import GateReport
-from lab.cli.labels import LabelList, PilotTold
-from lab.cli.live import RunResult
-from lab.cli.merge import MergeDone
-from lab.cli.metrics import Measured
+from lab.cli.arguments import Command, JsonArguments, Parser, argument
+from lab.cli.commands import EARLIER, all_commands
 from lab.cli.output import Refused, emit, print_json_lines, say
-from lab.cli.past_sheets import PastSheets
-from lab.cli.privacy import PrivacyDone, PrivacyLine, PrivacyShown
-from lab.cli.protocols import ProtocolLine, ProtocolShown
-from lab.cli.read import PicturesRead
-from lab.cli.report import ReportWritten
-from lab.cli.review import ReviewList, ReviewShown
-from lab.cli.run_acts import AgentRenamed, RunsArchived, RunsTagged, TagLine
-from lab.cli.runs import RunTable, Shown
-from lab.cli.study_deal import RaterReleased, RaterReplaced, StudyArchived, StudyLocked
-from lab.cli.study_extend import StudyExtended
-from lab.cli.study_kits import KitMade, KitTaken
-from lab.cli.study_links import StudyLinks
-from lab.cli.study_play import PlayPrompt, StudyPlayed
-from lab.cli.study_runs import RunsPlayed
-from lab.cli.study_status import StudyShown, StudyStatus
-from lab.cli.study_watch import StudiesWatched
-from lab.cli.withdraw import Withdrawn
 from lab.core.design import Parts
 from lab.core.errors import LabError
 from lab.core.playbook import PlaybookFile
 from lab.core.protocol import Protocol
-from lab.core.report import Report
-from lab.core.run_records import TraceLine
 from lab.core.settings import Settings
 from lab.core.step import Action
-from lab.core.study import StudyLine
 from lab.core.suggestion import none_of
 from lab.core.task import LogEntry, Task
 from lab.core.trace import AnyEvent
-from lab.runs.conversation_list import ConversationLine
-from lab.runs.pass_rates import BatchResult
-from lab.studies.judge_questions import JudgeEstimate, ShownQuestion
-from lab.studies.label_import import LabelDone
-from lab.studies.label_rows import LabelRow
-from lab.studies.study_dealing import StudyDealt
-from lab.studies.study_freezing import StudiesFrozen
 from simulators.users.scripted import Script
 from store.formats.jsonl.reader import RunFileLine
 
+_INPUTS: dict[str, Any] = {
+    "task": Task,
+    "playbook": PlaybookFile,
+    "log": list[LogEntry],
+    "marks": Marks,
+    "script": Script,
+    "settings": Settings,
+    "event": AnyEvent,
+    "run-file": RunFileLine,
+    "agent-reads": ToProgram,
+    "agent-writes": FromProgram,
+    "action": Action,
+    "design": Parts,
+    "protocol": Protocol,
+    "plan": Plan,
+    "gold": GoldLine,
+    "error": Refused,
+}
+"""Types of files, lines and events, by schema name."""
+
 
 def schemas() -> dict[str, Any]:
-    """Return the type of every input and output, by name."""
-    return {
-        "task": Task,
-        "playbook": PlaybookFile,
-        "log": list[LogEntry],
-        "marks": Marks,
-        "script": Script,
-        "settings": Settings,
-        "event": AnyEvent,
-        "run-file": RunFileLine,
-        "agent-reads": ToProgram,
-        "agent-writes": FromProgram,
-        "action": Action,
-        "demo": RunResult,
-        "live": RunResult,
-        "run": BatchResult,
-        "fork": RunResult,
-        "answer-swap": AnswerSwap,
-        "family": list[KinLine],
-        "traces": list[TraceLine],
-        "runs": RunTable,
-        "rename-agent": AgentRenamed,
-        "tag": RunsTagged,
-        "tag-list": list[TagLine],
-        "archive": RunsArchived,
-        "restore": RunsArchived,
-        "compare": Comparison,
-        "show": Shown,
-        "read": PicturesRead,
-        "import": ImportResult,
-        "metrics": Measured,
-        "judge": JudgeReport,
-        "judge-dry-run": JudgeEstimate,
-        "judge-gate": GateReport,
-        "judge-prompt": ShownQuestion,
-        "judge-validation": JudgeValidation,
-        "label-row": LabelRow,
-        "label": LabelDone,
-        "labels": LabelList,
-        "labels-pilot": PilotTold,
-        "labels-past": PastSheets,
-        "adjudication-row": AdjudicationRow,
-        "adjudicate": Adjudications,
-        "adjudicate-list": QueueTold,
-        "adjudicate-unit": CaseTold,
-        "adjudicate-gold": GoldWritten,
-        "raters": StudyRaters,
-        "merge": MergeDone,
-        "pack": Packed,
-        "export": Exported,
-        "review": ReviewShown,
-        "review-list": ReviewList,
-        "privacy": PrivacyDone,
-        "privacy-show": PrivacyShown,
-        "privacy-list": list[PrivacyLine],
-        "withdraw": Withdrawn,
-        "author": DesignShown,
-        "author-list": list[DesignLine],
-        "author-out": DesignWritten,
-        "design": Parts,
-        "protocol": Protocol,
-        "protocols": list[ProtocolLine],
-        "protocols-show": ProtocolShown,
-        "tasks": list[TaskLine],
-        "personas": list[PersonaLine],
-        "where": Places,
-        "keys": list[KeyLine],
-        "doctor": list[Finding],
-        "completion": CompletionScript,
-        "answer": EndpointServed,
-        "answer-list": list[ConversationLine],
-        "answer-reply": ReplyGiven,
-        "answer-links": AnswerLinks,
-        "devices": list[DeviceLine],
-        "device-scrcpy": ServerFetched,
-        "phone": PhoneServed,
-        "plan": Plan,
-        "gold": GoldLine,
-        "study-new": StudiesFrozen,
-        "study-extend": StudyExtended,
-        "study-deal": StudyDealt,
-        "study-list": list[StudyLine],
-        "study-status": StudyStatus,
-        "study-watch": StudiesWatched,
-        "study-show": StudyShown,
-        "study-play": StudyPlayed,
-        "study-play-prompt": PlayPrompt,
-        "study-runs": RunsPlayed,
-        "study-lock": StudyLocked,
-        "study-archive": StudyArchived,
-        "study-restore": StudyArchived,
-        "study-replace": RaterReplaced,
-        "study-release": RaterReleased,
-        "study-links": StudyLinks,
-        "study-kit": KitMade,
-        "study-take": KitTaken,
-        "agreement": StudyAgreement,
-        "report": Report,
-        "report-out": ReportWritten,
-        "agreement-cases": list[CaseValue],
-        "error": Refused,
-    }
+    """Return the type of every input and output, by name. Each command's parser names what it prints."""
+    from lab.cli.main import build_parser
+
+    types = dict(_INPUTS)
+    for words in [*(words for words, _ in all_commands()), *(word.name for word in EARLIER)]:
+        types |= {name: _type_of(printed) for name, printed in _parser_of(build_parser(), words).prints.items()}
+    return types
+
+
+def _parser_of(parser: Parser, words: str) -> Parser:
+    for word in words.split():
+        command = parser.subcommands[word]
+        assert isinstance(command, Command)
+        parser = command.parser()
+    return parser
+
+
+def _type_of(printed: Any) -> Any:
+    """Return a type that a command names: itself, or by `module:Name` or `list:module:Name`."""
+    if not isinstance(printed, str):
+        return printed
+    kind = printed.partition(":")[0]
+    module, _, name = printed.removeprefix("list:").partition(":")
+    found = getattr(import_module(module), name)
+    return list[found] if kind == "list" else found  # type: ignore[valid-type]  # known when it runs
 
 
 def names() -> list[str]:
@@ -183,19 +80,18 @@ def names() -> list[str]:
     return sorted([*schemas(), "persona"])
 
 
-class SchemaArguments(Arguments):
-    name: str | None
+class SchemaArguments(JsonArguments):
+    name: str | None = argument(
+        "NAME", "print the schema of this name (default: list the names)", nargs="?", completes="schema"
+    )
 
 
-def add_schema(parser: Parser) -> None:
+def add_settings_schema(parser: Parser) -> None:
     parser.runs(schema, SchemaArguments)
-    parser.add_argument("name", nargs="?", metavar="NAME", help="which one; without it, the names")
-    parser.json()
-    parser.completes(name="schema")
     parser.examples(
         """\
-  hitlab schema                        the names of all
-  hitlab schema task > task.schema.json
+  hitlab settings schema               the names of all
+  hitlab settings schema task > task.schema.json
 """
     )
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from lab.cli.answer_links import check_people
-from lab.cli.arguments import Arguments, Parser, port, up_to
+from lab.cli.arguments import Arguments, Parser, argument, flag, option, port, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import say, warn
 from lab.cli.study_links import (
@@ -30,33 +30,26 @@ PORT = 8765
 
 
 class ServeArguments(Arguments):
-    study: list[str] | None
-    answer: str | None
-    host: str
-    port: int
-    url: str | None
-    most: int
-    watch: bool
-
-
-def add_serve(parser: Parser) -> None:
-    parser.runs(serve, ServeArguments)
-    parser.add_argument("--study", action="append", metavar="STUDY", help="a study; may be said again")
-    parser.add_argument("--answer", metavar="P1,P2", help="these people's rooms at the endpoint (`hitlab answer`)")
-    parser.add_argument("--host", default="127.0.0.1", metavar="HOST", help="where to listen (default: this machine)")
-    parser.add_argument("--port", type=port, default=PORT, metavar="PORT", help=f"default: {PORT}; 0: a free one")
-    parser.add_argument("--url", metavar="URL", help="the address that people reach, where a proxy stands before it")
-    parser.add_argument("--watch", action="store_true", help="also make a link to a page that says how far a study is")
-    parser.add_argument(
-        "--most", type=up_to(10_000), default=200, metavar="N", help="most windows at once (default: 200)"
+    studies: list[str] = argument("STUDY", "names of the studies to serve", nargs="*", completes="study")
+    study: list[str] | None = option("STUDY", "serve this study, too; repeatable", action="append", completes="study")
+    answer: str | None = option("P1,P2", "serve these people's rooms at the endpoint (`hitlab serve user`)")
+    host: str = option("HOST", "listen on this address (default: this machine alone)", default="127.0.0.1")
+    port: int = option("PORT", f"listen on this port (default: {PORT}; 0: a free one)", type=port, default=PORT)
+    url: str | None = option("URL", "print links with this public address of a proxy, as https://lab.example.org")
+    watch: bool = flag("also make a link to a page of each study's progress")
+    most: int = option(
+        "N", "open at most N windows at once (default: 200)", "--max-windows", "--most", type=up_to(10_000), default=200
     )
-    parser.completes(study="study")
+
+
+def add_serve_study(parser: Parser) -> None:
+    parser.runs(serve, ServeArguments)
     parser.examples(
         """\
   hitlab study links tdg               makes each person's link
-  hitlab serve --study tdg
-  hitlab serve --study tdg --study mine --url https://lab.example.org
-  hitlab serve --answer P01,P02        beside `hitlab answer --headless`
+  hitlab serve study tdg
+  hitlab serve study tdg mine --url https://lab.example.org
+  hitlab serve study --answer P01,P02  beside `hitlab serve user --headless`
 """
     )
 
@@ -67,7 +60,7 @@ def serve(args: ServeArguments) -> int:
     _check(args)
     people = check_people(args.answer) if args.answer is not None else []
     with open_store(settings, create=False) as store:
-        named = [study_named(store, name) for name in args.study or ()]
+        named = [study_named(store, name) for name in [*args.studies, *(args.study or ())]]
         studies = [*{(study.id, study.version): study for study in named}.values()]
         for study in studies:
             check_goes_on(store, study)
@@ -80,7 +73,7 @@ def serve(args: ServeArguments) -> int:
 
 def _check(args: ServeArguments) -> None:
     """Raise `LabError` if people could not reach the server as it is configured."""
-    if args.study is None and args.answer is None:
+    if not args.studies and args.study is None and args.answer is None:
         raise LabError("serve", "what is served? --study STUDY, or --answer P01,P02.", code=2)
     if args.most < 1:
         raise LabError("--most", f"{args.most} windows are none.", code=2)

@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from annotators.assignment import deal as dealt_out
 from annotators.assignment import redealt
-from lab.cli.arguments import Arguments, Parser, StudyArguments, up_to
+from lab.cli.arguments import STUDY, JsonArguments, Parser, StudyArguments, argument, flag, option, up_to
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
@@ -64,26 +64,18 @@ class RaterReleased(msgspec.Struct, frozen=True):
     rater: str
 
 
-class StudyDealArguments(Arguments):
-    study: str
-    order: Literal["random", "active"]
-    first: int | None
+class StudyDealArguments(StudyArguments, JsonArguments):
+    order: Literal["random", "active"] = option(
+        "", "deal in a random order (default), or first what judges are unsure of, drawn so that rates stay unbiased",
+        choices=("random", "active"), default="random",
+    )  # fmt: skip
+    first: int | None = option(
+        "N", "with --order active: draw the first N units so (default: half)", type=up_to(1_000_000)
+    )
 
 
 def add_study_deal(parser: Parser) -> None:
-    parser.runs(deal, StudyDealArguments)
-    parser.study()
-    parser.add_argument(
-        "--order", choices=("random", "active"), default="random",
-        help="active: first what judges are unsure of, drawn so that rates stay right",
-    )  # fmt: skip
-    parser.add_argument(
-        "--first",
-        type=up_to(1_000_000),
-        metavar="N",
-        help="of an active order: how many units are drawn so (default: half)",
-    )
-    parser.json()
+    parser.runs(deal, StudyDealArguments, prints={"study-deal": "lab.studies.study_dealing:StudyDealt"})
     parser.examples(
         """\
   hitlab study deal tdg
@@ -105,20 +97,16 @@ def deal(args: StudyDealArguments) -> int:
     return 0
 
 
-class StudyLockArguments(Arguments):
-    study: str
-    even_so: bool
+class StudyLockArguments(StudyArguments, JsonArguments):
+    even_so: bool = flag("lock it even if somebody has something left to do", "--force", "--even-so")
 
 
 def add_study_lock(parser: Parser) -> None:
-    parser.runs(lock, StudyLockArguments)
-    parser.study()
-    parser.add_argument("--even-so", action="store_true", help="although somebody has something left to do")
-    parser.json()
+    parser.runs(lock, StudyLockArguments, prints={"study-lock": StudyLocked})
     parser.examples(
         """\
   hitlab study lock tdg
-  hitlab study lock tdg --even-so      although somebody is not done
+  hitlab study lock tdg --force        even if somebody is not done
 """
     )
 
@@ -155,15 +143,13 @@ def _left(store: Store, study: Study) -> dict[str, int]:
     return {person.rater: person.dealt - person.done for person in people if person.dealt > person.done}
 
 
+class StudyArchiveArguments(StudyArguments, JsonArguments):
+    pass
+
+
 def add_study_archive(parser: Parser) -> None:
-    parser.runs(archive, StudyArguments)
-    parser.study()
-    parser.json()
-    parser.examples(
-        """\
-  hitlab study archive tdg             `restore` brings it back
-"""
-    )
+    parser.runs(archive, StudyArchiveArguments, prints={"study-archive": StudyArchived})
+    parser.examples("  hitlab study archive tdg             `restore` brings it back\n")
 
 
 def archive(args: StudyArguments) -> int:
@@ -172,9 +158,7 @@ def archive(args: StudyArguments) -> int:
 
 
 def add_study_restore(parser: Parser) -> None:
-    parser.runs(restore, StudyArguments)
-    parser.study()
-    parser.json()
+    parser.runs(restore, StudyArchiveArguments, prints={"study-restore": StudyArchived})
     parser.examples(
         """\
   hitlab study status --all            archived studies, too
@@ -200,24 +184,15 @@ def _archive(args: StudyArguments, *, archived: bool) -> int:
     return 0
 
 
-class StudyReplaceArguments(Arguments):
-    study: str
-    rater: str
-    by: str
+class StudyReplaceArguments(JsonArguments):
+    study: str = argument("STUDY", STUDY, completes="study")
+    rater: str = argument("R2", "study code of the rater who leaves", completes="rater")
+    by: str = option("R4", "deal what is left to this person", "--successor", "--by", required=True)
 
 
 def add_study_replace(parser: Parser) -> None:
-    parser.runs(replace, StudyReplaceArguments)
-    parser.study()
-    parser.add_argument("rater", metavar="R2", help="who leaves")
-    parser.add_argument("--by", metavar="R4", required=True, help="who goes on in their place")
-    parser.json()
-    parser.completes(rater="rater")
-    parser.examples(
-        """\
-  hitlab study replace tdg R2 --by R4
-"""
-    )
+    parser.runs(replace, StudyReplaceArguments, prints={"study-replace": RaterReplaced})
+    parser.examples("  hitlab study replace tdg R2 --successor R4\n")
 
 
 def replace(args: StudyReplaceArguments) -> int:
@@ -269,22 +244,14 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
         raise LabError(what, f"{by} has left it.")
 
 
-class StudyReleaseArguments(Arguments):
-    study: str
-    rater: str
+class StudyReleaseArguments(JsonArguments):
+    study: str = argument("STUDY", STUDY, completes="study")
+    rater: str = argument("R1", "study code of the rater who was held", completes="rater")
 
 
 def add_study_release(parser: Parser) -> None:
-    parser.runs(release, StudyReleaseArguments)
-    parser.study()
-    parser.add_argument("rater", metavar="R1", help="who was held")
-    parser.json()
-    parser.completes(rater="rater")
-    parser.examples(
-        """\
-  hitlab study release tdg R1
-"""
-    )
+    parser.runs(release, StudyReleaseArguments, prints={"study-release": RaterReleased})
+    parser.examples("  hitlab study release tdg R1\n")
 
 
 def release(args: StudyReleaseArguments) -> int:

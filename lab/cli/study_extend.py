@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from annotators.plan import plan_like
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, StudyArguments
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
-from lab.cli.study_new import UNIT_WORDS, add_terms, tell_skipped
+from lab.cli.study_new import UNIT_WORDS, UnitArguments, tell_skipped
 from lab.core.errors import LabError
 from lab.core.rounding import count
 from lab.core.task import Actor
@@ -51,31 +51,19 @@ class StudyExtended(msgspec.Struct, frozen=True):
     skipped: tuple[Skipped, ...]
 
 
-class StudyExtendArguments(Arguments):
-    study: str
-    runs: list[str] | None
-    tag: str | None
-    tasks: list[str] | None
-    items: str | None
-    reference: str | None
-    profiles: str | None
-    log: Literal["clean", "noise", "none"] | None
-    steps: int | None
-    even_so: bool
+class StudyExtendArguments(StudyArguments, UnitArguments, JsonArguments):
+    pass
 
 
 def add_study_extend(parser: Parser) -> None:
-    parser.runs(extend, StudyExtendArguments)
+    parser.runs(extend, StudyExtendArguments, prints={"study-extend": StudyExtended})
     parser.examples(
         """\
   hitlab study extend tdg --runs 019a 019b      two runs more, as version 2
-  hitlab study extend tdg --runs all            whatever came in since
+  hitlab study extend tdg --runs all            all new runs
   hitlab study extend tdg --tag batch-2
 """
     )
-    parser.study()
-    add_terms(parser)
-    parser.json()
 
 
 def extend(args: StudyExtendArguments) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, StudyArguments, argument, option
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, settings_for, sweep_leftovers
 from lab.cli.output import emit, say
 from lab.core.rating_sheet import FINAL_WORDS
@@ -51,24 +51,14 @@ class KitTaken(msgspec.Struct, frozen=True):
     newest: int = 0
 
 
-class StudyKitArguments(Arguments):
-    study: str
-    rater: str
-    out: str
+class StudyKitArguments(StudyArguments, JsonArguments):
+    rater: str = option("R1", "make the kit of this rater", required=True, completes="rater")
+    out: str = option("R1.db", "write the kit to this new file", "--output", "--out", required=True)
 
 
-def add_study_kit(parser: Parser) -> None:
-    parser.runs(kit, StudyKitArguments)
-    parser.study()
-    parser.add_argument("--rater", metavar="R1", required=True, help="the study code of whose kit it is")
-    parser.add_argument("--out", metavar="R1.db", required=True, help="the kit; must not exist")
-    parser.json()
-    parser.completes(rater="rater")
-    parser.examples(
-        """\
-  hitlab study kit tdg --rater R1 --out R1.db
-"""
-    )
+def add_study_kit_export(parser: Parser) -> None:
+    parser.runs(kit, StudyKitArguments, prints={"study-kit": KitMade})
+    parser.examples("  hitlab study kit export tdg --rater R1 --output R1.db\n")
 
 
 def kit(args: StudyKitArguments) -> int:
@@ -97,18 +87,16 @@ def _tell_kit(result: KitMade) -> None:
     say(f"There: `{command}`; back here: `hitlab study take {name}`.")
 
 
-class StudyTakeArguments(Arguments):
-    kit: str
+class StudyTakeArguments(JsonArguments):
+    kit: str = argument("R1.db", "the kit, as its rater left it")
 
 
-def add_study_take(parser: Parser) -> None:
-    parser.runs(take, StudyTakeArguments)
-    parser.add_argument("kit", metavar="R1.db", help="the kit, as its rater left it")
-    parser.json()
+def add_study_kit_import(parser: Parser) -> None:
+    parser.runs(take, StudyTakeArguments, prints={"study-take": KitTaken})
     parser.examples(
         """\
-  hitlab study take R1.db
-  hitlab study take R1.db --db study.db --json
+  hitlab study kit import R1.db
+  hitlab study kit import R1.db --db study.db --json
 """
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, option
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
@@ -48,36 +48,27 @@ class StudyLinks(msgspec.Struct, frozen=True):
     watch: PersonLink | None = None
 
 
-class StudyLinksArguments(Arguments):
-    study: str
-    again: str | None
-    revoke: str | None
-    until: str | None
-    shared: bool
-    url: str | None
-    watch: bool | None
+class StudyLinksArguments(StudyArguments, TableArguments):
+    again: str | None = option(
+        "R1,R2", "make new links for these people and revoke their old ones", "--renew", "--again"
+    )
+    revoke: str | None = option("R1,R2", "revoke these people's links and make none")
+    until: str | None = option("WHEN", "let new links expire, as 14d, 12h or 2026-12-31", "--expires", "--until")
+    shared: bool = flag("let new links open in any browser (default: in the first one only)")
+    url: str | None = option(
+        "URL", "use this public address, as https://lab.example.org (default: that of the running server)"
+    )
+    watch: bool | None = option(
+        "", "make a new link to the page of the study's progress instead, or revoke it", action=BooleanOptionalAction
+    )
 
 
 def add_study_links(parser: Parser) -> None:
-    parser.runs(links, StudyLinksArguments)
-    parser.study()
-    parser.add_argument("--again", metavar="R1,R2", help="a new link for these people; their old ones are revoked")
-    parser.add_argument("--revoke", metavar="R1,R2", help="these people's links open nothing any more; make none")
-    parser.add_argument("--until", metavar="WHEN", help="new links expire then: 14d, 12h or 2026-12-31")
-    parser.add_argument("--shared", action="store_true", help="new links open in any browser, not in the first alone")
-    parser.add_argument(
-        "--url", metavar="URL", help="the address that people reach (default: of the server that runs on the file)"
-    )
-    parser.add_argument(
-        "--watch",
-        action=BooleanOptionalAction,
-        help="instead, a new link to the page that says how far the study is, for whoever manages it; or none any more",
-    )
-    parser.json()
+    parser.runs(links, StudyLinksArguments, prints={"study-links": StudyLinks})
     parser.examples(
         """\
-  hitlab study links tdg --until 14d
-  hitlab study links tdg --again R1    a new link; the old one is revoked
+  hitlab study links tdg --expires 14d
+  hitlab study links tdg --renew R1    a new link; the old one is revoked
   hitlab study links tdg --revoke R2
 """
     )

@@ -8,7 +8,18 @@ from typing import Any, Literal, get_args
 
 from annotators.assignment import portion
 from annotators.plan import Plan, plan_of
-from lab.cli.arguments import Arguments, Parser, seed, share, typed_words, up_to
+from lab.cli.arguments import (
+    JsonArguments,
+    Parser,
+    TaggedArguments,
+    argument,
+    flag,
+    option,
+    seed_number,
+    share,
+    typed_words,
+    up_to,
+)
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
 from lab.core.errors import LabError
@@ -73,135 +84,89 @@ _EXAMPLES = """\
 """
 
 
-class StudyNewArguments(Arguments):
-    plan: str
-    runs: list[str] | None
-    tag: str | None
-    tasks: list[str] | None
-    items: str | None
-    raters: str | None
-    name: str | None
-    title: str | None
-    protocol: str | None
-    overlap: int | str | None
-    shared: float | None
-    repeats: float | None
-    seed: int | None
-    pilot: int | None
-    gold: str | None
-    introduction: IntroductionKind | None
-    practice: str | None
-    bar: float | None
-    show: list[str] | None
-    reveal: list[str] | None
-    reference: str | None
-    profiles: str | None
-    log: Literal["clean", "noise", "none"] | None
-    conditions: list[str] | None
-    agent: str | None
-    steps: int | None
-    earlier: str | None
-    consent: str | None
-    locale: str | None
-    width: float | None
-    prelabel: str | None
-    shadows: list[str] | None
-    shadow_replies: bool | None
-    even_so: bool
+def _parse_overlap(text: str) -> int | str:
+    return text if text == "all" else _parse_count(text)
 
 
-def add_study_new(parser: Parser) -> None:
-    parser.runs(new, StudyNewArguments)
-    parser.examples(_EXAMPLES, before=_BEFORE)
-    parser.add_argument(
-        "plan",
-        metavar="PRESET|FILE",
-        help="a preset, a protocol's name, or a plan of yours (.yaml; `hitlab schema plan`)",
-    )
-    add_terms(parser)
-    parser.add_argument("--raters", metavar="A,B,C", help="study codes of who rates or plays, never names")
-    parser.add_argument(
-        "--name", metavar="NAME", help="the study's (default: the preset's); the same again is a version"
-    )
-    parser.add_argument("--title", type=typed_words, metavar="TEXT", help="what people read above it")
-    parser.add_argument("--protocol", metavar="NAME|FILE", help="another protocol than the preset's")
-    parser.add_argument("--overlap", type=_overlap, metavar="K", help="how many people rate each run, or `all`")
-    parser.add_argument("--shared", type=share, metavar="0-1", help="the share rated by so many; the rest go to one")
-    parser.add_argument("--repeats", type=share, metavar="0-1", help="the share that the same person rates once more")
-    parser.add_argument("--seed", type=seed, metavar="N", help="draws orders, sides and samples (default 0)")
-    parser.add_argument("--pilot", type=_count, metavar="N", help="how many come first, and to everybody")
-    parser.add_argument("--gold", metavar="FILE.jsonl", help="what is right, and why: those runs are calibration")
-    parser.add_argument(
-        "--introduction",
-        choices=get_args(IntroductionKind),
-        help="before the first item: guide, keys and practice (full, the default), skippable, or none",
-    )
-    parser.add_argument("--practice", metavar="RUN", help="a run of --gold to practise on, in place of the protocol's")
-    parser.add_argument("--bar", type=share, metavar="0-1", help="the least share right by which one passes the pilot")
-    parser.add_argument(
-        "--width", type=share, metavar="0-1", help="people may stop once a judge's corrected interval is so narrow"
-    )
-    parser.add_argument(
-        "--prelabel", metavar="JUDGE", help="show this judge's answers first on a half of the sheets, drawn by the seed"
-    )
-    parser.add_argument(
-        "--shadow", dest="shadows", action="append", metavar="model:NAME",
-        help="of plays: a model that is silently asked what a person is; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--shadow-replies", action="store_true", default=None,
-        help="of replies: those of shadow models, too; whose they are is hidden",
-    )  # fmt: skip
-    parser.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
-    parser.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
-    parser.add_argument(
-        "--conditions", nargs="+", metavar="WHO", help="of plays: person, 'person, no mirror', model, script"
-    )
-    parser.add_argument("--agent", metavar="AGENT", help="of plays: who acts (default: playbook)")
-    parser.add_argument("--earlier", metavar="STUDY", help="where its raters differ, the cause is asked")
-    parser.add_argument(
-        "--consent", metavar="FILE", help="what people agree to before they begin (text, or YAML by locale)"
-    )
-    parser.add_argument("--locale", metavar="LANG", help="the language that is read: en, zh, ...")
-    parser.json()
-    parser.completes(plan="plan", protocol="protocol", agent="agent", earlier="study", shadows="shadow")
-
-
-def add_terms(parser: Parser) -> None:
-    """Add the options for the units of a study and the terms on which they are made."""
-    parser.add_argument(
-        "--runs", nargs="+", metavar="ID|FILTER", help="ids, `all`, or words as `hitlab runs` takes them"
-    )
-    parser.tagged()
-    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="tasks to play, by name or file; or `all`")
-    parser.add_argument("--items", metavar="FILE.jsonl", help="instruction sets or texts to judge, a line each")
-    parser.add_argument(
-        "--reference", metavar="ID", help="the run beside which others are rated (default: their task's demonstration)"
-    )
-    parser.add_argument(
-        "--profiles",
-        metavar="FOLDER",
-        help="KnowU-Bench's user_profile, for runs that name a person alone",
-    )
-    parser.add_argument(
-        "--log", choices=("clean", "noise", "none"), help="which history comes with them (default: noise)"
-    )
-    parser.add_argument("--steps", type=_count, metavar="N", help="of each run only so many steps, drawn by the seed")
-    parser.add_argument(
-        "--even-so", action="store_true", help="also where runs have neither pictures nor words of their screens"
-    )
-    parser.completes(tasks="task", runs="run", reference="run")
-
-
-def _overlap(text: str) -> int | str:
-    return text if text == "all" else _count(text)
-
-
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     number = whole_number(text)
     if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no number")
     return up_to(1_000_000)(text)
+
+
+class UnitArguments(TaggedArguments):
+    """Units of a study, and the terms on which they are made."""
+
+    runs: list[str] | None = option(
+        "ID|FILTER", "put these runs in: ids, `all`, or words as `hitlab runs list` takes them", nargs="+",
+        completes="run",
+    )  # fmt: skip
+    tasks: list[str] | None = option(
+        "TASK", "put these tasks in, to be played: names, files, or `all`", nargs="+", completes="task"
+    )
+    items: str | None = option("FILE.jsonl", "put these instruction sets or texts in, a line each")
+    reference: str | None = option(
+        "ID", "rate the runs beside this one (default: the demonstration of their task)", completes="run"
+    )
+    profiles: str | None = option("FOLDER", "read KnowU-Bench's user_profile for runs that only name a person")
+    log: Literal["clean", "noise", "none"] | None = option(
+        "", "show this history with them (default: noise)", choices=("clean", "noise", "none")
+    )
+    steps: int | None = option("N", "put only N steps of each run in, drawn by the seed", type=_parse_count)
+    even_so: bool = flag("accept runs without screenshots and UI text", "--force", "--even-so")
+
+
+class StudyNewArguments(UnitArguments, JsonArguments):
+    plan: str = argument(
+        "PRESET|FILE", "a preset, a protocol's name, or a plan of yours (.yaml; `hitlab settings schema plan`)",
+        completes="plan",
+    )  # fmt: skip
+    raters: str | None = option("A,B,C", "let these people rate or play: study codes, never names")
+    name: str | None = option("NAME", "study name (default: the preset's); an existing name makes a new version")
+    title: str | None = option("TEXT", "title that people read above the study", type=typed_words)
+    protocol: str | None = option("NAME|FILE", "protocol to use instead of the preset's", completes="protocol")
+    overlap: int | str | None = option("K", "number of people who rate each run, or `all`, as 3", type=_parse_overlap)
+    shared: float | None = option(
+        "0-1", "share of units rated by --overlap people, as 0.2; the others by one (default: 1)", type=share
+    )
+    repeats: float | None = option("0-1", "share of units that a rater rates twice, as 0.1 (default: 0)", type=share)
+    seed: int | None = option("N", "seed of orders, sides and samples (default: 0)", type=seed_number)
+    pilot: int | None = option("N", "number of units that come first, and to everybody, as 10", type=_parse_count)
+    gold: str | None = option("FILE.jsonl", "gold answers with reasons; their runs become calibration")
+    introduction: IntroductionKind | None = option(
+        "", "introduction before the first item: guide, keys and practice (full, the default), skippable, or none",
+        choices=get_args(IntroductionKind),
+    )  # fmt: skip
+    practice: str | None = option("RUN", "run of --gold to practise on (default: the protocol's)")
+    bar: float | None = option(
+        "0-1", "minimum share of correct pilot answers, as 0.8 (default: none)", "--pass-share", "--bar", type=share
+    )
+    width: float | None = option(
+        "0-1", "width of a judge's corrected interval at which people may stop, as 0.1", type=share
+    )
+    prelabel: str | None = option("JUDGE", "show this judge's answers first on half of the sheets, drawn by the seed")
+    shadows: list[str] | None = option(
+        "model:NAME", "plays: silently ask this model what a person is asked; repeatable", "--shadow",
+        action="append", completes="shadow",
+    )  # fmt: skip
+    shadow_replies: bool | None = flag("replies: also rate shadow models' replies (source hidden)", default=None)
+    show: list[str] | None = option("PART", "also show these parts, as rubric or persona", nargs="+")
+    reveal: list[str] | None = option("WHAT", "do not hide these: outcome, method, people, models, raters", nargs="+")
+    conditions: list[str] | None = option(
+        "WHO", "plays: conditions: person, 'person, no mirror', model, script", nargs="+"
+    )
+    agent: str | None = option("AGENT", "plays: agent that acts (default: playbook)", completes="agent")
+    earlier: str | None = option(
+        "STUDY", "ask for the cause of each disagreement in STUDY", "--earlier-study", "--earlier", completes="study"
+    )
+    consent: str | None = option("FILE", "consent form before the study (text, or YAML by locale)")
+    locale: str | None = option("LANG", "language of the protocol: en, zh, ... (default: the setting locale)")
+
+
+def add_study_new(parser: Parser) -> None:
+    parser.runs(new, StudyNewArguments, prints={"study-new": StudiesFrozen})
+    parser.examples(_EXAMPLES, before=_BEFORE)
 
 
 def new(args: StudyNewArguments) -> int:

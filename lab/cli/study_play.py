@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.cli.app import show_study
-from lab.cli.arguments import Arguments, Parser, amount
+from lab.cli.arguments import JsonArguments, Parser, PersonArguments, StudyArguments, amount, flag, option
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_json, say, warn
 from lab.core.errors import LabError
@@ -28,21 +28,16 @@ if TYPE_CHECKING:
     from lab.studies.headless_plays import HeadlessPlay, PlayBudget, PlayDone
 
 
-class StudyOpenArguments(Arguments):
-    study: str
-    person: str | None
-    only: bool
+class StudyOpenArguments(StudyArguments, PersonArguments):
+    only: bool = flag("show this study and nothing else: no list of others, no Home", "--study-only", "--only")
 
 
-def add_study_open(parser: Parser) -> None:
+def add_study_rate(parser: Parser) -> None:
     parser.runs(open, StudyOpenArguments)
-    parser.study()
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    parser.add_argument("--only", action="store_true", help="this study and nothing else: no list of others, no Home")
     parser.examples(
         """\
-  hitlab study open tdg --as R1
-  hitlab study open knowu-5c --as P07 --only
+  hitlab study rate tdg --person R1
+  hitlab study rate knowu-5c --person P07 --study-only
 """
     )
 
@@ -139,42 +134,26 @@ class PlayPrompt(msgspec.Struct, frozen=True):
     messages: tuple[PromptPart, ...]
 
 
-class StudyPlayArguments(Arguments):
-    study: str
-    model: str | None
-    code: str
-    budget: float | None
-    rehearse: list[str]
-    shadows: bool
-    show_prompt: str | None
-    device: str | None
+class StudyPlayArguments(StudyArguments, JsonArguments):
+    model: str | None = option("NAME", "let this model answer where the plan says model, as openai/gpt-5")
+    code: str = option("CODE", "code of the model in the study (default: model:NAME)", "--person", "--as", default="")
+    budget: float | None = option("USD", "begin no further play after spending so many US dollars, as 5", type=amount)
+    rehearse: list[str] = option(
+        "CODE", "let scripts play a person's part, to try a study; the report says so; repeatable",
+        action="append", default=[],
+    )  # fmt: skip
+    shadows: bool = flag("ask the study's shadow models what they have not answered yet")
+    show_prompt: str | None = option("UNIT", "print a model's prompt at a play's first question, and ask nothing")
+    device: str | None = option("SERIAL", "play on this phone: a serial or HOST:PORT, or embedded (default)")
 
 
 def add_study_play(parser: Parser) -> None:
-    parser.runs(play, StudyPlayArguments)
+    parser.runs(play, StudyPlayArguments, prints={"study-play": StudyPlayed, "study-play-prompt": PlayPrompt})
     parser.description = """\
-Plays every unit whose user is a script, and with --model those whose user is a
-model, each once. A model is one more rater: several may play, each under a
-code of its own. A run that was cut off, or whose model gave no answer, is gone
-on with by the same line."""
-    parser.study()
-    parser.add_argument("--model", metavar="NAME", help="the model that answers where the plan says model")
-    parser.add_argument(
-        "--as", dest="code", default="", metavar="CODE", help="the model's code in the study (default: model:NAME)"
-    )
-    parser.add_argument("--budget", type=amount, metavar="USD", help="US dollars after which no further play is begun")
-    parser.add_argument(
-        "--rehearse", action="append", default=[], metavar="CODE",
-        help="let scripts play a person's part, to try a study; the report says so; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--shadows", action="store_true", help="ask the study's shadow models what they have not answered yet"
-    )
-    parser.add_argument(
-        "--show-prompt", metavar="UNIT", help="print what a model would be sent at a play's first question, and end"
-    )
-    parser.add_argument("--device", metavar="SERIAL", help="a phone's serial or HOST:PORT; or embedded")
-    parser.json()
+Play every unit whose user is a script, and with --model those whose user is a
+model, each once. A model is one more rater: several may play, each under its
+own code. The same line again continues a run that was cut off, or whose model
+gave no answer. People play with `hitlab study rate`."""
     parser.examples(
         """\
   hitlab study play knowu-5c

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from lab.cli.arguments import Parser, StudyArguments
+from lab.cli.arguments import Parser, StudyArguments, TableArguments
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.core.errors import LabError
@@ -80,10 +80,12 @@ class RunsPlayed(msgspec.Struct, frozen=True):
     runs: tuple[RunPlayed, ...]
 
 
+class StudyRunsArguments(StudyArguments, TableArguments):
+    pass
+
+
 def add_study_runs(parser: Parser) -> None:
-    parser.runs(runs, StudyArguments)
-    parser.study()
-    parser.json()
+    parser.runs(runs, StudyRunsArguments, prints={"study-runs": RunsPlayed})
     parser.examples(
         """\
   hitlab study runs knowu-5c

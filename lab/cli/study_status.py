@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser, StudyArguments
+from lab.cli.arguments import JsonArguments, Parser, StudyArguments, TableArguments, argument, flag
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
 from lab.cli.study_new import UNIT_WORDS, dealing_words
@@ -61,20 +61,19 @@ class StudyStatus(msgspec.Struct, frozen=True):
     intervals: tuple[IntervalProgress, ...] = ()
 
 
-class StudyStatusArguments(Arguments):
-    study: str | None
-    all: bool
-    archived: bool
+class StudyStatusArguments(TableArguments):
+    study: str | None = argument(
+        "STUDY", "print one study (default: all that are not archived)", nargs="?", completes="study"
+    )
+    all: bool = flag("also list archived studies", one_of="which")
+    archived: bool = flag("list archived studies alone", one_of="which")
 
 
 def add_study_status(parser: Parser) -> None:
-    parser.runs(status, StudyStatusArguments)
-    parser.add_argument("study", nargs="?", metavar="STUDY", help="one study (default: all that are not archived)")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--all", action="store_true", help="archived studies, too")
-    which.add_argument("--archived", action="store_true", help="archived studies, and no others")
-    parser.json()
-    parser.completes(study="study")
+    parser.runs(
+        status, StudyStatusArguments,
+        prints={"study-status": StudyStatus, "study-list": "list:lab.core.study:StudyLine"},
+    )  # fmt: skip
     parser.examples(
         """\
   hitlab study status
@@ -232,10 +231,12 @@ class StudyShown(msgspec.Struct, frozen=True):
     units: tuple[UnitLine, ...]
 
 
+class StudyShowArguments(StudyArguments, JsonArguments):
+    pass
+
+
 def add_study_show(parser: Parser) -> None:
-    parser.runs(show, StudyArguments)
-    parser.study()
-    parser.json()
+    parser.runs(show, StudyShowArguments, prints={"study-show": StudyShown})
     parser.examples(
         """\
   hitlab study show tdg

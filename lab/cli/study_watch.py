@@ -12,7 +12,7 @@ import msgspec
 from rich.cells import cell_len
 
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser, seconds
+from lab.cli.arguments import JsonArguments, Parser, argument, flag, option, seconds
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say
 from lab.cli.repaint import can_repaint, repaint
@@ -43,25 +43,22 @@ class StudiesWatched(msgspec.Struct, frozen=True):
     studies: tuple[StudyProgress, ...]
 
 
-class StudyWatchArguments(Arguments):
-    study: list[str]
-    every: float
-    once: bool
-    open: bool
+class StudyWatchArguments(JsonArguments):
+    study: list[str] = argument("STUDY", "names of studies (default: all under way)", nargs="*", completes="study")
+    every: float = option(
+        "SECONDS", f"refresh every SECONDS (default: {EVERY:g})", "--interval", "--every", type=seconds, default=EVERY
+    )
+    once: bool = flag("print once and exit (default for --json and pipes)")
+    open: bool = flag("open the screen of one study in the app instead")
 
 
 def add_study_watch(parser: Parser) -> None:
-    parser.runs(watch, StudyWatchArguments)
-    parser.study("*")
-    parser.add_argument("--every", type=seconds, default=EVERY, metavar="SECONDS", help=f"default: {EVERY:g}")
-    parser.add_argument("--once", action="store_true", help="print it once; so does --json, and what is no terminal")
-    parser.add_argument("--open", action="store_true", help="open the room of one study in the app instead")
-    parser.json()
+    parser.runs(watch, StudyWatchArguments, prints={"study-watch": StudiesWatched})
     parser.examples(
         """\
-  hitlab study watch                   all studies that go on, a line each
-  hitlab study watch tdg               a line for each of its people; q ends it
-  hitlab study watch tdg pspa-e3 --every 30
+  hitlab study watch                   all studies under way, a line each
+  hitlab study watch tdg               a line for each person; q ends it
+  hitlab study watch tdg pspa-e3 --interval 30
   hitlab study watch tdg --once        printed, with what each column means
 """
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import JsonArguments, Parser, argument, flag, option
 from lab.cli.database import ERASED_WORDS, erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import emit, print_json, say, warn
 from lab.core.errors import LabError
@@ -59,42 +59,30 @@ _SHOWN = 60
 """Characters of a text to show."""
 
 
-class WithdrawArguments(Arguments):
-    code: str
-    show: bool
-    yes: bool
-    cover: list[str] | None
-    cover_all: bool
+class WithdrawArguments(JsonArguments):
+    code: str = argument("CODE", "study code of the person who withdraws")
+    cover: list[str] | None = option(
+        "TEXT", "also cover these words wherever they occur, even after the withdrawal; repeatable", action="append"
+    )
+    cover_all: bool = flag("cover all their words, even those that may be anybody's")
+    show: bool = flag("print what would be erased, and change nothing", one_of="act")
+    yes: bool = flag("erase without asking", one_of="act")
 
 
-def add_withdraw(parser: Parser) -> None:
-    parser.runs(withdraw, WithdrawArguments)
+def add_file_withdraw(parser: Parser) -> None:
+    parser.runs(withdraw, WithdrawArguments, prints={"withdraw": Withdrawn})
     parser.description = """\
-Takes a person out of the database for good: their answers, the runs they took
+Erase a person from the database for good: their answers, the runs they took
 part in with their pictures, and the items of studies that quote them. Nothing
-of theirs is taken in again. Their words are covered wherever else they are
-quoted: in notes, conversations, prompts, paid answers. It tells what goes,
+of theirs is accepted again. Their words are covered wherever else they are
+quoted: in notes, conversations, prompts, paid answers. It prints what goes,
 asks about words that may be anybody's, and asks for the code to be typed.
 Copies made before (packs, kits, exports) cannot be reached."""
-    parser.add_argument("code", metavar="CODE", help="the study code of who withdraws")
-    parser.add_argument(
-        "--cover",
-        action="append",
-        metavar="TEXT",
-        help="cover these words, too, wherever they stand (may be given again; also after the withdrawal)",
-    )
-    parser.add_argument(
-        "--cover-all", action="store_true", help="cover all their words, also those that may be anybody's"
-    )
-    act = parser.add_mutually_exclusive_group()
-    act.add_argument("--show", action="store_true", help="only tell what would go")
-    act.add_argument("--yes", action="store_true", help="do it without asking")
-    parser.json()
     parser.examples(
         """\
-  hitlab withdraw P07 --show           what would go; nothing is done
-  hitlab withdraw P07
-  hitlab withdraw P07 --yes --cover "Mild please"
+  hitlab file withdraw P07 --show      what would go; nothing is done
+  hitlab file withdraw P07
+  hitlab file withdraw P07 --yes --cover "Mild please"
 """,
     )
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.cli.main import COMMANDS, DEVICE, STUDY, main
+from lab.cli.commands import all_commands
+from lab.cli.main import main
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.study import Assignment, Gold, Study, Target, sample_sha
@@ -182,8 +183,7 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
 def _commands() -> Iterator[str]:
     """Every command, as it is typed."""
-    for group, table in (("", COMMANDS), ("study ", STUDY), ("device ", DEVICE)):
-        yield from (f"{group}{name}" for name, _, module in table if module)
+    yield from (words for words, _ in all_commands())
 
 
 def _hidden(plants: list[Planted]) -> set[str]:
