@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.label import Withdrawal
 from lab.core.study import VERSION
 
-HINT = "`hitlab withdraw` erased what was theirs; another person goes on under another code."
+HINT = "`hitlab file withdraw` erased what was theirs; another person goes on under another code."
 
 
 def signature(code: str) -> str:

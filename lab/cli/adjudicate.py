@@ -340,7 +340,7 @@ _MOST = 256 * 1024 * 1024
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of input of `hitlab adjudicate --from`: a place, its settlement and the reason.
+    """One line of input of `hitlab labels adjudicate --from`: a place, its settlement and the reason.
 
     `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
     Exactly one of `value`, `missing` and `withdrawn` is required. Moves name a rater by letter or code, and may omit

@@ -1,4 +1,4 @@
-"""Output of `hitlab adjudicate`: the queue, one item with its answers side by side, settlements."""
+"""Output of `hitlab labels adjudicate`: the queue, one item with its answers side by side, settlements."""
 
 from __future__ import annotations
 

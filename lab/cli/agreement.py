@@ -16,7 +16,7 @@ from lab.cli.output import emit, print_table, say
 from lab.core.agreement import Agreement, How, is_share, words
 from lab.core.errors import LabError
 from lab.core.rounding import rounded
-from lab.core.settings import Settings
+from lab.core.settings import Settings, load
 from lab.studies.rater_words import (
     apart_words,
     head_words,
@@ -74,15 +74,16 @@ def agreement(args: AgreementArguments) -> int:
             raise LabError("agreement", "a study, or --cases FILE, not both", code=2)
 
         return tell_cases(args.cases, as_json=args.json)
-    if args.study is None:
+    name = args.study or load(db=args.db).study
+    if not name:
         raise LabError("agreement", "names no study.", "`hitlab study status` lists them.", code=2)
     settings = settings_for(args.db, sees_outcomes, "agreement")
     if args.open:
-        return _opened(args, args.study, settings)
+        return _opened(args, name, settings)
     with open_store(settings, create=False, readonly=True) as store:
         from lab.studies.study_data import agreed, evidenced
 
-        study = study_named(store, args.study)
+        study = study_named(store, name)
         how = how_of(args.bootstrap, args.seed)
         result = StudyAgreement(
             study.id,

@@ -128,7 +128,7 @@ def _check(args: AnswerArguments) -> None:
     of_serving = [name for name, value in served.items() if value]
     if of_serving and acts and acts[0] not in ("--script", "--model"):
         problem = f"{acts[0]} and {of_serving[0]} do not go together."
-        raise LabError("answer", problem, f"{of_serving[0]} is for the `hitlab answer` that serves.", code=2)
+        raise LabError("answer", problem, f"{of_serving[0]} is for the `hitlab serve user` that serves.", code=2)
     _check_belongs(args)
     tools, arguments = len(args.tool or ()), len(args.arguments or ())
     if tools and (args.text is not None or args.score is not None):

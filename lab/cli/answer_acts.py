@@ -32,7 +32,7 @@ from lab.studies.seats import may_run
 from simulators.users.endpoint.request_kinds import holds_tag, score_text
 
 _WIDEST = 300
-"""Characters of a question in a list. `--json` and `hitlab show` have all of it."""
+"""Characters of a question in a list. `--json` and `hitlab runs show` have all of it."""
 
 
 class AnswerActArguments(Arguments):
@@ -113,7 +113,7 @@ def act(args: AnswerActArguments, settings: Settings) -> int:
         else:
             turn = waiting_turn(store.runs.trace(run))
             if turn is None:
-                raise LabError(f"run {run}", "waits for no answer.", "`hitlab answer --list` says what does.")
+                raise LabError(f"run {run}", "waits for no answer.", "`hitlab serve user --list` says what does.")
             give_reply(store, turn, _typed_reply(args, turn, by))
         trace = store.runs.trace(run)
     result = ReplyGiven(run, trace.status, trace.questions, trace.replies)

@@ -97,9 +97,9 @@ def _tell(result: AnswerLinks, *, is_guess: bool) -> None:
     people = ",".join(link.rater for link in result.links if link.state == "open")
     print_links(result.links)
     if any(link.address for link in result.links):
-        say(f"Each link is shown this once, and is for one person. `hitlab serve --answer {people}` opens them.")
+        say(f"Each link is shown this once, and is for one person. `hitlab serve study --answer {people}` opens them.")
         tell_guess(is_guess=is_guess)
     elif result.links:
-        say("A link is shown when it is made. `hitlab answer --links --again CODE` makes another.")
+        say("A link is shown when it is made. `hitlab serve user --links --again CODE` makes another.")
     else:
-        say("Nobody has a link. `hitlab answer --links --as P01,P02` makes them.")
+        say("Nobody has a link. `hitlab serve user --links --as P01,P02` makes them.")

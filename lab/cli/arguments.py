@@ -368,11 +368,7 @@ class Parser(argparse.ArgumentParser):
             values = arguments()
             vars(values).update(vars(namespace))
             self._fill_from_settings(values, options)
-            if not isinstance(values, TableArguments) or (values.table_form is None and values.output is None):
-                return function(values)
-            from lab.cli.output import run_with_form
-
-            return run_with_form(function, values)
+            return function(values)
 
         self.takes, self.prints, self.loose = arguments, prints or {}, loose
         self.set_defaults(run=run)

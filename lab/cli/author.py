@@ -122,7 +122,7 @@ class AuthorContext(NamedTuple):
         heads = self.store.designs.heads(self.subject)
         if not heads:
             raise LabError(
-                self.what, "is not there yet.", f"`hitlab author {self.task.id} --begin task` makes a draft."
+                self.what, "is not there yet.", f"`hitlab tasks design {self.task.id} --begin task` makes a draft."
             )
         if len(heads) > 1:
             ids = ", ".join(f"{head.id} ({head.by.shown})" for head in heads)
@@ -174,7 +174,7 @@ def author(args: AuthorArguments) -> int:
     if args.listed:
         return _list(args, settings)
     if args.target is None:
-        raise LabError("author", "needs a TASK or a run's ID, or --list", "`hitlab tasks` lists tasks.", code=2)
+        raise LabError("author", "needs a TASK or a run's ID, or --list", "`hitlab tasks list` lists tasks.", code=2)
     if args.even_draft and args.out is None:
         raise LabError("author", "--even-draft goes with --out FILE", code=2)
     acts = any((args.draft, args.begin, args.submit, args.verify, args.objection, args.reopen, args.settle))
@@ -226,7 +226,7 @@ def _run(store: Store, target: str) -> str:
         near = suggestion(target, library.tasks())
         raise LabError(
             f"task or run {target!r}", f"is neither a task's name or file nor a run in {store.path}{near or '.'}",
-            "`hitlab tasks` lists tasks, `hitlab traces` runs.",
+            "`hitlab tasks list` lists tasks, `hitlab runs list` runs.",
         ) from error  # fmt: skip
 
 
@@ -238,7 +238,9 @@ def _screen(args: AuthorArguments, target: str, settings: Settings) -> int:
 
         task, run = find_task(store, target, args.run_id)
         opening = Opening("author", run, task=task)
-        return show_room(store, settings, opening, "author", "--show prints the design; `hitlab author -h` says more.")
+        return show_room(
+            store, settings, opening, "author", "--show prints the design; `hitlab tasks design -h` says more."
+        )
 
 
 # -- acts ------------------------------------------------------------------------------------------------------
@@ -318,7 +320,7 @@ def _shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) ->
 def _list(args: AuthorArguments, settings: Settings) -> int:
     with open_list(settings, args.db) as store:
         lines = [_line(store, subject) for subject in store.designs.subjects()]
-        nothing = f"no designs in {store.path}; `hitlab author TASK` drafts one"
+        nothing = f"no designs in {store.path}; `hitlab tasks design TASK` drafts one"
     emit(lines, _tell_list, json=args.json, nothing=nothing)
     return 0
 

@@ -215,7 +215,7 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     if args.all and args.tasks:
         raise LabError("run", "takes TASK names or --all, not both", code=2)
     if not (args.all or args.tasks or args.kinds):
-        raise LabError("run", "names no task", "`hitlab tasks` lists tasks; --all runs all of them.", code=2)
+        raise LabError("run", "names no task", "`hitlab tasks list` lists tasks; --all runs all of them.", code=2)
     names = list(dict.fromkeys(args.tasks)) or source.names()
     fitting_names = [name for name in names if not args.kinds or source.kind(name) in args.kinds]
     if not fitting_names:

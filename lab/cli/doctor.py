@@ -245,7 +245,7 @@ def _database(settings: Settings) -> list[Finding]:
             missing = store.links.missing()
     except LabError as error:
         return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
-    do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
+    do = "" if not wrong else "Copy what can be read with `hitlab file pack`, and keep the file."
     finding = Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
     lost = [_missing(*missing)] if missing[0] else []
     return [finding, *lost, *([_pictures(link_count, lost_links)] if link_count else [])]
@@ -254,7 +254,7 @@ def _database(settings: Settings) -> list[Finding]:
 def _missing(pictures: int, runs: int, first: str) -> Finding:
     """Report pictures that runs name and the file does not hold."""
     found = f"{count(pictures, 'picture')} of {count(runs, 'run')} not in the file, as of {first}"
-    do = "Import the runs again from where their pictures are. A copy by `hitlab pack --no-images` has none."
+    do = "Import the runs again from where their pictures are. A copy by `hitlab file pack --no-images` has none."
     return Finding("pictures", False, found, do)
 
 

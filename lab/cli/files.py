@@ -164,7 +164,7 @@ def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> No
     ids = " ".join(id for id, _ in runs[:_NAMED]) + (" ..." if len(runs) > _NAMED else "")
     warn(
         f"import: {count(len(runs), 'run lacks', 'runs lack')} pictures. Once the source has them, the same command "
-        f"brings the whole run in beside the one without, and `hitlab archive {ids}{db}` takes that out of the lists."
+        f"brings the whole run in beside the one without, and `hitlab runs archive {ids}{db}` takes that out of lists."
     )
 
 
@@ -261,7 +261,7 @@ def _tell_packed(result: Packed, *, embed: bool) -> None:
         stay = "they stay in files on this machine, and the copy names them"
         say(f"{result.outside} linked pictures are not in it: {stay}.")
         if not embed:
-            say("`hitlab pack --embed` takes them in.")
+            say("`hitlab file pack --embed` takes them in.")
 
 
 class ExportArguments(JsonArguments):
@@ -289,7 +289,9 @@ def add_export(parser: Parser) -> None:
 def export(args: ExportArguments) -> int:
     """Export whole runs as a new folder that `hitlab import` can read."""
     if bool(args.run_ids) == args.all:
-        raise LabError("export", "needs the ID of a run, or --all, and not both", "`hitlab traces` lists runs.", code=2)
+        raise LabError(
+            "export", "needs the ID of a run, or --all, and not both", "`hitlab runs list` lists runs.", code=2
+        )
     settings = settings_for(args.db, sees_outcomes, "export")
     from store.run_export import export_runs
 
@@ -321,4 +323,4 @@ def _tell_export(result: Exported) -> None:
     if result.archived:
         say(f"{count(result.archived, 'run')} archived and left out; an export by ids takes them")
     if result.uncleared:
-        say(f"{result.uncleared} of them nobody has cleared yet: `hitlab privacy --list`")
+        say(f"{result.uncleared} of them nobody has cleared yet: `hitlab runs redact --list`")

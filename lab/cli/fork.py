@@ -195,7 +195,7 @@ _BARE: tuple[ActionKind, ...] = ("navigate_back", "navigate_home", "press_recent
 
 _ACTIONS = (
     'Write JSON, such as \'{{"kind": "click", "at": [540, 1200]}}\' or \'{{"kind": "click", "node": 7}}\', or one of '
-    f"{', '.join(_BARE)} by its name; the kinds are {{}}; `hitlab schema action` has every field."
+    f"{', '.join(_BARE)} by its name; the kinds are {{}}; `hitlab settings schema action` has every field."
 )
 
 

@@ -32,7 +32,9 @@ from store.store import Store
 
 
 class LabelLine(msgspec.Struct, frozen=True):
-    """One label, in a form that `hitlab label` accepts. `evidence` is a place in a run, `step` (from 1) its number.
+    """One label, in a form that `hitlab labels add` accepts.
+
+    `evidence` is a place in a run, `step` (from 1) its number.
 
     `current` marks the last label at its place without a clash, `clash` one of two last labels. `handed_in` means that
     its rater has handed the unit in. `act` is `undo` for a label that undoes another.

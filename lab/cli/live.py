@@ -147,7 +147,7 @@ def add_live(parser: Parser) -> None:
 def live(args: LiveArguments) -> int:
     """Run a task from its beginning, or resume an open run."""
     if (args.task is None) == (args.resume is None):
-        raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
+        raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks list` lists tasks.", code=2)
     headless = args.headless or args.events or args.json
     settings = load(
         db=args.db,
@@ -222,7 +222,9 @@ def replay(args: ReplayArguments) -> int:
             raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
         if step:
             _check_step(store.runs.summary(run), step)
-        return app.show_room(store, settings, Opening("replay", run, step), "replay", "`hitlab show ID` prints a run.")
+        return app.show_room(
+            store, settings, Opening("replay", run, step), "replay", "`hitlab runs show ID` prints a run."
+        )
 
 
 def _check_step(run: Summary, step: int) -> None:
@@ -312,7 +314,9 @@ def _refuse_other(args: LiveArguments) -> None:
     option_names = ", ".join(name for name, there in options.items() if there)
     if option_names:
         problem = f"{option_names}: was settled when the run began; an open run goes on as it is"
-        raise LabError("live --resume", problem, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
+        raise LabError(
+            "live --resume", problem, "`hitlab runs fork ID@STEP` goes on with another persona or log.", code=2
+        )
 
 
 def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:

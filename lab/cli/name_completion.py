@@ -1,6 +1,6 @@
 """Answers of hitlab to a shell at each Tab: possible words, with names from the file in force.
 
-It reveals nothing that `hitlab traces` and `hitlab study status` would not list for the same seat.
+It reveals nothing that `hitlab runs list` and `hitlab study status` would not list for the same seat.
 """
 
 from __future__ import annotations

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import msgspec
 
 from lab.core.codec import encode
 from lab.core.plain_text import plain
 
-if TYPE_CHECKING:
-    from lab.cli.arguments import TableArguments
-
 T = TypeVar("T")
-A = TypeVar("A", bound="TableArguments")
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -77,7 +71,7 @@ def say(text: str) -> None:
 
     Beside CSV or Markdown it goes to standard error, so that standard output holds tables alone.
     """
-    if _printer.form != "table":
+    if table_form.name != "table":
         sys.stderr.write(fold_for(sys.stderr, plain(text)) + "\n")
         return
     sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
@@ -137,48 +131,15 @@ _FOLDED = 20
 """Minimum columns of the folding cell. A narrower one goes below its row."""
 
 
-class _TablePrinter:
-    """Form of the tables that the running command prints."""
+class TableForm:
+    """Form in which the running command prints its tables (--format)."""
 
-    form = "table"
+    name = "table"
     printed = 0
-    """Number of tables printed so far."""
+    """Number of tables printed in this form."""
 
 
-_printer = _TablePrinter()
-
-
-def run_with_form(command: Callable[[A], int], args: A) -> int:
-    """Run a command with its options --format and --output, and return its exit code.
-
-    A command with an option of its own for the form (--csv) prints that. The new file of --output is written only if
-    the command raises no error.
-    """
-    form = args.table_form or "table"
-    if form == "json" or hasattr(type(args), form):
-        setattr(args, form, True)
-        form = "table"
-    _printer.form, _printer.printed = form, 0
-    try:
-        return command(args) if args.output is None else _run_into_file(command, args, Path(args.output))
-    finally:
-        _printer.form = "table"
-
-
-def _run_into_file(command: Callable[[A], int], args: A, out: Path) -> int:
-    from lab.cli.database import write_new
-    from lab.core.errors import LabError
-
-    if os.path.lexists(out):
-        raise LabError(f"--output {out}", "is there already; nothing was written.", "Name a new file.")
-    terminal, data = sys.stdout, io.BytesIO()
-    sys.stdout = io.TextIOWrapper(data, encoding="utf-8", newline="", write_through=True)
-    try:
-        code = command(args)
-    finally:
-        sys.stdout = terminal
-    write_new(out, data.getvalue(), f"--output {out}", "nothing was written")
-    return code
+table_form = TableForm()
 
 
 def run_id_cell(run: str) -> str:
@@ -194,12 +155,12 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
     letters goes below its row, after its column's name.
     """
     cells = [[plain(cell, lines=False) for cell in row] for row in rows]
-    if _printer.form == "table":
+    if table_form.name == "table":
         _print_aligned(columns, cells, wide)
         return
-    sys.stdout.write("\n" if _printer.printed else "")
-    sys.stdout.write(_csv_table(columns, cells) if _printer.form == "csv" else _markdown_table(columns, cells))
-    _printer.printed += 1
+    sys.stdout.write("\n" if table_form.printed else "")
+    sys.stdout.write(_csv_table(columns, cells) if table_form.name == "csv" else _markdown_table(columns, cells))
+    table_form.printed += 1
 
 
 def _csv_table(columns: list[str], rows: list[list[str]]) -> str:

@@ -134,7 +134,7 @@ def privacy(args: PrivacyArguments) -> int:
     if not (args.show or args.boxes or args.texts or args.clear):
         return _screen(args, settings)
     if args.run_id is None:
-        raise LabError("privacy", "needs the ID of a run", "`hitlab privacy --list` lists what waits.", code=2)
+        raise LabError("privacy", "needs the ID of a run", "`hitlab runs redact --list` lists what waits.", code=2)
     only_shown = not (args.boxes or args.texts or args.clear)
     with open_store(settings, create=False, readonly=only_shown) as store:
         sweep_leftovers(Path(), temporary=True)
@@ -151,7 +151,7 @@ def _refuse_rated(settings: Settings, run_id: str) -> None:
     with open_store(settings, create=False, readonly=True) as store:
         if store.studies.rates(settings.person) and store.runs.find(run_id) not in store.reviews.demonstrations():
             what = f"{settings.person} rates in a study here, which shows what may be seen of runs."
-            raise LabError("privacy", what, "`hitlab privacy --list` lists the demonstrations that wait.")
+            raise LabError("privacy", what, "`hitlab runs redact --list` lists the demonstrations that wait.")
 
 
 def _screen(args: PrivacyArguments, settings: Settings) -> int:

@@ -104,7 +104,9 @@ def _tell_list(lines: list[ProtocolLine]) -> None:
 def _print_file(name: str | None) -> int:
     """Print a protocol's file unchanged, with its comments."""
     if name is None:
-        raise LabError("protocols", "--yaml needs the NAME of a protocol.", "`hitlab protocols` lists them.", code=2)
+        raise LabError(
+            "protocols", "--yaml needs the NAME of a protocol.", "`hitlab study protocols` lists them.", code=2
+        )
     protocol(name)
     for line in file_of(name).read_text(encoding="utf-8").splitlines():
         say(line)

@@ -171,7 +171,7 @@ def review(args: ReviewArguments) -> int:
     if not headless:
         return _screen(args, settings)
     if args.run_id is None:
-        raise LabError("review", "needs the ID of a demonstration", "`hitlab review --list` lists them.", code=2)
+        raise LabError("review", "needs the ID of a demonstration", "`hitlab runs review --list` lists them.", code=2)
     if not args.show:
         check_named(settings, "review")
     with open_store(settings, create=False) as store:
@@ -240,7 +240,9 @@ def _value_typed(place: ProofreadPlace, text: str) -> Any:
     try:
         return plain_value(convert(read_json(text.encode(), "action").value, Action, "action"))
     except LabError as error:
-        raise LabError("action", error.message, "`hitlab schema action` says what it may hold.", code=2) from error
+        raise LabError(
+            "action", error.message, "`hitlab settings schema action` says what it may hold.", code=2
+        ) from error
 
 
 # -- the list --------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class TagLine(msgspec.Struct, frozen=True):
     runs: int
 
 
-_RUNS = "ids, `all`, or words as `hitlab runs` takes them"
+_RUNS = "ids, `all`, or words as `hitlab runs list` takes them"
 
 
 class ArchiveArguments(JsonArguments):
@@ -116,7 +116,7 @@ def _tell_archived(result: RunsArchived, db: str | None) -> None:
     say(f"{count(len(result.new), 'run')} archived: in no list, and nothing is lost{beside}")
     if result.new:
         ids = result.new[0][:SHORT_ID] + (" ..." if len(result.new) > 1 else "")
-        say(f"`hitlab restore {ids}{in_file(db)}` brings back; `hitlab runs --archived{in_file(db)}` lists")
+        say(f"`hitlab runs restore {ids}{in_file(db)}` brings back; `hitlab runs list --archived{in_file(db)}` lists")
 
 
 class TagArguments(TableArguments):
@@ -144,13 +144,13 @@ def tag(args: TagArguments) -> int:
     if not words:
         with open_store(settings, create=False, readonly=True) as store:
             lines = [TagLine(name, runs) for name, runs in store.runs.acts.tags().items()]
-        nothing = "no tags; `hitlab tag RUN +NAME` puts one on"
+        nothing = "no tags; `hitlab runs tag RUN +NAME` puts one on"
         emit(lines, lambda _: _tell_tags(lines), json=args.json, nothing=nothing)
         return 0
     marks = [word for word in words if word[:1] in "+-" and not is_filter(word)]
     change = tag_change(marks)
     if not marks:
-        raise LabError("tag", "needs +TAG or -TAG after the runs", "`hitlab tag` alone lists the tags.", code=2)
+        raise LabError("tag", "needs +TAG or -TAG after the runs", "`hitlab runs tag` alone lists the tags.", code=2)
     with open_store(settings, create=False) as store:
         runs = _selected(store, [word for word in words if word not in marks], "tag")
         acts = tag_runs(store, runs, change, settings.person)
@@ -217,7 +217,9 @@ def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool =
     """Return the runs that words name. A filter searches the listed runs, or with `archived` the archived ones."""
     words = [word.strip() for word in words]
     if not words:
-        raise LabError(verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs` lists them.", code=2)
+        raise LabError(
+            verb, "names no run", "Ids, `all`, or a filter name runs; `hitlab runs list` lists them.", code=2
+        )
     runs = named_runs(store, words) or fitting_runs(store, words, archived=archived)
     if not runs:
         criterion = "" if words == [EVERY] else f" that fits {' '.join(words)!r}"

@@ -48,7 +48,7 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, er
     if errors:
         _say_errors(last_errors)
     elif last_errors or any(step.proposed.stderr for step in trace.steps):
-        say(f"errors  its program wrote on standard error; `hitlab show {trace.id} --errors` prints it")
+        say(f"errors  its program wrote on standard error; `hitlab runs show {trace.id} --errors` prints it")
     checks = trace.ended.checks if trace.ended else ()
     for name, holds, weight in weighed(trace.task, checks):
         say(f"        {'✓' if holds else '✗'} {name}" + ("" if weight is None else f" (weight {weight:g})"))

@@ -210,7 +210,7 @@ def _tell_table(
     cut = shown < (arrangement.groups if order.group else arrangement.runs)
     say(f"{summary}, the first {shown:,} shown" if cut else summary)
     if table.archived and not archived:
-        say(ARCHIVED_TOO.format(table.archived, "runs"))
+        say(ARCHIVED_TOO.format(table.archived, "runs list"))
 
 
 def _group_rows(groups: Sequence[RunGroup]) -> list[list[str]]:
@@ -245,9 +245,9 @@ def add_traces(parser: Parser) -> None:
     parser.runs(traces, TracesArguments, prints={"traces": "list:lab.core.run_records:TraceLine"})
     parser.examples(
         """\
-  hitlab runs list --limit 20          the same runs, filtered and sorted
   hitlab traces --limit 20
   hitlab traces --json | jq '.[].score'
+  hitlab runs list --limit 20          the same runs: filtered, sorted
 """
     )
 

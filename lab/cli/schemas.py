@@ -14,6 +14,7 @@ from lab.agents.process_lines import FromProgram, ToProgram
 from lab.cli.arguments import Command, JsonArguments, Parser, argument
 from lab.cli.commands import EARLIER, all_commands
 from lab.cli.output import Refused, emit, print_json_lines, say
+from lab.cli.parsers import build_parser
 from lab.core.design import Parts
 from lab.core.errors import LabError
 from lab.core.playbook import PlaybookFile
@@ -49,11 +50,9 @@ _INPUTS: dict[str, Any] = {
 
 def schemas() -> dict[str, Any]:
     """Return the type of every input and output, by name. Each command's parser names what it prints."""
-    from lab.cli.main import build_parser
-
-    types = dict(_INPUTS)
+    types, parser = dict(_INPUTS), build_parser()
     for words in [*(words for words, _ in all_commands()), *(word.name for word in EARLIER)]:
-        types |= {name: _type_of(printed) for name, printed in _parser_of(build_parser(), words).prints.items()}
+        types |= {name: _type_of(printed) for name, printed in _parser_of(parser, words).prints.items()}
     return types
 
 

@@ -122,7 +122,7 @@ def _tell(store: Store, study: Study, address: str, by: str) -> None:
 
 def _tell_answer(store: Store, people: Sequence[str], address: str, by: str) -> None:
     """Print the address of the room Answer and the links that are made now."""
-    _tell_links(store, None, people, address, by, "hitlab answer --links")
+    _tell_links(store, None, people, address, by, "hitlab serve user --links")
 
 
 def _tell_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:

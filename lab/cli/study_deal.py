@@ -223,7 +223,7 @@ def replace(args: StudyReplaceArguments) -> int:
 def _tell_replaced(result: RaterReplaced, name: str, there: str) -> None:
     stays = f"; what they handed in stays ({result.stays:,})" if result.stays else ""
     say(f"{result.rater} has left {name}{stays}")
-    say(f"{result.dealt:,} dealt to {result.by}; next: hitlab study open {result.study} --as {result.by}{there}")
+    say(f"{result.dealt:,} dealt to {result.by}; next: hitlab study rate {result.study} --as {result.by}{there}")
 
 
 def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
@@ -297,4 +297,4 @@ def tell_dealt(result: StudyDealt, db: str | None = None) -> None:
     say(f"{result.study} v{result.version}: {what}")
     first = next((rater.rater for rater in result.raters if rater.pilot + rater.main + rater.repeat), "")
     if first:
-        say(f"next: hitlab study open {result.study} --as {first}{in_file(db)}")
+        say(f"next: hitlab study rate {result.study} --as {first}{in_file(db)}")

@@ -132,4 +132,4 @@ def _tell(result: StudyExtended, db: str | None) -> None:
     if not result.dealt:
         say(f"next: hitlab study deal {result.study}{in_file(db)}")
     else:
-        say(f"next: hitlab study open {result.study} --as {next(iter(result.dealt))}{in_file(db)}")
+        say(f"next: hitlab study rate {result.study} --as {next(iter(result.dealt))}{in_file(db)}")

@@ -1,4 +1,4 @@
-"""The commands study kit and study take: send one rater's part of a study out, and take it back."""
+"""The commands study kit export and study kit import: send one rater's part of a study out, and take it back."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def _tell_kit(result: KitMade) -> None:
     name = Path(result.out).name
     say(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
     say(f"{count(result.units, 'item')}, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
-    command = f"hitlab study open {result.study} --as {result.rater} --db {name}"
-    say(f"There: `{command}`; back here: `hitlab study take {name}`.")
+    command = f"hitlab study rate {result.study} --as {result.rater} --db {name}"
+    say(f"There: `{command}`; back here: `hitlab study kit import {name}`.")
 
 
 class StudyTakeArguments(JsonArguments):

@@ -21,7 +21,7 @@ from lab.studies.study_places import check_goes_on, study_named
 from store.store import Store
 
 LOCAL = "http://127.0.0.1:8765"
-"""Default address of `hitlab serve`."""
+"""Default address of `hitlab serve study`."""
 
 
 class PersonLink(msgspec.Struct, frozen=True):
@@ -241,7 +241,7 @@ def person_link(link: Link, at: str, address: str) -> PersonLink:
 def _tell_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) -> None:
     if result.watch is not None and result.watch.address:
         say(f"{result.watch.rater} watches {name}  {result.watch.address}")
-        say("The link is shown this once. `hitlab serve` opens it.")
+        say("The link is shown this once. `hitlab serve study` opens it.")
         tell_guess(is_guess=is_guess)
     else:
         say(f"The link to watch {name} opens nothing any more." if revoked else f"No link to watch {name} was open.")
@@ -250,14 +250,14 @@ def _tell_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) 
 def tell_guess(*, is_guess: bool) -> None:
     """Print that the links have the default address, since no server runs on the file."""
     if is_guess:
-        say(f"No `hitlab serve` runs on this file now: {LOCAL} is where it listens if nothing else is said.")
+        say(f"No `hitlab serve study` runs on this file now: {LOCAL} is where it listens if nothing else is said.")
         say("Where it is another address, put that in its place, or make the links with --url.")
 
 
 def _tell(result: StudyLinks, name: str, *, is_guess: bool) -> None:
     print_links(result.links, result.watch)
     if any(link.address for link in result.links):
-        say("Each link is shown this once, and is for one person. `hitlab serve` opens them.")
+        say("Each link is shown this once, and is for one person. `hitlab serve study` opens them.")
         tell_guess(is_guess=is_guess)
     elif result.links:
         say(f"A link is shown when it is made. `hitlab study links {result.study} --again CODE` makes another.")

@@ -72,7 +72,8 @@ raters: as many as rate each run, or more; three for pspa-e3, pspa-e1, pspa-d2
 
 a line of --gold: {{"run": "019a", "target": "open", "field": "state",
   "value": "completed", "reason": "The app is open."}}; "unit" in place of
-  "run"; "target" and "field" where there are several (`hitlab schema gold`)
+  "run"; "target" and "field" if there are several. See
+  `hitlab settings schema gold`.
 
 """
 _EXAMPLES = """\

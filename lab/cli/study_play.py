@@ -1,4 +1,4 @@
-"""The commands study open and study play: rate or play on the screen, or play by a script or model."""
+"""The commands study rate and study play: rate or play on the screen, or play by a script or model."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Setti
     plays_left = sum(unit.play is not None and unit.play.user == "model" for unit in store.studies.units(study))
     plays_left = 0 if args.model else plays_left
     if not todo:
-        hint = "Name a model with --model NAME." if plays_left else "`hitlab study open` is for people."
+        hint = "Name a model with --model NAME." if plays_left else "`hitlab study rate` is for people."
         raise LabError(what, "has nothing that a script plays." if plays_left else "is played by people alone.", hint)
     check_plays(store, study, todo, settings)
     if args.budget is not None and args.model:

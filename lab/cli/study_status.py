@@ -169,7 +169,9 @@ def tell_status(study_status: StudyStatus) -> None:
     units = study_status.unit if study_status.units == 1 else UNIT_WORDS.get(study_status.unit, study_status.unit)
     say(f"{study_status.protocol}, {study_status.units:,} {units}")
     if study_status.kit is not None:
-        say(f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study take` brings it back.")
+        say(
+            f"This file is a kit: only what is {study_status.kit}'s is in it. `hitlab study kit import` brings it back."
+        )
     rows = [
         [
             rater.rater, f"{rater.done:,}", f"{rater.dealt:,}", f"{max(0, rater.begun - rater.done):,}",

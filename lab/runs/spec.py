@@ -358,5 +358,7 @@ def harness_token() -> str:
     """Return the token of a served phone's harness. It is only ever passed through the environment."""
     token = os.environ.get("HITLAB_HARNESS_TOKEN", "")
     if not token:
-        raise LabError("--harness", "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN to it.")
+        raise LabError(
+            "--harness", "needs the token that `hitlab serve phone` printed.", "Set HITLAB_HARNESS_TOKEN to it."
+        )
     return token

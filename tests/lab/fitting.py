@@ -1,4 +1,4 @@
-"""Documents that commands print, held against the schemas that `hitlab schema NAME` prints."""
+"""Documents that commands print, held against the schemas that `hitlab settings schema NAME` prints."""
 
 from __future__ import annotations
 

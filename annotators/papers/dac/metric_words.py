@@ -1,4 +1,4 @@
-"""Definitions of DAC-Bench's numbers, for `hitlab metrics --explain`."""
+"""Definitions of DAC-Bench's numbers, for `hitlab runs metrics --explain`."""
 
 from __future__ import annotations
 

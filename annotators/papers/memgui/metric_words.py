@@ -1,4 +1,4 @@
-"""Definitions of MemGUI-Bench's numbers, for `hitlab metrics --explain`."""
+"""Definitions of MemGUI-Bench's numbers, for `hitlab runs metrics --explain`."""
 
 from __future__ import annotations
 

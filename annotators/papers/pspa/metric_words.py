@@ -1,4 +1,4 @@
-"""Definitions of PSPA-Bench's numbers, for `hitlab metrics --explain`."""
+"""Definitions of PSPA-Bench's numbers, for `hitlab runs metrics --explain`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hitlab answer` as people and clients use it: served, killed and begun again, listed, answered by command."""
+"""`hitlab serve user` as people and clients use it: served, killed and begun again, listed, answered by command."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(db: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Runs:
 
 
 class Process:
-    """`hitlab answer` in a process of its own; `base` is where it listens."""
+    """`hitlab serve user` in a process of its own; `base` is where it listens."""
 
     def __init__(self, db: str, *words: str) -> None:
         command = ["answer", "--json", "--db", db, *words]

@@ -90,7 +90,11 @@ def _hitlab(*words: str, home: Path, path: tuple[Path, ...], folder: Path) -> su
 @pytest.mark.parametrize(
     ("settings", "words", "do"),
     [
-        (Settings(keymap={"run.pase": "f12"}), "field keymap: 'run.pase' is no binding", "`hitlab keys` lists them."),
+        (
+            Settings(keymap={"run.pase": "f12"}),
+            "field keymap: 'run.pase' is no binding",
+            "`hitlab settings keys` lists them.",
+        ),
         (Settings(keymap={"run.pause": "foo"}), "'foo' is no key", "Keys are written as"),
         (Settings(theme="nope"), "settings.toml: field theme: 'nope' is none of ", "Choose one of these."),
     ],

@@ -11,7 +11,8 @@ import pytest
 
 from lab.cli.arguments import Command, Parser
 from lab.cli.commands import COMMANDS, Noun, all_commands, earlier_names
-from lab.cli.main import build_parser, main
+from lab.cli.main import main
+from lab.cli.parsers import build_parser
 
 EARLIER: dict[str, list[str]] = json.loads(Path(__file__).with_name("earlier_options.json").read_text("utf-8"))
 """Each command of version 0.2 and before, with its options."""

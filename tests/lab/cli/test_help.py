@@ -11,7 +11,7 @@ import pytest
 
 from lab.cli.arguments import Command, Parser
 from lab.cli.commands import COMMANDS, HEADINGS, Noun, all_commands
-from lab.cli.main import build_parser
+from lab.cli.parsers import build_parser
 
 
 def commands_of(parser: Parser) -> dict[str, Parser]:
@@ -60,9 +60,7 @@ def typed_in(example: str) -> list[str]:
 
 def test_the_whole_tree_is_walked() -> None:
     assert sorted(LEAVES) == sorted(f"hitlab {words}" for words, _ in all_commands())
-    assert {"hitlab", "hitlab study", "hitlab study kit", "hitlab study new", "hitlab settings completion"} <= {
-        *PARSERS
-    }
+    assert {"hitlab", "hitlab study", "hitlab study kit", "hitlab study new", "hitlab settings keys"} <= {*PARSERS}
 
 
 @pytest.mark.parametrize("prog", PARSERS)

@@ -1,4 +1,4 @@
-"""`hitlab protocols`: the list, one whole, a file that is checked; every word of a file is plain text."""
+"""`hitlab study protocols`: the list, one whole, a file that is checked; every word of a file is plain text."""
 
 from __future__ import annotations
 

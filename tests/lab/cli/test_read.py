@@ -1,4 +1,4 @@
-"""`hitlab read`: the words of runs are read from their pictures before anybody looks at them."""
+"""`hitlab runs ocr`: the words of runs are read from their pictures before anybody looks at them."""
 
 from __future__ import annotations
 

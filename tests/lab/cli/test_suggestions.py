@@ -129,7 +129,7 @@ def test_a_runs_id_is_suggested_by_its_beginning_and_by_its_task(said: Said, tmp
     with Store.open(tmp_path / "lab.db") as store:
         store.runs.add(Imported(numbered([started]), {}, []))
     assert "run 0198ba34: is not in" in said("show", "0198ba34")[1]
-    assert "; did you mean 0198ab34? `hitlab traces` lists what is." in said("show", "0198ba34")[1]
+    assert "; did you mean 0198ab34? `hitlab runs list` lists what is." in said("show", "0198ba34")[1]
     assert "; did you mean feed_cat?" in said("compare", "fed_cat", "0198")[1]
     assert "; did you mean feed_cat?" in said("fork", "feed_cta@1", "--reject", "--headless")[1]
 

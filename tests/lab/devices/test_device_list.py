@@ -1,4 +1,4 @@
-"""`hitlab devices` and what `hitlab doctor` finds of adb, phones and scrcpy, on the real adb server."""
+"""`hitlab devices` and what `hitlab settings doctor` finds of adb, phones and scrcpy, on the real adb server."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_one_that_is_too_old_gives_way_to_a_fetched_one(
 def test_none_at_all_says_how_to_get_one(env: Env) -> None:
     with pytest.raises(LabError) as caught:
         find(env=env)
-    assert "hitlab device scrcpy" in caught.value.hint
+    assert "hitlab settings scrcpy" in caught.value.hint
 
 
 def test_the_line_that_starts_it() -> None:
