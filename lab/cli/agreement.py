@@ -151,7 +151,7 @@ def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None
         say("")
         say(heading)
         for counts, some in groupby(numbers, _n):
-            _tell(counts, list(some))
+            _tell(counts, list(some), heading)
     has_numbers = any(number.value is not None for number in all_of)
     for why, headings in without.items():
         say("")
@@ -163,7 +163,7 @@ def tell_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> None
             say(f"  {heading}")
 
 
-def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
+def _tell(counts: str, numbers: Sequence[Agreement], heading: str) -> None:
     say(f"  {counts}")
     print_table(
         ["  statistic", "value", "interval", "in words"],
@@ -177,6 +177,7 @@ def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
             for number in numbers
         ],
         wide="in words",
+        part={"question": heading, "n": counts},
     )
 
 
@@ -351,7 +352,8 @@ def _tell_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
         [f"  {line.name}", value_words(line), interval_words(line), n_words(line.number), line.beside]
         for line in lines_of(rater, questions)
     ]
-    print_table(["  number", "value", "interval", "n", "beside"], rows, wide="beside")
+    columns = ["  number", "value", "interval", "n", "beside"]
+    print_table(columns, rows, wide="beside", part={"rater": rater.rater})
     for line in (*stretch_lines("pace", rater.pace, "s"), *stretch_lines("as the rest", rater.along, "%")):
         say(f"  {line}")
     for line in apart_words(rater):

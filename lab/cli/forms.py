@@ -22,7 +22,7 @@ def run_in_form(args: Arguments, form: str | None, output: str | None) -> int:
     if form in vars(args):
         setattr(args, form, True)
         form = None
-    table_form.name, table_form.printed = form or "table", 0
+    table_form.name, table_form.head = form or "table", None
     try:
         return _run(args) if output is None else _run_into_file(args, Path(output))
     finally:
@@ -39,10 +39,13 @@ def _run_into_file(args: Arguments, out: Path) -> int:
     if os.path.lexists(out):
         raise LabError(title, f"is there already; {nothing}.", "Name a new file.")
     stdout, data = sys.stdout, io.BytesIO()
-    sys.stdout = io.TextIOWrapper(data, encoding="utf-8", newline="", write_through=True)
+    # A wrapper that nobody holds closes its bytes.
+    text = io.TextIOWrapper(data, encoding="utf-8", newline="", write_through=True)
+    sys.stdout = text
     try:
         code = _run(args)
     finally:
         sys.stdout = stdout
+    text.flush()
     write_new(out, data.getvalue(), title, nothing)
     return code

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO, TypeVar
 
 import msgspec
@@ -135,8 +135,8 @@ class TableForm:
     """Form in which the running command prints its tables (--format)."""
 
     name = "table"
-    printed = 0
-    """Number of tables printed in this form."""
+    head: tuple[str, ...] | None = None
+    """Columns of the last table printed in this form, None before the first."""
 
 
 table_form = TableForm()
@@ -147,8 +147,12 @@ def run_id_cell(run: str) -> str:
     return run[:SHORT_ID] if sys.stdout.isatty() else run
 
 
-def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
+def print_table(
+    columns: list[str], rows: list[list[str]], *, wide: str = "", part: Mapping[str, str] | None = None
+) -> None:
     """Print a table in the form of --format. All cells become plain characters.
+
+    `part` says, by column name, what this table of several is about, for forms without headings between tables.
 
     In a pipe or file nothing is cut or folded. On a terminal the first column, which people type again, is never cut.
     `wide` names the column that folds. Of the others the longest are cut first. A cell that would be cut to a few
@@ -158,21 +162,27 @@ def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") ->
     if table_form.name == "table":
         _print_aligned(columns, cells, wide)
         return
-    sys.stdout.write("\n" if table_form.printed else "")
-    sys.stdout.write(_csv_table(columns, cells) if table_form.name == "csv" else _markdown_table(columns, cells))
-    table_form.printed += 1
+    about = part or {}
+    head = (*about, *(name.strip() for name in columns))
+    cells = [[plain(cell, lines=False).strip() for cell in (*about.values(), *row)] for row in rows]
+    # Parts with the same columns are one table.
+    goes_on = table_form.head == head
+    sys.stdout.write("\n" if table_form.head is not None and not goes_on else "")
+    sys.stdout.write((_csv_lines if table_form.name == "csv" else _markdown_lines)(() if goes_on else head, cells))
+    table_form.head = head
 
 
-def _csv_table(columns: list[str], rows: list[list[str]]) -> str:
+def _csv_lines(head: Sequence[str], rows: list[list[str]]) -> str:
     from store.formats.tables.csv_writer import harmless, line
 
     # A dash stands for a missing value in tables for people.
     cells = [[None if cell == "-" else harmless(cell) for cell in row] for row in rows]
-    return line(columns) + "".join(line(row) for row in cells)
+    return (line(head) if head else "") + "".join(line(row) for row in cells)
 
 
-def _markdown_table(columns: list[str], rows: list[list[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+def _markdown_lines(head: Sequence[str], rows: list[list[str]]) -> str:
+    lines = [[cell.replace("|", "\\|") for cell in row] for row in ([head, ["---"] * len(head)] if head else [])]
+    lines += [[cell.replace("|", "\\|") for cell in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

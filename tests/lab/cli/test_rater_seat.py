@@ -220,7 +220,7 @@ def test_the_same_commands_tell_a_developer(plants: list[Planted], call: Call) -
     """So the search above can find them: nearly every word of a run, what others said, and what a rule settled."""
     said = "".join(
         call("developer", *command.split(), *args.split())[1]
-        for command in ("show", "traces", "labels", "study status", "study show", "runs")
+        for command in ("runs show", "traces", "labels list", "study status", "study show", "runs list")
         for args in TRIED[command]
     )
     words = found(_hidden(plants), said)
