@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser, TableArguments, argument, option, seed_number
+from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, argument, option, seed_number
 from lab.cli.output import (
     emit,
     print_table,
@@ -288,7 +288,7 @@ def _entries(profile: Path, source: Any) -> int | None:
 
 
 def add_file_where(parser: Parser) -> None:
-    parser.runs(where, TableArguments, prints={"where": Places})
+    parser.runs(where, JsonArguments, prints={"where": Places})
     parser.examples(
         """\
   hitlab file where

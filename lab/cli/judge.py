@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from annotators.validation.study_split import SPLITS, Split
-from lab.cli.arguments import Parser, StudyArguments, TableArguments, amount, flag, option, share, up_to
+from lab.cli.arguments import JsonArguments, Parser, StudyArguments, amount, flag, option, share, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say, warn
 from lab.core.errors import LabError
@@ -43,7 +43,7 @@ _AT_A_TIME = 4
 """Default number of concurrent questions from this process."""
 
 
-class JudgeArguments(StudyArguments, TableArguments):
+class JudgeArguments(StudyArguments, JsonArguments):
     model: str = option(
         "NAME", "ask this model, by litellm's name, as openai/gpt-4.1-mini (default: the setting model)", default=""
     )
