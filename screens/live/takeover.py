@@ -117,6 +117,9 @@ class HandsPanel(Vertical):
 
     def on_mount(self) -> None:
         self.watch(self.screen, "focused", self._update_state, init=False)
+        # A new turn gives the keys to the phone without a change of focus.
+        for mirror in self.screen.query(Mirror):
+            self.watch(mirror, "typing", self._update_state, init=False)
 
     @property
     def _types_over(self) -> bool:

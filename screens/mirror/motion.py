@@ -47,18 +47,27 @@ class PreviousPicture:
     def __init__(self, picture: Pixels, where: Fit, bare: Grid, texts: Sequence[PlacedLine]) -> None:
         self.where, self.size = where, picture[1]
         self._picture, self._bare, self._texts = picture, bare, texts
-        words = {id(text.words): text.words for text in texts}
+        self._grids: tuple[Grid, Grid] | None = None
+
+    def _prepare(self) -> tuple[Grid, Grid]:
+        """Prepare the comparison, and return the picture as patches and half cells.
+
+        Called once a picture is compared: with most none is, since the next one is read.
+        """
+        where = self.where
+        words = {id(text.words): text.words for text in self._texts}
         self._words = list(words.values())
         self._number = {key: number for number, key in enumerate(words)}
         self._cells = _grid_spans(self._words, where, (2 * where.rows, where.cols))
         self._patches = _grid_spans(self._words, where, blocks(where))
-        self._grids: tuple[Grid, Grid] | None = None
         self._in_place = np.ones(len(self._words), np.bool_)
         slack = np.full(blocks(where), 255, np.uint8)
         for block, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
             np.minimum(part, slack_of(block), out=part)
         self._slack = np.repeat(slack, 4, axis=1)
+        then = sampled(*self._picture, where)
+        return then, half_cells(then, where)
 
     def look(self, newer: Pixels, patches: Grid, cells: Grid) -> tuple[Grid, Mask, list[PlacedLine]]:
         """Compare a newer picture, as patches and half cells.
@@ -66,8 +75,7 @@ class PreviousPicture:
         Return what was drawn, a mask of where that is still valid, and the texts still in place.
         """
         if self._grids is None:
-            then = sampled(*self._picture, self.where)
-            self._grids = then, half_cells(then, self.where)
+            self._grids = self._prepare()
         changes = moved(patches, self._grids[0], self._slack)
         top, left, bottom, right = self._patches.T
         # Summed-area table: the number of changes in each text's box in four look-ups.

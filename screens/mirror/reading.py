@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Grid = NDArray[np.uint32]
+    Mask = NDArray[np.bool_]
 
 _READ_INK = 0xFF5C9A
 """Violet (packed), mixed into the ink of texts read by OCR to distinguish them from texts of the UI tree."""
@@ -121,7 +123,8 @@ class TextFinder:
         pixels = picture.raw[place]
         if not pixels.size:
             return None
-        ink = located.ink if located is not None and _same_ink(pixels, located) else None
+        part = _same_ink(pixels, located) if located is not None else None
+        ink = located.ink if located is not None and part is not None else None
         line = glyphs(text.text)
         if ink is None and line and self._missed.get(key, 0) == 0:
             ink = find_ink(pixels, shape(text.text, width_of(line)), (across, down), text.sure)
@@ -134,7 +137,8 @@ class TextFinder:
         words = _text_block(text, ink, place, picture.scale)
         if self._was_read:
             words = words._replace(colour=_mix(words.colour, _READ_INK))
-        return LocatedText(text, words, ink, place, pixels, _count_ink(pixels, ink), _without_ink(pixels, ink, place))
+        part = part or _inked_part(pixels, ink)
+        return LocatedText(text, words, ink, place, pixels, part.marks, _without_ink(pixels, ink, place, part))
 
 
 def _mix(colour: int, other: int) -> int:
@@ -151,18 +155,29 @@ def _is_touched(rows: slice, changed_rows: Rows | None) -> bool:
     return changed_rows is not None and rows.start < changed_rows[1] and changed_rows[0] < rows.stop
 
 
-def _same_ink(pixels: Grid, located: LocatedText) -> bool:
-    """Return True if a moved box holds the same ink as before: about as many pixels in the same part of it."""
+class _InkedPart(NamedTuple):
+    """Rows and columns of a box around a text's ink, a mask of the ink there, and its number of pixels."""
+
+    rows: slice
+    columns: slice
+    mask: Mask
+    marks: int
+
+
+def _inked_part(pixels: Grid, ink: TextInk) -> _InkedPart:
+    top, left = max(0, ink.top - 1), max(0, ink.left - 1)
+    part = slice(top, min(pixels.shape[0], ink.bottom + 1)), slice(left, min(pixels.shape[1], ink.right + 1))
+    mask = inked(pixels[part], ink.paper, True) if ink.flat else inked(pixels, ink.paper, False)[part]
+    inner = mask[ink.top - top : ink.bottom - top, ink.left - left : ink.right - left]
+    return _InkedPart(*part, mask, int(np.count_nonzero(inner)))
+
+
+def _same_ink(pixels: Grid, located: LocatedText) -> _InkedPart | None:
+    """Return the ink if a moved box holds the same as before: about as many pixels in the same part of it."""
     if not located.ink.flat or pixels.shape[0] < located.ink.bottom or pixels.shape[1] < located.ink.right:
-        return False
-    return abs(_count_ink(pixels, located.ink) - located.marks) <= 0.25 * located.marks
-
-
-def _count_ink(pixels: Grid, ink: TextInk) -> int:
-    """Return the number of pixels of a box that are a text's ink."""
-    if ink.flat:
-        return int(np.count_nonzero(inked(pixels[ink.top : ink.bottom, ink.left : ink.right], ink.paper, True)))
-    return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
+        return None
+    part = _inked_part(pixels, located.ink)
+    return part if abs(part.marks - located.marks) <= 0.25 * located.marks else None
 
 
 def _is_gone(text: LocatedText, picture: PackedPicture) -> bool:
@@ -196,11 +211,13 @@ def _align_similar(texts: list[LocatedText]) -> list[LocatedText]:
         if text.words.lines == 1:
             for kind in _kinds(text.said.box):
                 kinds.setdefault(kind, []).append(text.words)
+    sizes = {kind: (len(alike), *_median_size(alike)) for kind, alike in kinds.items() if len(alike) > 1}
     out: list[LocatedText] = []
     for text in texts:
-        words, alike = text.words, max((kinds.get(kind, []) for kind in _kinds(text.said.box)), key=len)
-        if len(alike) > 1 and words.lines == 1:
-            em, middle = _median_size(alike)
+        words = text.words
+        known = [sizes[kind] for kind in _kinds(text.said.box) if kind in sizes] if words.lines == 1 else []
+        if known:
+            _, em, middle = max(known, key=itemgetter(0))
             if abs(words.middle - words.box.top - middle) < 0.35 * em:
                 text = text._replace(words=words._replace(em=em, middle=words.box.top + middle))
         out.append(text)
@@ -244,15 +261,13 @@ def erased(raw: Grid, texts: Iterable[LocatedText]) -> Grid:
     return image
 
 
-def _without_ink(pixels: Grid, ink: TextInk, place: tuple[slice, slice]) -> tuple[slice, slice, Grid]:
+def _without_ink(pixels: Grid, ink: TextInk, place: tuple[slice, slice], part: _InkedPart) -> tuple[slice, slice, Grid]:
     """Return the rows and columns around a text's ink, and their pixels without it."""
-    top, bottom = max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)
-    left, right = max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)
-    part = pixels[top:bottom, left:right].copy()
-    mask = inked(part, ink.paper, True) if ink.flat else inked(pixels, ink.paper, False)[top:bottom, left:right]
-    erase(part, mask, ink.paper, ink.flat)
+    bare = pixels[part.rows, part.columns].copy()
+    erase(bare, part.mask, ink.paper, ink.flat)
     y, x = place[0].start, place[1].start
-    return slice(y + top, y + bottom), slice(x + left, x + right), part
+    rows = slice(y + part.rows.start, y + part.rows.stop)
+    return rows, slice(x + part.columns.start, x + part.columns.stop), bare
 
 
 def unseen(tree: UiTree, size: tuple[int, int]) -> list[TextBlock]:

@@ -23,6 +23,8 @@ BLOCK = 6, 12
 
 A patch is smaller than a letter, and larger than what video coding disturbs.
 """
+_BAND = 48
+"""Rows averaged at a time, few enough for the processor's cache."""
 _ROWS = 1.5
 """Minimum rows of a source sampled for each patch, if it has as many."""
 
@@ -44,7 +46,8 @@ def reduced(rows: NDArray[np.uint8], by: tuple[int, int]) -> Grid:
     part, tall = rows[::step], down // step
     if tall == 2 and part.shape[0] % 2 == 0:
         part, tall = paired(part), 1
-    image = Image.frombuffer("RGB", (part.shape[1] // 3, part.shape[0]), part.tobytes(), "raw", "RGB", 0, 1)
+    pixels = np.ascontiguousarray(part)
+    image = Image.frombuffer("RGB", (part.shape[1] // 3, part.shape[0]), pixels, "raw", "RGB", 0, 1)
     return packed(image.reduce((across, tall)) if across > 1 or tall > 1 else image)
 
 
@@ -107,9 +110,15 @@ def paired(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the mean of each two rows, computed on the widest integers into which a row divides."""
     whole, low = _as_widest_integers(rows)
     one, other = whole[0::2], whole[1::2]
+    means, shared = np.empty(one.shape, one.dtype), np.empty((_BAND, one.shape[1]), one.dtype)
     # Average of packed bytes without overflow: shared bits plus half of the differing ones.
-    means: NDArray[np.uint8] = ((one & other) + (((one ^ other) >> one.dtype.type(1)) & low)).view(np.uint8)
-    return means
+    for first in range(0, len(one), _BAND):
+        upper, lower, mean = one[first : first + _BAND], other[first : first + _BAND], means[first : first + _BAND]
+        np.bitwise_xor(upper, lower, out=mean)
+        mean >>= one.dtype.type(1)
+        mean &= low
+        mean += np.bitwise_and(upper, lower, out=shared[: len(mean)])
+    return means.view(np.uint8)
 
 
 def _as_widest_integers(rows: NDArray[np.uint8]) -> tuple[NDArray[Any], Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 from textual.widgets import Input
@@ -17,11 +18,23 @@ from screens.mirror.canvas import Canvas
 from screens.mirror.mirror import Mirror
 from screens.widgets.tap_choices import NearList
 from tests.crossed import IN_SOAK, crossed, soak
-from tests.screens.live.conftest import TAP
+from tests.screens.live.conftest import TAP, Slate
 from tests.screens.resting import burst
 from tests.screens.runs import painted
 
 TYPE = Action("input_text", text="milc")
+
+
+class SlowSlate(Slate):
+    """A phone that performs nothing before `go`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def perform(self, action: Action) -> None:
+        assert self.go.wait(600)
+        super().perform(action)
 
 
 def hint(app: Any) -> str:
@@ -286,7 +299,7 @@ async def test_one_step_and_then_the_phone_stands_still(live: Any, until: Any, c
 async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_for_the_phones_letters(
     live: Any, until: Any, cast: Any
 ) -> None:
-    device = cast.Slate()
+    device = SlowSlate()
     app = live((cast.TAP, "mine"), (cast.TAP, "mine"), gate="ask", device=device)
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
@@ -301,9 +314,10 @@ async def test_a_person_takes_over_and_gives_back_and_no_other_key_is_promised_f
         column, row = mirror.fit.left + 10, mirror.fit.top + 5
         await pilot.click(mirror, offset=(column + 1, row + 1))
         mirror_pixel = mirror.fit.pixel(column, row)
-        await until(pilot, lambda: len(device.did) == 1)
-        await until(pilot, lambda: app.session.turns.waiting is not None and mirror.interactive)
         mirror.focus()
+        await until(pilot, lambda: "The phone will be yours as soon as this turn ends" in painted(app))
+        device.go.set()
+        await until(pilot, lambda: len(device.did) == 1)
         await until(pilot, lambda: "Keys type into the phone; Esc comes back to these" in painted(app))
         await pilot.press("o", "y", "enter")  # o means something to the mirror, and here it is a letter
         await until(pilot, lambda: len(device.did) == 2)
