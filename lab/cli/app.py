@@ -59,7 +59,7 @@ def show_home(db: str | None, window: bool | None) -> int:
             return show_study(store, changed(settings, person=kit.rater), store.studies.study(kit.study, kit.version))
 
         def serve_endpoint(person: str) -> EndpointPlace:
-            from lab.cli.endpoint_start import starter
+            from lab.cli.serve.endpoint_start import starter
 
             return starter(store, endpoints)(person)
 

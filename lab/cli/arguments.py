@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # `typing` itself costs a tenth of the time of `hitlab --help
         "agent", "column", "group", "persona", "plan", "protocol", "rater", "run", "schema", "shadow", "study", "task",
         "user",
     ]  # fmt: skip
-    """Kind of a name that arguments take. `lab.cli.name_completion` lists the names of each."""
+    """Kind of a name that arguments take. `lab.cli.settings.name_completion` lists the names of each."""
 
 
 MOST = 1_000_000_000

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, option, port, seed_number
-from lab.cli.end_signals import end_signals
 from lab.cli.output import emit, print_json, print_table, say, warn
+from lab.cli.serve.end_signals import end_signals
 from lab.core.errors import LabError
 from lab.core.step import Point
 from lab.devices.device_list import ListedDevice, found

@@ -25,7 +25,7 @@ from lab.cli.arguments import (
 )
 from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, say, warn, warn_lines
-from lab.cli.run_text import in_words
+from lab.cli.runs.run_text import in_words
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
@@ -387,7 +387,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
     if as_json:
         print_json(result)
     elif not events:
-        from lab.cli.run_text import tell_run
+        from lab.cli.runs.run_text import tell_run
 
         tell_run(trace, str(store.path))
         tell_stop(result.stopped, session.spec.breaks)

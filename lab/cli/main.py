@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code, or answer a shell's completion request (Tab)."""
     if argv is None and "_ARGCOMPLETE" in os.environ:
-        from lab.cli.name_completion import complete
+        from lab.cli.settings.name_completion import complete
 
         complete(build_parser())
     _ready_streams()
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(argv)
     except ImportError:
         # A module of another package or of the working folder may hide one of hitlab's own.
-        from lab.cli.doctor import shadowing
+        from lab.cli.settings.doctor import shadowing
 
         shadows = shadowing()
         if not shadows:

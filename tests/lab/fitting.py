@@ -12,7 +12,7 @@ def validator(name: str) -> Any:
     import jsonschema
     import msgspec
 
-    from lab.cli.schemas import schemas
+    from lab.cli.settings.schemas import schemas
 
     return jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[name]))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.doctor import _settings, _terminal
+from lab.cli.settings.doctor import _settings, _terminal
 from lab.core.settings import Settings
 from tests.warm import Warm
 

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from lab.core.study import Unit
 from lab.core.trace import Step
 from lab.ocr import engine

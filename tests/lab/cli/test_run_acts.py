@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from store.store import Store
 from tests.screens.compare.sample_pair import ONE, OTHER, bare, one, other
 from tests.screens.table.sample_runs import RUNS, made

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.cli.run_text import tell_run
+from lab.cli.runs.run_text import tell_run
 from lab.core.run_records import Verdict
 from lab.core.task import Actor, Task
 from lab.core.trace import Started, fold

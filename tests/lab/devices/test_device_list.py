@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.cli.devices import _row
-from lab.cli.doctor import Finding, examine
 from lab.cli.main import main
+from lab.cli.settings.doctor import Finding, examine
 from lab.core.settings import Settings
 from lab.devices.device_list import ListedDevice
 from tests.lab.devices.adb_rig import Attach

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.doctor import _scrcpy
+from lab.cli.settings.doctor import _scrcpy
 from lab.core.errors import LabError
 from lab.devices.scrcpy_codec import speech
 from lab.devices.scrcpy_server import PINNED, cache, command, find, places, version_of

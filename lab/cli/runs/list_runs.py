@@ -337,7 +337,7 @@ def show(args: ShowArguments) -> int:
         trace = store.runs.trace(run)
         verdicts = store.runs.verdicts(run)
         if not args.json:
-            from lab.cli.run_text import tell_run
+            from lab.cli.runs.run_text import tell_run
 
             tell_run(trace, str(store.path), verdicts, errors=args.errors)
             return 0

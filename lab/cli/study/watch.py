@@ -15,7 +15,7 @@ from lab.cli.app import show_room
 from lab.cli.arguments import JsonArguments, Parser, argument, flag, option, seconds
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, say
-from lab.cli.repaint import can_repaint, repaint
+from lab.cli.study.repaint import can_repaint, repaint
 from lab.core.errors import LabError
 from lab.core.settings import Settings
 from lab.core.study import Study

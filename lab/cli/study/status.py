@@ -10,7 +10,7 @@ import msgspec
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments, TableArguments, argument, flag
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import emit, print_table, say
-from lab.cli.study_new import UNIT_WORDS, dealing_words
+from lab.cli.study.new import UNIT_WORDS, dealing_words
 from lab.core.plain_text import plain
 from lab.core.study import Given, Study, StudyLine, Unit
 from lab.core.study_progress import IntervalProgress, RaterProgress

@@ -10,7 +10,7 @@ from annotators.plan import plan_like
 from lab.cli.arguments import JsonArguments, Parser, StudyArguments
 from lab.cli.database import in_file, open_store, settings_for
 from lab.cli.output import emit, say
-from lab.cli.study_new import UNIT_WORDS, UnitArguments, tell_skipped
+from lab.cli.study.new import UNIT_WORDS, UnitArguments, tell_skipped
 from lab.core.errors import LabError
 from lab.core.rounding import count
 from lab.core.task import Actor

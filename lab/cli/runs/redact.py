@@ -11,7 +11,7 @@ from lab.cli.app import show_room
 from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option
 from lab.cli.database import erased_or_unwiped, not_wiped, open_store, sweep_leftovers
 from lab.cli.output import emit, print_table, say, warn
-from lab.cli.review import (
+from lab.cli.runs.review import (
     refuse_seat,
 )
 from lab.core.errors import LabError

@@ -11,13 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from lab.cli import app
-from lab.cli.answer_acts import AnswerActArguments, act, list_conversations
-from lab.cli.answer_links import AnswerLinksArguments, links
 from lab.cli.arguments import Parser, TableArguments, duration, flag, option, port, seconds
 from lab.cli.database import open_store
-from lab.cli.end_signals import end_signals
-from lab.cli.endpoint_start import HOST, PORT, place_of
 from lab.cli.output import print_json, say, warn
+from lab.cli.serve.end_signals import end_signals
+from lab.cli.serve.endpoint_start import HOST, PORT, place_of
+from lab.cli.serve.user_acts import AnswerActArguments, act, list_conversations
+from lab.cli.serve.user_links import AnswerLinksArguments, links
 from lab.core.errors import LabError
 from lab.core.settings import Settings, check_people, load
 from lab.core.task import Actor
@@ -70,7 +70,8 @@ def add_serve_user(parser: Parser) -> None:
     parser.runs(
         answer, AnswerArguments,
         prints={"answer": EndpointServed, "answer-list": "list:lab.runs.conversation_list:ConversationLine",
-                "answer-reply": "lab.cli.answer_acts:ReplyGiven", "answer-links": "lab.cli.answer_links:AnswerLinks"},
+                "answer-reply": "lab.cli.serve.user_acts:ReplyGiven",
+                "answer-links": "lab.cli.serve.user_links:AnswerLinks"},
     )  # fmt: skip
     parser.examples(
         """\

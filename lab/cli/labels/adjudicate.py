@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from annotators.gold import field_at
-from lab.cli.adjudicate_output import (
+from lab.cli.app import show_room
+from lab.cli.arguments import Parser, StudyArguments, TableArguments, amount, flag, option, typed_words
+from lab.cli.database import open_store, write_new
+from lab.cli.labels.adjudicate_output import (
     Adjudications,
     GoldWritten,
     case_output,
@@ -19,9 +22,6 @@ from lab.cli.adjudicate_output import (
     tell_queue,
     tell_settled,
 )
-from lab.cli.app import show_room
-from lab.cli.arguments import Parser, StudyArguments, TableArguments, amount, flag, option, typed_words
-from lab.cli.database import open_store, write_new
 from lab.cli.output import emit, say
 from lab.core.adjudication import Means, Move, Settlement, SignedSettlement
 from lab.core.codec import convert, encode, read_file
@@ -88,8 +88,8 @@ def add_labels_adjudicate(parser: Parser) -> None:
     parser.runs(
         adjudicate, AdjudicateArguments,
         prints={"adjudication-row": Row, "adjudicate": Adjudications,
-                "adjudicate-list": "lab.cli.adjudicate_output:QueueTold",
-                "adjudicate-unit": "lab.cli.adjudicate_output:CaseTold", "adjudicate-gold": GoldWritten},
+                "adjudicate-list": "lab.cli.labels.adjudicate_output:QueueTold",
+                "adjudicate-unit": "lab.cli.labels.adjudicate_output:CaseTold", "adjudicate-gold": GoldWritten},
     )  # fmt: skip
     parser.examples(
         """\

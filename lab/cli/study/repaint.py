@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from lab.cli.end_signals import end_signals
+from lab.cli.serve.end_signals import end_signals
 
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 """Escape codes: enter the alternate screen without a cursor, and leave it."""

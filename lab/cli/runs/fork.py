@@ -93,7 +93,7 @@ class ForkArguments(AgentArguments, BreakArguments, PersonArguments, JsonArgumen
 def add_runs_fork(parser: Parser) -> None:
     parser.runs(
         fork, ForkArguments,
-        prints={"fork": "lab.cli.live:RunResult", "answer-swap": "lab.cli.answer_swap:AnswerSwap"},
+        prints={"fork": "lab.cli.live:RunResult", "answer-swap": "lab.cli.runs.answer_swap:AnswerSwap"},
     )  # fmt: skip
     parser.examples(
         """\
@@ -138,7 +138,7 @@ def fork(args: ForkArguments) -> int:
 
 def _swap_answers(args: ForkArguments, settings: Settings) -> int:
     """Run --each-ask. Refuse other changes, which would hide the effect of the replies."""
-    from lab.cli.answer_swap import swap_answers
+    from lab.cli.runs.answer_swap import swap_answers
 
     other = {
         "--say": args.say, "--accept or --reject": args.decision, "--action": args.action, "--agent": args.agent,

@@ -7,11 +7,11 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from lab.cli.answer_links import check_people
 from lab.cli.arguments import Arguments, Parser, argument, flag, option, port, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import say, warn
-from lab.cli.study_links import (
+from lab.cli.serve.user_links import check_people
+from lab.cli.study.links import (
     check_watched,
     checked_url,
     has_watch_link,

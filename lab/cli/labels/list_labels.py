@@ -13,11 +13,11 @@ from annotators.derived import step_of
 from annotators.introductions import IntroductionLine, introduction_lines
 from lab.cli.arguments import Parser, StudyArguments, TableArguments, flag, option, typed_words
 from lab.cli.database import open_store, settings_for
-from lab.cli.label import (
+from lab.cli.labels.add import (
     answer_words,
 )
+from lab.cli.labels.past_sheets import past, tell_past
 from lab.cli.output import SHORT_ID, emit, print_table, run_id_cell, say, write_table
-from lab.cli.past_sheets import past, tell_past
 from lab.core.errors import LabError
 from lab.core.label import INTRODUCTION_ACTS, Act, ActKind, Label, Missing
 from lab.core.rating_sheet import FINAL_WORDS, clashing, current, handed_in, ordered, place_key
@@ -181,7 +181,7 @@ class LabelsArguments(StudyArguments, TableArguments):
 def add_labels_list(parser: Parser) -> None:
     parser.runs(
         labels, LabelsArguments,
-        prints={"labels": LabelList, "labels-pilot": PilotTold, "labels-past": "lab.cli.past_sheets:PastSheets"},
+        prints={"labels": LabelList, "labels-pilot": PilotTold, "labels-past": "lab.cli.labels.past_sheets:PastSheets"},
     )  # fmt: skip
     parser.examples(
         """\

@@ -9,7 +9,7 @@ import msgspec
 from lab.cli.arguments import Arguments, flag, option
 from lab.cli.database import open_store
 from lab.cli.output import emit, say
-from lab.cli.study_links import (
+from lab.cli.study.links import (
     PersonLink,
     check_apart,
     links_address,

@@ -11,7 +11,7 @@ from lab.cli.app import show_room
 from lab.cli.arguments import Parser, PersonArguments, TableArguments, argument, flag, option, typed_words
 from lab.cli.database import open_store
 from lab.cli.output import emit, print_table, say
-from lab.cli.run_text import in_words
+from lab.cli.runs.run_text import in_words
 from lab.core.codec import convert, read_json
 from lab.core.errors import LabError
 from lab.core.proofread_text import EditRate, edit_rates

@@ -165,7 +165,7 @@ def _plans(request: CompletionRequest) -> list[str]:
 
 
 def _schemas(request: CompletionRequest) -> list[str]:
-    from lab.cli.schemas import names
+    from lab.cli.settings.schemas import names
 
     return names()
 
