@@ -1,7 +1,7 @@
 """The command completion: the script that a shell evaluates.
 
-It is argcomplete's: at each Tab the shell asks the program itself (`lab.cli.settings.name_completion`), which builds only
-the typed command and takes names from the file in force. (shtab writes every command into one script beforehand, and
+It is argcomplete's: at each Tab the shell asks the program itself (`lab.cli.settings.name_completion`), which builds
+only the typed command and takes names from the file in force. (shtab writes every command into one script beforehand, and
 knows no file.)
 """
 
