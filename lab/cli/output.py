@@ -198,7 +198,7 @@ def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> Non
 
     def shown(row: list[str]) -> list[str]:
         lines = [folded(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
-        return beside(lines, list(widths.values()))
+        return [line.rstrip() for line in beside(lines, list(widths.values()))]
 
     bold = "\x1b[1m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") else "{}"
     for line in shown(columns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -32,6 +33,7 @@ _ENDINGS: dict[str, Form] = {".md": "md", ".html": "html", ".htm": "html", ".jso
 
 _WIDTH, _LEAST, _MOST = 100, 40, 160
 """Columns without a terminal, and the bounds for a terminal's."""
+_UNLIMITED = 1_000_000
 
 
 class ReportWritten(msgspec.Struct, frozen=True):
@@ -79,7 +81,7 @@ def report(args: ReportArguments) -> int:
             store, args.study, args.beside, how_of(args.bootstrap, args.seed), _embedding(args.embed, settings)
         )
     if args.out:
-        data = _rendered(study_report, form, _WIDTH)
+        data = _rendered(study_report, form, _WIDTH, _WIDTH)
         write_new(Path(args.out), data, args.out, "nothing was written")
         emit(
             ReportWritten(args.out, form, len(data)),
@@ -87,7 +89,7 @@ def report(args: ReportArguments) -> int:
             json=args.json,
         )
     else:
-        write_table(_rendered(study_report, form, _columns()).decode())
+        write_table(_rendered(study_report, form, _columns(), _table_columns()).decode())
         sys.stdout.flush()
     return 0
 
@@ -127,7 +129,7 @@ def _study_report(store: Store, name: str, beside: list[str], how: How, embeddin
     return reported(study_data, program(), platform())
 
 
-def _rendered(study_report: Report, form: Form, width: int) -> bytes:
+def _rendered(study_report: Report, form: Form, width: int, table_width: int) -> bytes:
     if form == "md":
         from annotators.report.markdown import as_markdown
 
@@ -140,7 +142,12 @@ def _rendered(study_report: Report, form: Form, width: int) -> bytes:
         return json_bytes(study_report)
     from annotators.report.text import as_text
 
-    return as_text(study_report, width).encode()
+    return as_text(study_report, width, table_width).encode()
+
+
+def _table_columns() -> int:
+    """Return the columns for tables. In a pipe none is too wide, unless COLUMNS names a width."""
+    return _columns() if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNLIMITED
 
 
 def _columns() -> int:

@@ -1,8 +1,8 @@
 """The command completion: the script that a shell evaluates.
 
 It is argcomplete's: at each Tab the shell asks the program itself (`lab.cli.settings.name_completion`), which builds
-only the typed command and takes names from the file in force. (shtab writes every command into one script beforehand, and
-knows no file.)
+only the typed command and takes names from the file in force. (shtab writes every command into one script beforehand,
+and knows no file.)
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EVERY = 5.0
 """Seconds between two reads."""
 _LEAST = 0.5
-_WIDE = 240
+_WIDE = 1_000_000
 """Columns if the output is not a terminal."""
 
 
