@@ -115,7 +115,7 @@ def _python() -> Finding:
 
 def shadowing() -> list[Finding]:
     """Return a finding for each of hitlab's modules that another one of that name shadows."""
-    own = Path(__file__).resolve().parents[2]
+    own = Path(__file__).resolve().parents[3]
     places = {name: place for name in _MODULES if (place := _place(name)).parent.resolve() != own}
     do = (
         "Leave the folder you are in, or take that one off PYTHONPATH. Where it is an installed package, install "
