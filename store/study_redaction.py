@@ -15,7 +15,7 @@ from lab.core.adjudication import Move, Settlement
 from lab.core.codec import convert, decode, encode
 from lab.core.label import Act, Label
 from lab.core.study import VERSION, Study, Unit
-from lab.core.text_redaction import MASK, LongTextRedaction, TextRedaction, uncovered
+from lab.core.text_redaction import LongTextRedaction, TextRedaction, is_coverable, uncovered
 from store.erasure import Eraser
 from store.studies import key_of
 
@@ -187,17 +187,15 @@ class Uncovered:
         """Add the differences between a run's JSON rows before and after redaction. `runs` are its ids."""
         for before, after in zip(rows_before, rows_after, strict=False):
             parts, wholes = uncovered(msgspec.json.decode(before), msgspec.json.decode(after))
-            self.parts |= {word for word in parts | {text for text in wholes if len(text) >= _LONG} if _is_word(word)}
+            self.parts |= {
+                word for word in parts | {text for text in wholes if len(text) >= _LONG} if is_coverable(word)
+            }
             for run in runs:
-                self.local.setdefault(run, set()).update(filter(_is_word, parts | wholes))
+                self.local.setdefault(run, set()).update(filter(is_coverable, parts | wholes))
 
     def cover(self, eraser: Eraser, ids: Mapping[str, str]) -> StudiesCovered:
         """Redact the collected content in all studies. `ids` maps old run ids to new ones."""
         return cover_studies(eraser, TextRedaction(sorted(self.parts), ids), ids, self.local)
-
-
-def _is_word(text: str) -> bool:
-    return len(" ".join(text.split())) > 1 and MASK not in text
 
 
 def local_words(words: Mapping[int, Sequence[str]]) -> list[str]:

@@ -126,11 +126,11 @@ class _Withdrawing:
             raise LabError("withdraw", "names nobody: the study code is empty; nothing was done.")
         self.eraser = eraser
         self.db = eraser.db
-        self.code = code
+        self.code = storable(code)  # as rows have it
         self.by = by
         self.covers = covers
         self.blobs = blobs
-        self.signed = signature(code)
+        self.signed = signature(self.code)
         self.counts: dict[str, int] = {}
         self._studies: dict[tuple[str, int], Study] = {
             (study.id, study.version): study for _, study in self._read_rows("study", Study)
@@ -155,19 +155,19 @@ class _Withdrawing:
         own = own_texts(lambda sql, *values: self.db.execute(sql, values).fetchall(), self.code)
         derived = self._derived_units()
         counts = self.counts
-        counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
+        counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", self.code)
         counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
         counts["clearances"] = self._delete("clearance", "instr(body, ?)", self.signed)
         counts["units"] = counts["labels_of_others"] = 0
         for unit in dict.fromkeys([*self._quoting_units(set(runs), quotable_words), *derived]):
             self._erase_unit(unit)
-        counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
+        counts["assignments"] = self._delete("assignment", "rater = ?", self.code)
         self._redact_settlements(words)
         self._redact_notes(words)
         counts["acts"] = self._erase_acts()
         # A tag may be the code itself.
-        self._delete("run_act", "tag = ?", storable(tag_of(self.code)))
-        self._delete("tally", "rater = ?", storable(self.code))
+        self._delete("run_act", "tag = ?", tag_of(self.code))
+        self._delete("tally", "rater = ?", self.code)
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
         destroyed = self.eraser.erase_runs(runs)
         counts |= {"runs": len(runs), "pictures": destroyed.blobs}
@@ -176,7 +176,7 @@ class _Withdrawing:
         covers, cover_all = self.covers
         quoted = cover_quoted(self.db, own, covers=covers, cover_all=cover_all, blobs=self.blobs)
         counts["quotations"] += quoted.rows
-        by = replace(self.by, name="") if self.by.id != self.code else GONE
+        by = replace(self.by, name="") if storable(self.by.id) != self.code else GONE
         for run in runs:
             self.eraser.bury(Tombstone(run, "withdrawn", by, at))
         row = Withdrawal(self.code, at, by, {name: count for name, count in counts.items() if count})
@@ -184,9 +184,7 @@ class _Withdrawing:
 
     def _check_anything(self, row: Withdrawal) -> None:
         """Raise `LabError` if nothing was erased and the person is in no plan by which they could still answer."""
-        withdrawal_row = self.db.execute(
-            "SELECT body FROM withdrawal WHERE code = ?", (storable(self.code),)
-        ).fetchone()
+        withdrawal_row = self.db.execute("SELECT body FROM withdrawal WHERE code = ?", (self.code,)).fetchone()
         if row.counts:
             return
         if withdrawal_row:
@@ -243,7 +241,7 @@ class _Withdrawing:
     def _erase_acts(self) -> int:
         """Delete their acts, sign those about a study with `withdrawn`, and return the number."""
         count = 0
-        for n, act in self._read_rows("act", Act, "rater = ?", storable(self.code)):
+        for n, act in self._read_rows("act", Act, "rater = ?", self.code):
             if act.rater.kind != "human":
                 continue
             if act.act in STUDY_ACTS:
@@ -252,7 +250,7 @@ class _Withdrawing:
             else:
                 self._delete("act", "n = ?", n)
             count += 1
-        self._delete("answer_link", "person = ?", storable(self.code))
+        self._delete("answer_link", "person = ?", self.code)
         quoted_code = msgspec.json.encode(self.code).decode()
         for table in ("act", "answer_link"):
             for n, act in self._read_rows(table, Act, "instr(body, ?)", quoted_code):

@@ -161,7 +161,7 @@ def read_json(data: bytes, what: str) -> StorableValue:
     except RecursionError as error:
         raise LabError(what, "is nested too deeply to be read") from error
     except ValueError as error:
-        raise LabError(what, f"holds a number that cannot be read ({error})") from error
+        raise LabError(what, f"holds a number that cannot be read ({str(error).partition(';')[0]})") from error
     return _clean_value(value, what)
 
 
@@ -261,6 +261,7 @@ class _ExpandedYaml:
         if id(node) in self.open:
             raise LabError(self.what, f"line {node.start_mark.line + 1}: is an alias of what it stands in")
         self.open.add(id(node))
+        self._check_keys(node)
         size = 1
         for part in node.value:
             for inner in part if isinstance(part, tuple) else (part,):
@@ -270,6 +271,17 @@ class _ExpandedYaml:
         self.open.remove(id(node))
         self.sizes[id(node)] = size
         return size
+
+    def _check_keys(self, node: Any) -> None:
+        """Raise `LabError` for a key that stands twice, of which a loader would drop the first silently."""
+        seen = set[str]()
+        for part in node.value:
+            key = part[0].value if isinstance(part, tuple) else None
+            if not isinstance(key, str):
+                continue
+            if key in seen and key != "<<":
+                raise LabError(self.what, f"line {part[0].start_mark.line + 1}: {key!r} stands twice in one mapping")
+            seen.add(key)
 
 
 _loader_class: Any = None
@@ -523,6 +535,9 @@ def _types_of_part(one: Any, part: str) -> list[Any]:
     return fields or inner or list(getattr(one, "item_types", ()))
 
 
+_NO_NAME = "is no name of a file (it holds a NUL)"
+
+
 def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1024) -> bytes:
     """Return the bytes of a file. Raise `LabError` if it cannot be read or has more than `most` bytes."""
     name = what or str(path)
@@ -542,6 +557,8 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         raise LabError(name, "is a folder, not a file") from error
     except OSError as error:
         raise LabError(name, f"cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise LabError(name, _NO_NAME) from error
 
 
 def open_lines(path: Path, what: str) -> BinaryIO:
@@ -555,6 +572,8 @@ def open_lines(path: Path, what: str) -> BinaryIO:
         raise LabError(what, "is a folder, not a file") from error
     except OSError as error:
         raise LabError(what, f"cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise LabError(what, _NO_NAME) from error
 
 
 def _check_ends(path: Path, status: os.stat_result, name: str) -> None:

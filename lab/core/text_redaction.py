@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,12 +22,26 @@ WITHDRAWN = "(withdrawn)"
 _COVERS = re.compile(f"{re.escape(MASK)}|{re.escape(WITHDRAWN)}")
 
 _SHORT = 4
-"""Words with fewer characters are covered only as whole words: Ann, but not in Annual."""
+"""Words with fewer characters are covered only as whole words: Ann, but not in Annual.
+
+That holds for scripts with capital letters alone. Chinese and others put no blank around a name.
+"""
 _LOCAL = 3
 """Minimum characters of a text under a box that is also covered in the words and actions of its step."""
-_SEPARATORS = r"(?:[\s_-]|\\+[nrt])+"
-"""Separators of two words. Names of tasks, files and tags have no blanks, and JSON in a text escapes line feeds."""
+_SEPARATORS = r"(?:[\s_.-]|\\+[nrt])+"
+"""Separators of two words. Names of tasks, files and addresses have no blanks. JSON escapes line feeds in a text."""
+_JOINED = 6
+"""Minimum letters of words that are also covered without separators, as in NoorHaddad."""
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]{2,}")
+"""Chinese and Japanese. A line may end anywhere in a word."""
 _NUMBER = re.compile(r"[\d\s()+./\-]+")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
+)
+"""Control and format characters, which nobody sees inside a word, and accents."""
+_SAME = str.maketrans({**dict.fromkeys("‘’ʼ′", "'"), **dict.fromkeys("‐‒–—−", "-"), "ı": "i"})
+"""Quotation marks, dashes and a letter that people write for one another."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FIXED = frozenset({
     "at", "started", "ended", "shown_at", "first_key_at", "sent_at", "time", "trace", "parent", "image", "images",
@@ -43,7 +58,8 @@ _ACTOR_WORDS = ("name", "implementation", "version", "model")
 class TextRedaction:
     """Cover words in text, in any case and with any separators (also Mara_Quill) or JSON escapes.
 
-    A long number is covered with any punctuation.
+    Accents, the width of letters, their composition (NFC, NFD) and characters that nobody sees make no difference. A
+    long number is covered with any punctuation.
     """
 
     fixed = FIXED
@@ -67,17 +83,18 @@ class TextRedaction:
             text = text.replace(old, new)
         if self._pattern is None:
             return text
-        text, count = self._pattern.subn(MASK, text)
-        self.count += count
-        return text
+        folded = _fold(text)
+        spans = [match.span() for match in self._pattern.finditer(folded)]
+        self.count += len(spans)
+        return _mask_spans(text, folded, spans) if spans else text
 
     def holds(self, text: str) -> bool:
         """Return True if a text contains any of the words."""
-        return self._pattern is not None and self._pattern.search(text) is not None
+        return self._pattern is not None and self._pattern.search(_fold(text)) is not None
 
     def with_words(self, words: Iterable[str]) -> TextRedaction:
         """Return a redaction of these words too. It shares this one's count."""
-        more = [word for word in words if len(word.strip()) >= _LOCAL]
+        more = [word for word in words if len(_fold(word).strip()) >= _LOCAL]
         return _CountingRedaction(self, more) if more else self
 
     def cover(self, value: Any, field: str = "") -> Any:
@@ -229,21 +246,68 @@ def _covered_spans(whole: str, covered: str) -> tuple[str, ...] | None:
     return match.groups() if match else None
 
 
+def is_coverable(word: str) -> bool:
+    """Return True if a word is long enough to be looked for."""
+    return len(" ".join(_fold(word).split())) > 1 and MASK not in word
+
+
 def _normalize_word(word: str) -> str:
     word = " ".join(word.split())
-    if len(word) < 2 or MASK in word:
+    if not is_coverable(word):
         raise LabError("redact", f"{word!r} is too short to be looked for.", "Write at least two characters.", code=2)
     return word
 
 
+def _fold(text: str, *, wide: bool | None = None) -> str:
+    """Return a text in the form in which words are looked for.
+
+    Each character folds apart from the others. A character of a text that is not ASCII folds as a `wide` one.
+    """
+    if not text.isascii() if wide is None else wide:
+        text = unicodedata.normalize("NFKD", text).casefold().translate(_SAME)
+    return _UNSEEN.sub("", text)
+
+
+def _mask_spans(text: str, folded: str, spans: list[tuple[int, int]]) -> str:
+    """Return a text with the parts covered that `spans` of its folded form name."""
+    if folded == text:
+        pieces, end = list[str](), 0
+        for start, stop in spans:
+            pieces += [text[end:start], MASK]
+            end = stop
+        return "".join((*pieces, text[end:]))
+    parts = [_fold(ch, wide=not text.isascii()) for ch in text]
+    if "".join(parts) != folded:  # marks in an unusual order: no part of the text can be told from the others
+        return MASK
+    origins = [at for at, part in enumerate(parts) for _ in part]
+    pieces, end = [], 0
+    for start, stop in spans:
+        # Accents and unseen characters that follow belong to the word.
+        after = origins[stop] if stop < len(origins) else len(text)
+        last = origins[stop - 1] + 1
+        while last < after and not parts[last]:
+            last += 1
+        pieces += [text[end : max(end, origins[start])], MASK]
+        end = max(last, end)
+    return "".join((*pieces, text[end:]))
+
+
 def _word_patterns(word: str) -> set[str]:
+    spellings = {word, word.upper(), word.lower(), unicodedata.normalize("NFD", word)}
+    escaped = {json.dumps(spelling)[1:-1] for spelling in spellings if not spelling.isascii()}
+    word = _fold(word).strip()
     digits = re.sub(r"\D", "", word)
     if len(digits) >= 6 and _NUMBER.fullmatch(word):
         return {r"\+?" + r"[\s().\-/]{0,2}".join(digits)}
     patterns = set()
     # As it is, and as JSON in a text escapes it.
-    for text in {word, json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1]}:
-        pattern = _SEPARATORS.join(re.escape(part) for part in text.split(" "))
-        alone = len(word) < _SHORT and word.isalnum()
+    alone = len(word) < _SHORT and word.isalnum() and all(ch.isdigit() or ch.lower() != ch.upper() for ch in word)
+    separators = _SEPARATORS[:-1] + "*" if len(word.replace(" ", "")) >= _JOINED else _SEPARATORS
+    for text in {word, json.dumps(word, ensure_ascii=False)[1:-1], *escaped}:
+        pattern = separators.join(map(_part_pattern, text.split(" ")))
         patterns.add(rf"(?<!\w){pattern}(?!\w)" if alone else pattern)
     return patterns
+
+
+def _part_pattern(part: str) -> str:
+    return r"\s*".join(part) if _UNSPACED.fullmatch(part) else re.escape(part)

@@ -89,10 +89,15 @@ def _refusal(exchange: Exchange, key_env: str) -> CallResult:
         hint = setting_hint(said) or "Is model_base right (most end with /v1), and does its server have that model?"
     else:
         hint = setting_hint(said) if status < 500 else ""
-    may_pass = status >= 500 or status in (*_TRY_AGAIN, 200)
+    is_success = 200 <= status < 300
+    may_pass = status >= 500 or status in _TRY_AGAIN or is_success
     final = not may_pass or status in _NEVER or _SPENT.search(said.casefold()) is not None
+    if is_success and not said:
+        why, hint = f"HTTP {status} with an empty reply", hint or "Is model_base the address of a model's server?"
+    else:
+        why = f"HTTP {status}{' with an error' if is_success else ''}: {said or 'no reason given'}"
     return CallResult(
-        why=f"HTTP {status}{' with an error' if status == 200 else ''}: {said or 'no reason given'}",
+        why=why,
         hint=hint,
         final=final,
         pause=_retry_after(exchange.headers),

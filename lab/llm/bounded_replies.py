@@ -65,9 +65,10 @@ class BoundedTransport(httpx.BaseTransport):
         headers = [(name, value) for name, value in reply.headers.raw if name.lower().decode("latin-1") not in _PACKED]
         encoding = reply.headers.get("content-encoding", "identity").strip().lower()
         is_stream = reply.headers.get("content-type", "").startswith(KIND) and encoding in ("", "identity")
-        if is_stream and reply.status_code == httpx.codes.OK:
+        if is_stream and reply.is_success:
             exchange.receive(reply.status_code, reply.headers)
-            stream = EventStream(reply, (request.extensions.get("timeout") or {}).get("read"), exchange)
+            seconds = (request.extensions.get("timeout") or {}).get("read")
+            stream = EventStream(reply, seconds, exchange, is_chat=_is_chat(request))
             return httpx.Response(reply.status_code, headers=headers, stream=stream, extensions=reply.extensions)
         try:
             body = _decompress(_read_body(reply), encoding)
@@ -78,8 +79,7 @@ class BoundedTransport(httpx.BaseTransport):
         except LabError as error:
             raise TooLarge(f"its reply {error.message}") from error
         exchange.receive(reply.status_code, reply.headers, body)
-        is_ok = reply.status_code == httpx.codes.OK
-        body = _body_for_client(request, body, exchange) if is_ok else body[:_ERROR_BYTES]
+        body = _body_for_client(request, body, exchange) if reply.is_success else body[:_ERROR_BYTES]
         if request.method == "POST" and reply.status_code in _MOVED:
             headers = [(name, value) for name, value in headers if name.lower() != b"location"]
         status = httpx.codes.BAD_REQUEST if reply.status_code == _REPEATED_STATUS else reply.status_code
@@ -91,7 +91,7 @@ class BoundedTransport(httpx.BaseTransport):
 
 def _body_for_client(request: httpx.Request, body: bytes, exchange: Exchange) -> bytes:
     """Return the body for the client. Of a chat completion, which is parsed beside it, that is only the token count."""
-    if not request.url.path.endswith("/chat/completions"):
+    if not _is_chat(request):
         return body
     value = json_value(body)
     if not is_completion(value):
@@ -99,6 +99,10 @@ def _body_for_client(request: httpx.Request, body: bytes, exchange: Exchange) ->
         return body
     plain_body = json.dumps(exchange.complete(value)).encode()
     return one_event(plain_body) if _asks_for_stream(request) else plain_body
+
+
+def _is_chat(request: httpx.Request) -> bool:
+    return request.url.path.endswith("/chat/completions")
 
 
 def _asks_for_stream(request: httpx.Request) -> bool:

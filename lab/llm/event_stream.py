@@ -27,6 +27,8 @@ _DATA, _COMMENT = b"data:", b":"
 """Beginning of a line with data, and of a comment that only keeps the connection alive."""
 _ERROR_EVENT = re.compile(rb"event:\s*error\s*$")
 _DONE = b"data: [DONE]\n\n"
+_UNKNOWN_BYTES = 16 * 1024
+"""Bytes of a reply without a completion that are searched for the server's words."""
 _THINKING = "thinking"
 """Key for thinking that arrives as parts of the content."""
 
@@ -86,13 +88,16 @@ class EventStream(httpx.SyncByteStream):
     """Events of a reply, with those of a chat completion joined into one.
 
     Raise `TooLarge`, or `ReadTimeout` after `seconds`. If the connection breaks, yield what arrived before raising.
+    A reply to `is_chat` without any piece of a completion is an error in the server's words, never an empty answer.
     """
 
-    def __init__(self, reply: httpx.Response, seconds: float | None, exchange: Exchange) -> None:
-        self._reply, self._exchange = reply, exchange
+    def __init__(self, reply: httpx.Response, seconds: float | None, exchange: Exchange, *, is_chat: bool) -> None:
+        self._reply, self._exchange, self._is_chat = reply, exchange, is_chat
         self._until = time.monotonic() + seconds if seconds is not None else None
         self._pieces: JoinedPieces | None = None
         self._lines_seen = 0
+        self._unknown = bytearray()
+        """First bytes of a chat's reply that are no piece of a completion."""
 
     def __iter__(self) -> Iterator[bytes]:
         is_error_event = False
@@ -113,7 +118,10 @@ class EventStream(httpx.SyncByteStream):
                     return
                 elif self._pieces is None:
                     self._count_line()
-                    yield line
+                    if self._is_chat:
+                        self._keep_unknown(line)
+                    else:
+                        yield line
                 elif line.strip() == _DONE.strip():
                     self._pieces.is_whole = True
                 elif line.strip():
@@ -124,7 +132,14 @@ class EventStream(httpx.SyncByteStream):
             raise
         yield from self._joined_event()
 
+    def _keep_unknown(self, line: bytes) -> None:
+        if len(self._unknown) < _UNKNOWN_BYTES and line.strip() != _DONE.strip():
+            self._unknown += line
+
     def _check_whole(self) -> None:
+        if self._pieces is None and self._is_chat:
+            self._exchange.receive(self._reply.status_code, self._reply.headers, bytes(self._unknown).strip())
+            self._exchange.fail(None)
         if self._pieces is not None and not self._pieces.is_whole:
             raise httpx.RemoteProtocolError("the stream was cut", request=self._reply.request)
 

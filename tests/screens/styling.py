@@ -18,6 +18,7 @@ from textual.dom import DOMNode
 TEXTUALS = Stylesheet.apply
 """Textual's own."""
 _parse = Stylesheet.parse
+_rules_map: Any = Stylesheet.rules_map.fget  # type: ignore[attr-defined]
 _OF_APP = frozenset({"dark", "light", "inline", "ansi", "nocolor"})
 """Pseudo-classes that all nodes of an app have, or none."""
 _TRAITS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
@@ -30,17 +31,22 @@ Rules = dict[str, list[RuleSet]]
 def remember_styles(patch: pytest.MonkeyPatch) -> None:
     """Puts both in place. They go by the identity of rules: each text of a sheet has to be parsed once."""
     patch.setattr(Stylesheet, "parse", _put_together)
+    patch.setattr(Stylesheet, "rules_map", property(_named))
     patch.setattr(Stylesheet, "apply", _apply)
 
 
 class _Kind:
-    """Nodes of one class, id and CSS classes under the same rules; `styled` has what became of them by their place."""
+    """Nodes of one class, id and CSS classes under the same rules.
+
+    `styled` has what became of them by their place; `given` has the styles of that, each once.
+    """
 
     def __init__(self, names: tuple[str, ...], rules: Rules) -> None:
         self.names = names
         self.rules = [rules.get(name) for name in names]
         found = {pseudo for each in self.rules for rule in each or () for pseudo in rule.pseudo_classes}
         self.pseudo_classes = tuple(sorted(found - _OF_APP))
+        self.given: list[dict[str, Any]] = []
         self.styled: dict[tuple[Any, ...], tuple[dict[str, Any], tuple[bool, ...]]] = {}
 
     def is_under(self, rules: Rules) -> bool:
@@ -52,20 +58,36 @@ _kinds: dict[Any, list[_Kind]] = defaultdict(list)
 """All kinds that were met, in whatever app: where a text is parsed once, its rules are the same objects in each."""
 _kinds_under: dict[int, tuple[Rules, dict[Any, _Kind]]] = {}
 """The kinds of nodes under the same rules, by the identity of those."""
-_sheets: dict[Any, tuple[list[RuleSet], Rules]] = {}
+_sheets: dict[Any, list[RuleSet]] = {}
 """What sheets of the same sources and variables say."""
+_by_name: dict[int, tuple[list[RuleSet], Rules]] = {}
+"""Such rules by name, by the identity of the list of them."""
+_of_a_name: dict[tuple[int, ...], list[RuleSet]] = {}
+"""The rules of one name, by their identity: they are the same in most of some hundred sheets."""
+_known: dict[Any, Any] = {}
+"""Parts of places, each once."""
 
 
 def _put_together(sheet: Stylesheet) -> None:
     """What stands in for `Stylesheet.parse`."""
     key = (tuple(sheet.source.items()), tuple(sheet._variables.items()))
-    known = _sheets.get(key)
-    if known is None:
+    if key not in _sheets:
         _parse(sheet)
-        _sheets[key] = sheet.rules, sheet.rules_map
-    else:
-        sheet._rules, sheet._rules_map = known
-        sheet._require_parse = False
+        _sheets[key] = sheet._rules
+    sheet._rules, sheet._require_parse = _sheets[key], False
+
+
+def _named(sheet: Stylesheet) -> Rules:
+    """What stands in for `Stylesheet.rules_map`, which would be another one for each app."""
+    rules = sheet.rules
+    if id(rules) not in _by_name:
+        sheet._rules_map = None
+        named = _rules_map(sheet)
+        _by_name[id(rules)] = (
+            rules,
+            {name: _of_a_name.setdefault(tuple(map(id, found)), found) for name, found in named.items()},
+        )
+    return _by_name[id(rules)][1]
 
 
 def _apply(sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: Any = None) -> None:
@@ -77,7 +99,11 @@ def _apply(sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: An
     if known is None:
         TEXTUALS(sheet, node, animate=animate, cache=cache)
         if not animate or "transitions" not in base._rules:
-            kind.styled[place] = (dict(base._rules), _traits(node))
+            given = next((one for one in kind.given if one == base._rules), None)
+            if given is None:
+                given = dict(base._rules)
+                kind.given.append(given)
+            kind.styled[place] = (given, _traits(node))
         node.__dict__["_styled_as"] = None
         return
     rules, traits = known
@@ -114,7 +140,12 @@ def _place(node: DOMNode, pseudo_classes: tuple[str, ...]) -> tuple[Any, ...]:
     at: Any = node
     while isinstance(at, DOMNode):
         checks: Any = at._PSEUDO_CLASSES
-        place += (type(at), at._id, frozenset(at._classes))
-        place += [name in checks and checks[name](at) for name in pseudo_classes]
+        part = (
+            type(at),
+            at._id,
+            frozenset(at._classes),
+            *(name in checks and checks[name](at) for name in pseudo_classes),
+        )
+        place.append(_known.setdefault(part, part))
         at = at._parent
     return tuple(place)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from lab.core.codec import storable
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
@@ -236,6 +237,25 @@ def test_a_code_of_nobody_is_a_sentence_and_one_that_is_only_planned_is_kept_out
     store.studies.freeze(replace(plan, id="later", raters=(CODE, "R1")), [unit("u1")])
     assert withdraw(store, CODE, D01).row.counts == {}
     assert store.labels.withdrew(CODE)
+
+
+@pytest.mark.parametrize("code", ["P\ud800", "\udcff", "␛P", "P\u202e7", "P7\x00"])
+def test_an_id_of_any_characters_withdraws(store: Store, code: str) -> None:
+    """As another project's run may name its user."""
+    person = Actor("human", storable(code), "Somebody")  # as it is read
+    store.runs.add(demonstration(by=person))
+    plan = frozen(store, [unit("u1")], raters=(storable(code), "R1"))
+    store.labels.record(plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed", rater=person))
+    assert would_erase(store, code, D01).row.counts["runs"] == 1
+    erased = withdraw(store, code, person)
+    assert (erased.row.counts["runs"], erased.row.counts["labels"]) == (1, 1)
+    assert store.labels.withdrew(code)
+    assert b"Somebody" not in bytes_of(store.path)
+    with pytest.raises(LabError, match="withdrew on"):
+        withdraw(store, code, D01)
+    with pytest.raises(LabError, match="withdrawn"):
+        store.runs.add(demonstration("another", by=person))
+    assert store.check() == []
 
 
 @pytest.mark.parametrize("nobody", ["", " "])

@@ -154,15 +154,22 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
         yield _read(sys.stdin.buffer)
         return
     with open_lines(Path(file), f"label file {file}") as stream:
-        yield _read(stream)
+        yield _read(stream, f"label file {file}")
 
 
-def _read(stream: BinaryIO) -> Iterator[bytes]:
+def _read(stream: BinaryIO, what: str = "standard input") -> Iterator[bytes]:
     """Yield lines, the start alone of one that is too long. Raise `LabError` for one that does not end."""
-    while line := stream.readline(MOST + 2):
+
+    def read_line() -> bytes:
+        try:
+            return stream.readline(MOST + 2)
+        except OSError as error:
+            raise LabError(what, f"cannot be read ({error.strerror})") from error
+
+    while line := read_line():
         yield line
         rest, size = line, 0
-        while len(rest) > MOST and not rest.endswith(b"\n") and (rest := stream.readline(MOST + 2)):
+        while len(rest) > MOST and not rest.endswith(b"\n") and (rest := read_line()):
             size += len(rest)
             if size > limits.JSON_BYTES:
                 raise LabError("label", f"a line has more than {limits.JSON_BYTES:,} bytes; nothing after it was read.")

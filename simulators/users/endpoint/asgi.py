@@ -262,7 +262,7 @@ def _refusal_of(error: LabError) -> Refusal:
     named = _FIELD.search(error.message)
     field = error.field if isinstance(error, RequestRefused) else named[1] if named is not None else None
     status = error.status if isinstance(error, RequestRefused) else 400
-    return Refusal(status, plain(error.sentence, lines=False)[:2000], field=field or None)
+    return Refusal(status, plain(error.sentence, lines=False)[:2000], field=field[:200] if field else None)
 
 
 async def _read_body(receive: Receive, headers: dict[str, str]) -> bytes:

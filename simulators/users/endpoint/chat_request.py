@@ -154,6 +154,7 @@ class _OfferedTool(msgspec.Struct, frozen=True):
 
 class _StreamOptions(msgspec.Struct, frozen=True):
     include_usage: bool | None = None
+    include_obfuscation: bool | None = None
 
 
 class _ChatBody(msgspec.Struct, frozen=True):
@@ -177,10 +178,14 @@ def read_chat(data: bytes, session: str = "", retry: int = 0) -> ChatRequest:
     body: _ChatBody = convert(value, _ChatBody, BODY)
     _check_count(body.messages, "messages")
     legacy = body.functions is not None
-    tools = _allowed_tools(
-        [tool.function for tool in _check_functions(body.tools or (), "tools")] + list(body.functions or ()),
-        _as_tool_choice(body.function_call) if legacy and body.tool_choice is None else body.tool_choice,
-    )
+    offered = [tool.function for tool in _check_functions(body.tools or (), "tools")]
+    _check_names(offered, "tools", ".function")
+    _check_names(body.functions or (), "functions")
+    if body.tool_choice is None and body.function_call is not None:
+        choice, field = _as_tool_choice(body.function_call), "function_call"
+    else:
+        choice, field = body.tool_choice, "tool_choice"
+    tools = _allowed_tools(offered + list(body.functions or ()), choice, field)
     names = {call.id: call.function.name for message in body.messages for call in message.tool_calls or () if call.id}
     request = ChatRequest(
         tuple(_message(message, f"messages[{at}]", names) for at, message in enumerate(body.messages)),
@@ -253,7 +258,12 @@ def _read_object(data: bytes) -> dict[str, Any]:
     if len(data) > limits.ENDPOINT_VALUES and values - data.count(b"base64,") > limits.ENDPOINT_VALUES:
         value_count = f"more than {limits.ENDPOINT_VALUES:,} values, or commas and brackets in its texts"
         raise RequestRefused("", f"has {value_count}; no person can be asked that much.", status=413)
-    value = read_json(data, BODY).value
+    value, notes = read_json(data, BODY)
+    for place, original in notes:
+        if original in ("nan", "inf", "-inf"):
+            raise RequestRefused(place, f"{original} is no number of JSON")
+        if original == "integer too large" and place in value:
+            raise RequestRefused(place, "is too large a number")
     if not isinstance(value, dict):
         raise LabError(BODY, "is no JSON object")
     return value
@@ -345,6 +355,12 @@ def _check_functions(tools: Sequence[Any], field: str) -> list[Any]:
     return list(tools)
 
 
+def _check_names(functions: Sequence[Any], field: str, inner: str = "") -> None:
+    for at, function in enumerate(functions):
+        if not function.name:
+            raise RequestRefused(f"{field}[{at}]{inner}.name", "a function needs a name")
+
+
 def _as_tool_choice(function_call: Any) -> Any:
     """Convert the older API's `function_call` to a `tool_choice`."""
     if isinstance(function_call, dict):
@@ -352,25 +368,21 @@ def _as_tool_choice(function_call: Any) -> Any:
     return function_call
 
 
-def _allowed_tools(functions: Sequence[Any], choice: Any) -> _AllowedTools:
+def _allowed_tools(functions: Sequence[Any], choice: Any, field: str = "tool_choice") -> _AllowedTools:
     """Return the functions that the client's choice allows. Raise `RequestRefused` if it requires an unknown one."""
-    tools = tuple(
-        Tool(function.name, function.description or "", function.parameters or {})
-        for function in functions
-        if function.name
-    )
+    tools = tuple(Tool(function.name, function.description or "", function.parameters or {}) for function in functions)
     if choice in (None, "auto"):
         return _AllowedTools(tools, False)
     if choice == "none":
         return _AllowedTools((), False)
-    names, must_call = _chosen_names(choice)
+    names, must_call = _chosen_names(choice, field)
     kept = tools if names is None else tuple(tool for tool in tools if tool.name in names)
     if must_call and (not kept or (names is not None and len({tool.name for tool in kept}) < len(names))):
-        raise RequestRefused("tool_choice", "a function must be called that is not offered")
+        raise RequestRefused(field, "a function must be called that is not offered")
     return _AllowedTools(kept, must_call)
 
 
-def _chosen_names(choice: Any) -> tuple[set[str] | None, bool]:
+def _chosen_names(choice: Any, field: str) -> tuple[set[str] | None, bool]:
     """Return the names that a choice allows (None for all), and True if one of them must be called.
 
     Chat completions name functions inside `function`, responses beside `type`. `allowed_tools` names several.
@@ -389,7 +401,7 @@ def _chosen_names(choice: Any) -> tuple[set[str] | None, bool]:
         and isinstance(name := _function_name(choice), str)
     ):
         return {name}, True
-    raise RequestRefused("tool_choice", "is none of none, auto, required, a function, or allowed functions")
+    raise RequestRefused(field, "is none of none, auto, required, a function, or allowed functions")
 
 
 def _function_name(choice: dict[str, Any]) -> Any:
@@ -419,6 +431,7 @@ class _OfferedFunction(msgspec.Struct, frozen=True):
 
 class _TextOptions(msgspec.Struct, frozen=True):
     format: dict[str, Any] | None = None
+    verbosity: str | None = None
 
 
 class _ResponsesBody(msgspec.Struct, frozen=True):
@@ -427,7 +440,7 @@ class _ResponsesBody(msgspec.Struct, frozen=True):
     instructions: str | None = None
     tools: list[_OfferedFunction] | None = None
     stream: bool | None = None
-    stream_options: dict[str, Any] | None = None
+    stream_options: _StreamOptions | None = None
     tool_choice: Any = None
     parallel_tool_calls: bool | None = None
     text: _TextOptions | None = None
@@ -444,7 +457,9 @@ def read_responses(data: bytes, session: str = "", retry: int = 0) -> ChatReques
     _check_count(items, "input")
     messages = [ChatMessage("system", body.instructions)] if body.instructions else []
     messages += _items(items)
-    tools = _allowed_tools(_check_functions(body.tools or (), "tools"), body.tool_choice)
+    offered = _check_functions(body.tools or (), "tools")
+    _check_names(offered, "tools")
+    tools = _allowed_tools(offered, body.tool_choice)
     request = ChatRequest(
         tuple(messages),
         body.model,

@@ -147,6 +147,26 @@ def test_what_is_no_file_is_one_sentence(home: Path) -> None:
         refused("label", "trial", str(home / name))
 
 
+def test_a_key_that_stands_twice_is_told_with_its_line(home: Path) -> None:
+    file = home / "twice.yaml"
+    file.write_text("name: mine\nfields:\n- {name: a, ask: A?, kind: nominal}\nfields: []\n", encoding="utf-8")
+    for args in (("protocols", str(file)), ("tasks", str(file)), ("study", "new", str(file))):
+        code, _, error = said(*args)
+        assert (code, "line 4: 'fields' stands twice in one mapping" in error) == (1, True), error
+
+
+@linux_only
+def test_a_disk_that_cannot_be_read_is_told_with_the_files_name(home: Path) -> None:
+    code, _, error = said("label", "trial", "--as", "R1", "/proc/self/mem")
+    assert (code, "label file /proc/self/mem: cannot be read" in error) == (1, True), error
+
+
+def test_a_name_with_a_nul_inside_a_file_is_one_sentence(home: Path) -> None:
+    refused("protocols", "a\0b.yaml")
+    refused("label", "trial", "--as", "R1", "a\0b")
+    refused("metrics", "--marks", "a\0b")
+
+
 @linux_only
 def test_a_pipe_in_memory_is_no_pipe_of_a_shells(home: Path) -> None:
     """`/dev/fd/63` is waited for; below `/dev/shm` lies what lies elsewhere in a folder."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 
 import msgspec
 import pytest
@@ -14,7 +15,7 @@ from lab.core.private_text import suspects
 from lab.core.run_redaction import texts_under, under
 from lab.core.step import Action
 from lab.core.task import Actor, Persona, Task
-from lab.core.text_redaction import MASK, TextRedaction
+from lab.core.text_redaction import MASK, TextRedaction, is_coverable
 from lab.core.trace import Started, Trace, fold
 from lab.core.ui_tree import Bounds, Node, UiTree
 from tests.demonstrations import demonstration
@@ -46,8 +47,41 @@ def test_words_are_covered_however_they_are_written(word: str, text: str, covere
     assert TextRedaction([word]).mask(text).replace("(█", "█") == covered
 
 
+@pytest.mark.parametrize(
+    ("word", "text", "covered"),
+    [
+        ("José García", unicodedata.normalize("NFD", "Hi José García!"), f"Hi {MASK}!"),
+        (unicodedata.normalize("NFD", "José García"), "Hi José García!", f"Hi {MASK}!"),
+        ("Mara", "Ｍａｒａ, 𝐌𝐚𝐫𝐚", f"{MASK}, {MASK}"),
+        ("Ｍａｒａ", "mara", MASK),
+        ("Straße", "STRASSE", MASK),
+        ("İpek", "ipek ve İPEK", f"{MASK} ve {MASK}"),
+        ("O'Brien", "O’Brien's", f"{MASK}'s"),
+        ("Noor Haddad", "No\u00ador\u200b Had\u200bdad!", f"{MASK}!"),
+        ("Noor Haddad", "\u202eNoor\u2011Haddad\u202c.", f"\u202e{MASK}."),
+        ("Noor Haddad", "noor.haddad@mail NoorHaddad Noor\x00Haddad", f"{MASK}@mail {MASK} {MASK}"),
+        ("Mara", "M" + "\u0334" * 500 + "a\u0301ra\u0336!", f"{MASK}!"),
+        ("王明", "王明来了，王\n明，王 明", f"{MASK}来了，{MASK}，{MASK}"),
+        ("민수", "민수가", f"{MASK}가"),
+        ("555123456", "５５５ １２３ ４５６", MASK),
+        ("José", "\\u004A JOS\\u00C9", f"\\u004A {MASK}"),
+        ("Ann", "Annual Änn", f"Annual {MASK}"),
+    ],
+)
+def test_words_are_covered_in_each_form_that_people_read_as_the_same(word: str, text: str, covered: str) -> None:
+    cloak = TextRedaction([word])
+    assert cloak.holds(text)
+    assert cloak.mask(text) == covered
+
+
+def test_a_word_that_nobody_sees_is_too_short() -> None:
+    with pytest.raises(LabError, match="too short"):
+        TextRedaction(["\u200b\u2060\u0301"])
+    assert TextRedaction(["Mara"]).with_words(["\u200b\u2060\u0301"]).mask("x Mara") == f"x {MASK}"
+
+
 @given(
-    st.text(min_size=2, max_size=12).filter(lambda word: len(" ".join(word.split())) >= 4 and MASK not in word),
+    st.text(min_size=2, max_size=12).filter(is_coverable),
     st.text(),
 )
 def test_what_was_covered_does_not_stand_there_any_more(word: str, around: str) -> None:

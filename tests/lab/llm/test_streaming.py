@@ -128,6 +128,28 @@ def test_thinking_aloud_in_pieces_is_no_part_of_the_answer() -> None:
         assert ask(asking(server, stream=True)).text == WORDS
 
 
+PAGE = b"<!DOCTYPE html><html><head><title>Log in</title></head><body>to the proxy</body></html>"
+NO_ANSWERS: dict[str, tuple[Reply, str]] = {
+    "nothing": (Body(b"", status=204), "HTTP 204 with an empty reply). Is model_base the address"),
+    "an empty body": (Body(b""), "HTTP 200 with an empty reply). Is model_base the address"),
+    "an empty stream": (Pieces(()), "HTTP 200 with an empty reply). Is model_base the address"),
+    "an end alone": (Pieces([b"data: [DONE]\n\n"]), "HTTP 200 with an empty reply). Is model_base the address"),
+    "a page": (Body(PAGE, "text/html"), "HTTP 200 with an error: Log in; to the proxy)."),
+    "a page as a stream": (Body(PAGE, "text/event-stream"), "HTTP 200 with an error: Log in; to the proxy)."),
+    "another event": (Pieces([b'data: {"job": 7}\n\n']), 'HTTP 200 with an error: {"job": 7}).'),
+    "a job": (Body(b'{"message": "queued"}', status=202), "HTTP 202 with an error: queued)."),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("name", NO_ANSWERS)
+def test_a_reply_that_is_no_completion_is_told_in_the_servers_words(name: str, *, stream: bool) -> None:
+    reply, told = NO_ANSWERS[name]
+    with serving(in_turn(reply)) as server, pytest.raises(NoModelAnswer) as refused:
+        ask(asking(server, stream=stream, tries=2))
+    assert f"gave no answer in 2 tries ({told}" in refused.value.sentence
+
+
 LINES = b'data: {"choices": [{"delta": {}, "index": 1}, {}]}\n' + b"id: 7\n" * 8 + b"\n"
 """An event of ten lines that adds no words: of each event a client makes a thousand values."""
 

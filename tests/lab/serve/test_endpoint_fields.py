@@ -104,6 +104,62 @@ def test_what_a_person_cannot_give_is_refused_by_name_and_nobody_is_asked(served
     assert len(served.turns) == before
 
 
+ODD_KINDS: list[tuple[Api, str, str]] = [
+    ("chat", '{"max_completion_tokens": "many"}', "max_completion_tokens"),
+    ("chat", '{"max_tokens": 5.5}', "max_tokens"),
+    ("chat", '{"n": true}', "n"),
+    ("chat", '{"logprobs": 0}', "logprobs"),
+    ("chat", '{"logit_bias": []}', "logit_bias"),
+    ("chat", '{"temperature": NaN}', "temperature"),
+    ("chat", '{"temperature": 1e999}', "temperature"),
+    ("chat", '{"seed": 9999999999999999999999}', "seed"),
+    ("chat", '{"tools": [{"function": {"name": "f", "parameters": {"maximum": -Infinity}}}]}',
+     "tools[0].function.parameters.maximum"),
+    ("chat", '{"tools": [{"type": "function"}]}', "tools[0].function.name"),
+    ("chat", '{"functions": [{"name": ""}]}', "functions[0].name"),
+    ("chat", '{"function_call": 7}', "function_call"),
+    ("chat", '{"function_call": {"name": "look"}}', "function_call"),
+    ("chat", '{"stream": true, "stream_options": {"include_obfuscation": "x"}}', "stream_options.include_obfuscation"),
+    ("responses", '{"max_output_tokens": "many"}', "max_output_tokens"),
+    ("responses", '{"store": "yes"}', "store"),
+    ("responses", '{"reasoning": "low"}', "reasoning"),
+    ("responses", '{"text": {"verbosity": 1}}', "text.verbosity"),
+    ("responses", '{"tools": [{"type": "function"}]}', "tools[0].name"),
+    ("responses", '{"stream": true, "stream_options": {"include_obfuscation": 1}}',
+     "stream_options.include_obfuscation"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("api", "more", "field"), ODD_KINDS)
+def test_a_value_of_another_kind_is_refused_by_its_place_and_nobody_is_asked(
+    served: Served, api: Api, more: str, field: str
+) -> None:
+    before = len(served.turns)
+    status, told, _ = ask(served, api, json.loads(more))
+    assert (status, told["error"]["param"], told["error"]["type"]) == (400, field, "invalid_request_error")
+    assert f"field {field}: " in told["error"]["message"]
+    assert len(served.turns) == before
+
+
+def test_each_field_has_its_kind(served: Served) -> None:
+    """A value that fits no kind of field is refused at every one of them."""
+    for api, rules in FIELDS.items():
+        for field in rules:
+            status, told, _ = ask(served, api, {field: [[0.5]]})
+            assert (status, told["error"]["param"].partition("[")[0]) == (400, field)
+
+
+def test_a_refusal_names_a_field_in_a_bounded_length_and_no_function_of_ours(served: Served) -> None:
+    _, told, _ = ask(served, "chat", {"k" * 100_000: 1})
+    assert len(json.dumps(told)) < 3000
+    host = served.base.removeprefix("http://").partition("/")[0]
+    connection = http.client.HTTPConnection(host, timeout=60)
+    connection.request("POST", PATHS["chat"], b'{"seed": ' + b"9" * 5000 + b"}")
+    message = json.loads(connection.getresponse().read())["error"]["message"]
+    assert "5000 digits" in message
+    assert "sys." not in message
+
+
 @pytest.mark.parametrize("api", FIELDS)
 def test_what_changes_no_answer_is_passed_over(served: Served, api: Api) -> None:
     known = {name: value for name, value in {**PASSED_OVER, **ASKS_NOTHING}.items() if name in FIELDS[api]}

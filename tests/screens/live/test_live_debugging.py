@@ -74,6 +74,7 @@ async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goe
         await pilot.press("g")
         await until(pilot, lambda: app.session.stopped_at is not None)
         assert app.session.stopped_at.step == 1
+        await until(pilot, lambda: app.shows("ctrl+r goes on"))
         await pilot.press("ctrl+r")
         await until(pilot, lambda: app.session.over)
     assert len(app.steps) == 4
