@@ -102,7 +102,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     prelabel: str = ""
     shadows: tuple[str, ...] = ()
     shadow_replies: bool = False
-    statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
+    statistics: tuple[str, ...] | None = None
     note: str = ""
 
 
@@ -217,7 +217,7 @@ def check_plan(plan: Plan, what: str) -> None:
             raise LabError(what, f"field {name}: {getattr(plan, name)} is less than none")
     if plan.steps is not None and plan.steps < 1:
         raise LabError(what, f"field steps: {plan.steps} is less than one")
-    for statistic in plan.statistics:
+    for statistic in plan.statistics or ():
         if statistic not in STATISTICS:
             raise LabError(what, f"field statistics: {none_of(statistic, STATISTICS)}")
     for condition in plan.conditions:
@@ -283,7 +283,7 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         practice=next((unit.id for unit in units if unit.practice), ""),
         preset=plan.preset,
         note=plan.note,
-        statistics=plan.statistics,
+        statistics=_usual_statistics(protocol) if plan.statistics is None else plan.statistics,
         width=plan.width,
         prelabel=plan.prelabel,
         shadows=plan.shadows,
@@ -294,6 +294,16 @@ def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by:
         raise LabError(f"study {name}", f"field shadows: {protocol.id} is rated; shadows stand beside people who play")
     check_raters(study, units)
     return study
+
+
+def _usual_statistics(protocol: Protocol) -> tuple[str, ...]:
+    """Return the statistics of a plan that names none: those that the kinds of its questions have."""
+    kinds = {field.kind for field in protocol.fields}
+    names = ["percent", "ac1", "alpha nominal"] if kinds & {"nominal", "ordinal"} else []
+    names += ["percent", "alpha masi"] if "many" in kinds else []
+    names += ["percent", "ac1"] if "flag" in kinds else []
+    names += ["alpha interval", "mae"] if "interval" in kinds else []
+    return tuple(dict.fromkeys(names))
 
 
 def extended(study: Study, units: Sequence[Unit], more: Sequence[Unit], by: Actor, at: str) -> Study:

@@ -70,6 +70,12 @@ def _sentences(study_data: StudyData) -> list[str]:
 
     cluster = clusters_of(study_data)
     says = [_PLAYED if is_played(study_data) else _RULE, _INTERVALS.format(cluster, cluster)]
+    runs = {one.trace: study_data.case(one.trace) for one in study_data.played}
+    if rehearsed := sum(run is not None and run.rehearsed for run in runs.values()):
+        # A script makes its answers up. They must not pass for people's.
+        says.append(
+            f"A rehearsal: a script played {count(rehearsed, 'run')} in a person's place, and its answers count here."
+        )
     if study_data.settled:
         says.append(f"Settled: {count(len(study_data.settled), 'item')}.")
     return says

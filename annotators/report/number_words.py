@@ -118,7 +118,7 @@ def n_of(one: Agreement) -> str:
         return count(one.places, "person", "persons")
     parts = [
         f"{count(one.places, 'item')} of {count(one.units, 'unit')} in {count(one.traces, 'cluster')}",
-        count(one.raters, "rater"),
+        *([count(one.raters, "rater")] if one.raters else []),
     ]
     return ", ".join(parts)
 

@@ -25,8 +25,6 @@ from lab.core.step import Reply
 from lab.core.task import Actor
 from lab.core.trace import Answered, Trace
 from lab.runs.conversation_run import (
-    CLIENT,
-    JUDGE,
     SERVER,
     Turn,
     ask,
@@ -36,6 +34,7 @@ from lab.runs.conversation_run import (
     finish_turn,
     waiting_turn,
 )
+from lab.runs.descriptions import CLIENT, JUDGE
 from lab.runs.running_servers import RunningServer, departures, server_notes
 from simulators.users.endpoint.access import TooManyWait
 from simulators.users.endpoint.chat_reply import Answer, answer_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from lab.core.codec import convert
-from lab.runs.conversation_run import CLIENT, JUDGE
-from lab.runs.descriptions import one_line
+from lab.runs.descriptions import CLIENT, JUDGE, one_line
 from lab.runs.running_servers import departures
 from simulators.users.endpoint.request_kinds import RequestKind
 from store.conversations import ConversationRow

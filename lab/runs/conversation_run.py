@@ -20,16 +20,13 @@ from lab.core.run_records import Blob, Imported
 from lab.core.step import Action, Observation, Prompt, Proposed, Question, Reply, ToolCall
 from lab.core.task import Actor
 from lab.core.trace import Answered, AnyEvent, Asked, Conditions, Ended, Started, Step, Trace
+from lab.runs.descriptions import CLIENT, JUDGE, is_conversation
 from simulators.users.endpoint.chat_request import AnswerForm, ChatMessage, ChatRequest, Tool
 from simulators.users.endpoint.known_tasks import KnownTask
 from simulators.users.endpoint.request_kinds import RequestKind, holds_tag, stop_tokens
 from simulators.users.endpoint.tool_arguments import check_arguments, check_form
 from store.store import Store
 
-CLIENT = "endpoint:"
-"""Prefix of the agent id of conversations. The session or the model that the client requested follows."""
-JUDGE = "endpoint-judge:"
-"""The same for a judge's requests, which are separate from a user's questions."""
 SERVER = Actor("script", "endpoint")
 """Actor that ends conversations that nobody else ended."""
 _ANSWERED = "was answered already."
@@ -302,7 +299,7 @@ def finish_turn(store: Store, run: str) -> None:
 def check_conversation(trace: Trace, person: str = "") -> None:
     """Raise `LabError` if a run is not an endpoint conversation, or not that of `person`."""
     hint = "`hitlab serve user --list` says which are."
-    if not trace.agent.id.startswith((CLIENT, JUDGE)):
+    if not is_conversation(trace.agent.id):
         raise LabError(f"run {trace.id}", "is no conversation of the endpoint.", hint)
     if person and (trace.user is None or trace.user.id != person):
         raise LabError(f"run {trace.id}", f"is not a conversation of {person}'s.", hint)

@@ -16,6 +16,10 @@ from lab.core.ui_tree import UiTree
 
 DEMONSTRATED = "demo-"
 """Prefix of the names of tasks that come from a demonstration alone."""
+CLIENT = "endpoint:"
+"""Prefix of the agent id of conversations. The session or the model that the client requested follows."""
+JUDGE = "endpoint-judge:"
+"""The same for a judge's requests, which are separate from a user's questions."""
 
 _POINTED = {"click": "tap", "double_tap": "double tap", "long_press": "long press"}
 _SIMPLE = {
@@ -125,6 +129,11 @@ def status_words(status: str, waits: bool = False) -> str:
     if status == "open" and waits:
         return "open: asks"
     return _STATUS.get(status, one_line(status))
+
+
+def is_conversation(agent: str) -> bool:
+    """Return True if a run of this agent is a conversation at the endpoint: its client alone can go on with it."""
+    return agent.startswith((CLIENT, JUDGE))
 
 
 def waits(run: Summary) -> bool:

@@ -15,6 +15,7 @@ from lab.core.settings import EMBEDDED, UNNAMED
 from lab.core.suggestion import near_names, question
 from lab.core.task import Actor, Persona, Task, step_limit
 from lab.core.trace import Trace
+from lab.runs.descriptions import is_conversation
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -97,6 +98,9 @@ def resume_spec(trace: Trace, **changes: Any) -> Spec:
 
 def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     """Return the spec of a stored run. Raise `LabError` if it cannot be `what` (resumed, forked) here."""
+    if is_conversation(trace.agent.id) and trace.source is None:
+        problem = f"is a conversation at the endpoint; it cannot be {what}"
+        raise LabError(f"run {trace.id}", problem, "`hitlab serve user --list` says what waits in which conversation.")
     real = trace.device.kind == "adb" and trace.source is None
     if trace.device.kind == "environment" and trace.source is None:
         problem = f"was made in an environment ({trace.device.id}), which cannot be put back; it cannot be {what}"

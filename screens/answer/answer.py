@@ -27,7 +27,7 @@ from lab.runs.conversation_run import Turn, calls_of, close_conversation, give_r
 from lab.runs.running_servers import notes_stamp
 from screens.answer.brief import BriefPage
 from screens.answer.consent_row import ConsentRow
-from screens.answer.conversation_words import dialogue_content
+from screens.answer.conversation_words import dialogue_content, said_before
 from screens.answer.inbox import Inbox
 from screens.answer.judge_form import JudgeForm
 from screens.answer.keys import KEYS
@@ -235,7 +235,7 @@ class AnswerScreen(RoomScreen[None]):
             self._talk.show(dialogue_content(trace, self._clock, self._locale), from_top=False)
             self._talk.call_after_refresh(self._talk.scroll_end, animate=False)
         self._trace = trace
-        self.set_class(not trace.steps, "-first")
+        self.set_class(not said_before(trace, self._clock, self._locale), "-first")
         turn = waiting_turn(trace)
         if turn is None:
             self._notify_ended(trace)

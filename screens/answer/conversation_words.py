@@ -33,11 +33,16 @@ def dialogue_content(trace: Trace, clock: Clock, locale: str) -> Content:
     return Content.assemble(*parts)
 
 
+def said_before(trace: Trace, clock: Clock, locale: str) -> bool:
+    """Return True if the dialogue holds something besides the waiting question, also from before this run."""
+    return trace.ended is not None or any(True for _ in _entries(trace, clock, locale))
+
+
 def _entries(trace: Trace, clock: Clock, locale: str) -> Iterator[tuple[str, str, str]]:
     """Yield speaker, time of day and text of each turn."""
     for step in trace.steps:
         yield from _earlier_entries(step.proposed.action.raw, locale)
-        if step.question is not None:
+        if step.question is not None and step.question.text.strip():
             yield _asker(step.proposed, locale), clock.time_of_day(step.started), plain(step.question.text)
         if step.reply is not None:
             yield (
@@ -48,7 +53,7 @@ def _entries(trace: Trace, clock: Clock, locale: str) -> Iterator[tuple[str, str
     if trace.asked is not None:
         yield from _earlier_entries(trace.asked.proposed.action.raw, locale)
         reply = trace.answered.reply if trace.answered is not None else None
-        if reply is not None or trace.ended is not None:
+        if (reply is not None or trace.ended is not None) and trace.asked.question.text.strip():
             asking = _asker(trace.asked.proposed, locale)
             yield asking, clock.time_of_day(trace.asked.at), plain(trace.asked.question.text)
         if reply is not None:

@@ -114,6 +114,7 @@ class CompareScreen(RoomScreen[None]):
             self.set_class(phoneless, "-phoneless")
             self._clear_phones()
             self._request_pair()
+            self.refresh_bindings()
         for phone in self.phones:
             phone.take_room()
 
@@ -304,6 +305,12 @@ class CompareScreen(RoomScreen[None]):
         if self.compared is not None and self.compared.pairs:
             number, _ = self._step_at(which)
             lab_of(self).open_replay(self._sides[which].reel.id, number + 1, back="compare")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Hide the actions on phones where there are none."""
+        if action in ("after", "overlay") and self.has_class("-phoneless"):
+            return False
+        return super().check_action(action, parameters)
 
     def action_after(self) -> None:
         """Toggle the screens before and after the step."""

@@ -10,7 +10,7 @@ from textual.content import Content
 from lab.core.errors import LabError
 from lab.core.run_records import Summary
 from lab.core.settings import Settings
-from lab.runs.descriptions import DEMONSTRATED, one_line, score_words, status_words, waits, when
+from lab.runs.descriptions import DEMONSTRATED, is_conversation, one_line, score_words, status_words, waits, when
 from lab.studies.seats import may_run, sees_outcomes
 from screens.key_names import with_keys
 from screens.theme import ERROR, LOUD_WARNING, MUTED
@@ -81,7 +81,7 @@ same key brings back; **{home.undo}** undoes what was archived last.
 
     def resumes(self, run: Summary) -> bool:
         """Return True if Enter continues this run."""
-        return self.may_run and run.status == "open" and run.source is None
+        return self.may_run and run.status == "open" and run.source is None and not is_conversation(run.agent)
 
     def next_words(self) -> str:
         """Return what Enter does on this line."""
@@ -91,6 +91,8 @@ same key brings back; **{home.undo}** undoes what was archived last.
         if run.id == self.live:
             waiting = f", which waits for your {self.asked}" if self.asked else ""
             return with_keys(self, f"{{list.open}}: go to this live run{waiting}")
+        if self.may_run and waits(run) and run.source is None and is_conversation(run.agent):
+            return with_keys(self, "{list.open}: replay this conversation   {home.answer}: answer what waits")
         if not self.resumes(run):
             return with_keys(self, "{list.open}: replay this run")
         where = "at its question" if waits(run) else f"after step {run.steps}"

@@ -62,6 +62,8 @@ class StudyRow(NamedTuple):
             return "locked: read"
         if not self.line.dealt:
             return "deal it"
+        if self.mine is None and self.line.done >= self.line.dealt:
+            return "all done"
         if self.mine is None or self.left or self.mine.held:
             return {"not yours": f"others {self.verb}", "held": "held: wait"}.get(self.state, self.state)
         if self.unsettled or self.mine.done >= self.mine.dealt:

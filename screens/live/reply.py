@@ -170,6 +170,7 @@ class OpenQuestion(Card):
         self.locale = row.locale = getattr(self.app, "run_locale", "en")
         self._write_asker("says" if decides else "asks")
         self._asked.show(Text(plain(question.text)))
+        self._asked.display = bool(question.text.strip())
         self._options.show(Text("\n".join(f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1))))
         self._options.display = bool(question.options)
         row.cursor, self._wordless = in_words, words

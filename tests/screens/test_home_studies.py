@@ -98,11 +98,18 @@ async def test_what_there_is_most_of_has_most_rows_and_an_empty_pane_a_line(
 async def test_each_study_says_what_comes_next_in_it(full: Store, until: Until) -> None:
     plan = frozen(full, [unit("u1"), unit("u2")], id="mine")
     frozen(full, [unit("u1")], id="theirs", raters=("R2",))
+    frozen(full, [unit("u1")], id="rated", raters=("R2",))
     full.studies.freeze(study([unit("u1")], id="undealt"), [unit("u1")])
     full.labels.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    full.labels.record_act(Act(uuid7(), "rated", 1, Actor("human", "R2"), "commit", now(), "u1"))
     app = LabApp(full, Settings(person="R1", bell=False))
     async with app.run_test(size=(80, 24)) as pilot:
-        for name, words in (("undealt", "deal it"), ("theirs", "others rate"), ("mine", "rate 1 more")):
+        for name, words in (
+            ("undealt", "deal it"),
+            ("theirs", "others rate"),
+            ("rated", "all done"),
+            ("mine", "rate 1 more"),
+        ):
             await until(
                 pilot,
                 lambda name=name, words=words: any(

@@ -10,7 +10,7 @@ from lab.core.step import Action
 from lab.core.task import Actor
 from lab.core.task_checks import weighed, weight_words
 from lab.core.trace import Ended, Step, Trace
-from lab.runs.descriptions import demonstration_words, outcome_words, spent_words, without_words
+from lab.runs.descriptions import demonstration_words, is_conversation, outcome_words, spent_words, without_words
 from lab.runs.family import change_words
 
 
@@ -42,8 +42,7 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, er
     if trace.asked is not None and trace.answered is None:
         say(f'open    a question waits: "{trace.asked.question.text}"')
     demo = demonstration(trace)
-    verb = "live" if demo is None else "record"
-    say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
+    say(_end(trace.ended) if trace.ended else f"open    {_next_command(trace)} goes on")
     last_errors = trace.ended.stderr if trace.ended else ""
     if errors:
         _say_errors(last_errors)
@@ -68,6 +67,13 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, er
         say(f"user    answered {words}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
     say(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
+
+
+def _next_command(trace: Trace) -> str:
+    """Return the command that goes on with an open run."""
+    if is_conversation(trace.agent.id):
+        return f"hitlab serve user --room --as {trace.user.id}" if trace.user else "hitlab serve user --room"
+    return f"hitlab {'live' if demonstration(trace) is None else 'record'} --resume {trace.id}"
 
 
 def _user_without(step: Step) -> tuple[str, ...]:

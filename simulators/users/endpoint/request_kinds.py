@@ -20,8 +20,13 @@ RequestKind = Literal["user", "consent", "tool", "judge"]
 
 _JUDGES = (r"^\s*you are a strict\b",)
 """Patterns at the start of a judge's system prompt, ignoring case."""
-_CONSENT = re.compile(r"<decision>\W*(?:accept|reject)\W+(?:or\W+)?(?:accept|reject)\W*</decision>", re.I)
-"""Demand for the tag in a prompt: `<decision>accept/reject</decision>`, `accept|reject`, `accept or reject`."""
+_CONSENT = re.compile(
+    r"<decision>\W*(?:accept|reject)\W+(?:decision\W+)?(?:or\W+)?(?:decision\W+)?(?:accept|reject)\W*</decision>", re.I
+)
+"""Demand for the tag in a prompt: `<decision>accept/reject</decision>`, `accept|reject`, `accept or reject`.
+
+Each word may also have a tag of its own: `<decision>accept</decision> or <decision>reject</decision>`.
+"""
 _TOKEN = re.compile(r"###[A-Z][A-Z _-]{1,30}[A-Z]###")
 _TAG = re.compile(r"</?\s*(?:decision|score|think)\b", re.I)
 

@@ -21,10 +21,13 @@ from lab.cli.main import main
 from lab.cli.serve import endpoint_start
 from lab.cli.serve.user_acts import _print_lines
 from lab.core.ids_and_clock import now
+from lab.core.task import Actor
+from lab.runs.conversation_intake import Intake
 from lab.runs.conversation_list import ConversationLine
 from lab.runs.conversation_run import give_reply, waiting_turn
+from simulators.users.endpoint.request_kinds import judge_rules
 from store.store import Store
-from tests.answering import CONSENT, JUDGE, Call, client, messages, reply_to, until
+from tests.answering import CONSENT, JUDGE, Call, client, messages, reply_to, request, until
 from tests.loaded_late import LoadedLate
 from tests.screens.runs import BARE, bare_run
 from tests.warm import Warm
@@ -258,6 +261,20 @@ def test_only_a_persons_own_conversation_is_answered_or_closed(
         assert (code, "is not a conversation of P08's" in said) == (1, True)
     assert run("--reply", line["run"], "--text", "Home.", "--as", "P07")[0] == 0
     assert call.result.content == "Home."
+
+
+def test_an_open_conversation_names_the_command_that_answers_it_and_is_not_resumed(
+    db: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with Store.open(Path(db)) as store:
+        turn = Intake(store, [Actor("human", "P07")], judge_rules()).receive(request("Where to?")).turn
+    assert main(["show", turn.run, "--db", db]) == 0
+    shown = capfd.readouterr().out
+    assert ("hitlab answer --room --as P07 goes on" in shown, "--resume" in shown) == (True, False)
+    assert main(["live", "--resume", turn.run, "--headless", "--db", db]) == 1
+    told = capfd.readouterr().err
+    assert "is a conversation at the endpoint; it cannot be resumed" in told
+    assert "hitlab answer --list" in told
 
 
 def test_a_raters_seat_answers_nothing(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

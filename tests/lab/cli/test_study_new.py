@@ -346,3 +346,22 @@ def test_a_played_study_says_to_how_many_people_a_task_goes(call: Call) -> None:
     assert (code, goes_to in text) == (0, True)
     code, text = call("show", "teas", as_json=False)
     assert (code, goes_to in text) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "planned"),
+    [
+        ("success", ("percent", "ac1", "alpha nominal")),
+        ("completion-rating", ("alpha interval", "mae")),
+        ("rubric", ("alpha interval", "mae")),
+        ("intent-guess", ()),
+    ],
+)
+def test_a_study_whose_plan_names_no_statistics_plans_those_of_its_kinds_of_questions(
+    call: Call, db: Path, protocol: str, planned: tuple[str, ...]
+) -> None:
+    assert call("new", protocol, "--runs", "all", "--raters", "a,b", "--even-so")[0] == 0
+    with Store.open(db) as store:
+        assert set(store.studies.study(protocol).statistics) >= set(planned)
+        assert bool(store.studies.study(protocol).statistics) is bool(planned)
+        assert "alpha nominal" in planned or "alpha nominal" not in store.studies.study(protocol).statistics

@@ -257,6 +257,8 @@ def test_scripts_rehearse_who_has_not_played_and_the_report_says_so(hitlab: Hitl
     report = hitlab("report", "teas")
     says = [line for section in report["sections"] for line in section.get("says", ())]
     assert "A rehearsal: in 2 runs a script answered in a person's place." in says
+    [answers] = [section for section in report["sections"] if section["title"] == "Answers"]
+    assert "A rehearsal: a script played 2 runs in a person's place, and its answers count here." in answers["says"]
 
 
 @pytest.mark.parametrize("line", [("--model", "tiny"), ("--rehearse", "P1")])

@@ -719,3 +719,47 @@ async def test_home_and_the_palette_lead_there(store: Store, client: Client, unt
         assert "Go to Answer" in titles
         app.action_show("answer")
         await until(pilot, lambda: "Which noodles?" in painted(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_was_said_before_a_first_question_is_painted_and_no_line_is_promised(
+    store: Store, client: Client, until: Until, size: tuple[int, int]
+) -> None:
+    """A client that begins with the person's own words asks nothing yet: no key leads to further lines."""
+    begun = (*request(system="You are Ann.").messages, ChatMessage("assistant", "Lunch before one, please."))
+    asked = client.take(ChatRequest(begun))
+    app = opened(store)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and "you speak" in painted(app))
+        await until(pilot, lambda: "Lunch before one, please." in painted(app))
+        assert "more" not in painted(app)
+        await pilot.press(*"Now", "enter")
+        await sent(pilot, client, asked, until)
+        await until(pilot, lambda: "Now" in painted(app))
+        assert re.search(r"agent +\d\d:\d\d", painted(app)) is None
+
+
+async def test_a_decision_that_a_prompt_writes_in_two_tags_is_one_key(
+    store: Store, client: Client, until: Until
+) -> None:
+    system = "Say <decision>accept</decision> or <decision>reject</decision>."
+    asked = client.ask("I order the salad. Shall I?", system=system)
+    app = opened(store)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: open_at(app, asked)() and "accept it" in painted(app))
+        await pilot.press("r")
+        assert "<decision>reject</decision>" in await sent(pilot, client, asked, until)
+
+
+async def test_home_answers_a_conversation_and_resumes_none(store: Store, client: Client, until: Until) -> None:
+    client.ask("Which size?")
+    app = LabApp(store, Settings(bell=False, person="P07"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Enter: replay this conversation   A: answer what waits" in painted(app))
+        assert "resume" not in painted(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "Replay" in painted(app) and "Which size?" in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "A: answer what waits" in painted(app))
+        await pilot.press("A")
+        await until(pilot, lambda: "The agent asks" in painted(app))

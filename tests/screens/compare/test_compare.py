@@ -248,14 +248,21 @@ async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> Non
         assert "end: failed" in painted(app)
 
 
-async def test_the_footer_has_seven_verbs_and_help_says_what_is_the_same(filled: Store, until: Until) -> None:
+async def test_the_footer_has_its_verbs_and_those_of_phones_only_beside_phones(filled: Store, until: Until) -> None:
+    def titles() -> set[str]:
+        return {command.title for command in app.get_system_commands(app.screen)}
+
     app = Compare(filled)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: ready(app))
-        verbs = ("Difference", "Previous", "Replay right", "After", "Swap", "Copy ids", "Help")
+        verbs = ("Difference", "Previous", "Replay right", "Swap", "Copy ids", "Help")
         await until(pilot, lambda: all(verb in painted(app).splitlines()[-1] for verb in verbs))
-        titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"Replay left", "First difference", "Text on phones", "Back"} <= titles
+        assert "After" not in painted(app).splitlines()[-1]
+        assert {"Replay left", "First difference", "Back"} <= titles()
+        assert not {"After", "Text on phones"} & titles()
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: "After" in painted(app).splitlines()[-1])
+        assert "Text on phones" in titles()
         assert "4 % of the screen" in StepPairs.HELP
 
 
