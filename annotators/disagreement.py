@@ -1,7 +1,7 @@
 """Counts of disagreement so far, by question and for one rater against the others: fast, without coefficients.
 
-Places are those of adjudication, the others' majority is that of `hitlab raters`. Intervals and coefficients are in
-`annotators.agreement`.
+Places are those of adjudication, the others' majority is that of `hitlab study raters`. Intervals and coefficients
+are in `annotators.agreement`.
 """
 
 from __future__ import annotations

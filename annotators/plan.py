@@ -39,8 +39,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     A file holds some of it. A missing field has its preset's value, or the default.
 
     `protocol` is the name of a built-in protocol or a file. `protocols` names one for each kind of task instead. `runs`
-    are ids, `all`, or filters as in `hitlab runs`. `tasks` are played, or rated themselves. `items` is a JSON-lines
-    file.
+    are ids, `all`, or filters as in `hitlab runs list`. `tasks` are played, or rated themselves. `items` is a
+    JSON-lines file.
 
     `overlap` is the number of people per run (`all`: every rater), `shared` the share of runs to which it applies,
     `repeats` the share that one person rates twice. `pilot` runs come first and go to everyone. `main` is the
@@ -132,7 +132,7 @@ def preset_named(name: str) -> str:
         raise LabError("study new", f"{name!r} may be {' or '.join(names)}", code=2)
     problem = f"{name!r} is none of {', '.join(preset_names)}, no built-in protocol, nor a plan's file (.yaml)"
     problem += suggestion(name, [*preset_names, *(path.stem for path in PROTOCOLS.glob("*.yaml"))])
-    raise LabError("study new", problem, "`hitlab protocols` lists the protocols.", code=2)
+    raise LabError("study new", problem, "`hitlab study protocols` lists the protocols.", code=2)
 
 
 def preset_document(name: str) -> dict[str, Any]:

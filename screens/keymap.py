@@ -141,7 +141,7 @@ def keymap_of(keymap: Mapping[str, str]) -> Keymap:
 def _check_entry(id: str, keys: str, bindings: Mapping[str, NamedBinding]) -> None:
     if id not in bindings:
         problem = f"field keymap: {plain(id)!r} is no binding{suggestion(id, bindings)}"
-        raise LabError(source_of("keymap")[0], problem, "`hitlab keys` lists them.")
+        raise LabError(source_of("keymap")[0], problem, "`hitlab settings keys` lists them.")
     for key in keys.split(","):
         if not _is_key(key.strip()):
             problem = f"field keymap: {plain(id)} = {plain(keys)!r}: {plain(key.strip())!r} is no key"

@@ -20,8 +20,8 @@ HERE = Path(__file__).parent
 _SCRIPT = ".script"
 """Suffix of the script files of practice tasks."""
 _LISTED = {
-    "task": "`hitlab tasks` lists tasks; a file of yours does as well.",
-    "persona": "`hitlab personas` lists them; a profile of yours does as well.",
+    "task": "`hitlab tasks list` lists tasks; a file of yours does as well.",
+    "persona": "`hitlab tasks personas` lists them; a profile of yours does as well.",
     "script": "A built-in one is named after the task it answers in; --user script:FILE takes yours.",
 }
 """Hint for an unknown name, by kind."""

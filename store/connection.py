@@ -135,13 +135,13 @@ def sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise LabError(database_title(path), *_describe_error(path, error)) from error
     except UnicodeDecodeError as error:  # sqlite3 quotes the damaged bytes in its message
-        raise LabError(database_title(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
+        raise LabError(database_title(path), "is damaged.", "Restore a copy made with `hitlab file pack`.") from error
 
 
 def _describe_error(path: Path, error: sqlite3.Error) -> tuple[str, str]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if not code and str(error).startswith("Could not decode"):  # sqlite3 quotes the damaged text in its message
-        return "is damaged: a text in it is not valid UTF-8.", "Restore a copy made with `hitlab pack`."
+        return "is damaged: a text in it is not valid UTF-8.", "Restore a copy made with `hitlab file pack`."
     # SQLite reports a folder and a missing parent by the same code, so inspect the path first.
     if path.is_dir():
         return "is a folder, not a file.", ""
@@ -161,5 +161,5 @@ def _describe_error(path: Path, error: sqlite3.Error) -> tuple[str, str]:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"was kept locked by another program for {BUSY_SECONDS:.0f} s.", "Try again."
         case sqlite3.SQLITE_CORRUPT:
-            return f"is damaged ({error}).", "Restore a copy made with `hitlab pack`."
+            return f"is damaged ({error}).", "Restore a copy made with `hitlab file pack`."
     return f"refused ({error}).", ""

@@ -46,7 +46,7 @@ class NotWiped(LabError):
             "what was erased is in no table, but not yet wiped: it is committed, and bytes of it may still lie in "
         )
         message += f"the file. Why: {why.rstrip('.')}."
-        super().__init__(database_title(path), message, f"{first}, then `hitlab privacy --wipe`.", code=3)
+        super().__init__(database_title(path), message, f"{first}, then `hitlab runs redact --wipe`.", code=3)
         self.done = done
 
 

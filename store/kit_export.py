@@ -123,7 +123,7 @@ def _write_kit(store: Store, study: Study, rater: str, part: Path) -> Kit:
 def _check(store: Store, study: Study, rater: str, assignments: list[Assignment]) -> None:
     what = f"study {study.name}"
     if study.prelabel:
-        hint = "People rate it in this file, or by a link (`hitlab serve`)."
+        hint = "People rate it in this file, or by a link (`hitlab serve study`)."
         raise LabError(what, "shows a judge's answers first, and a kit holds none.", hint)
     if store.kit() is not None:
         raise LabError(what, "is a kit itself here.", "Kits are made where the study came from.")

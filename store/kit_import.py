@@ -103,7 +103,7 @@ def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _KitRows]:
             return kit, study, _read_kit_rows(store, other, kit, study, what)
     except LabError as error:
         # Only for a damaged file: its hint names a pack, which a rater does not have.
-        if "hitlab pack" not in error.hint:
+        if "hitlab file pack" not in error.hint:
             raise
         raise LabError(
             what, error.message, "Ask whoever rated in it to close hitlab and send the file again."
@@ -147,7 +147,7 @@ def _import_kit(
 def _check_kit(store: Store, other: Store, what: str) -> Kit:
     kit = other.kit()
     if kit is None:
-        raise LabError(what, "is no kit.", "`hitlab study kit STUDY --rater R1 --out R1.db` makes one.")
+        raise LabError(what, "is no kit.", "`hitlab study kit export STUDY --rater R1 --out R1.db` makes one.")
     if store.kit() is not None:
         raise LabError(what, f"{store.path} is a kit itself.", "A kit is taken back where its study came from: --db.")
     wrong = other.check(links=False)

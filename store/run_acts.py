@@ -168,7 +168,7 @@ def _check_recordable(db: sqlite3.Connection, act: RunAct) -> None:
             what, f"this file is a kit of {kit[0]}; runs are archived, tagged and renamed where it came from."
         )
     if not db.execute("SELECT 1 FROM trace WHERE id = ?", (act.trace,)).fetchone():
-        raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
+        raise LabError(what, "is not in this file.", "`hitlab runs list` lists what is.")
 
 
 def _decode_act(body: str) -> RunAct:

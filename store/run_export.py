@@ -116,7 +116,7 @@ class ReviewedRun(RecordedRun):
             raise LabError(
                 f"run {id}",
                 f"is not reviewed to an end: {self.standing.state}.",
-                "`hitlab review --list` says what is; leave out --reviewed for the runs as they were recorded.",
+                "`hitlab runs review --list` says what is; leave out --reviewed for the runs as they were recorded.",
             )
         settled_values = [(place.step, place.field, value) for place, value in self.standing.values.items()]
         self.reviewed = id

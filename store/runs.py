@@ -164,7 +164,7 @@ class Runs:
                 some = ", ".join(ids[:5]) + (" and more" if len(ids) > 5 else "")
                 raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
         problem = f"is not in {self._database.path}{self._suggest(prefix) or '.'}"
-        raise LabError(f"run {prefix}", problem, "`hitlab traces` lists what is.")
+        raise LabError(f"run {prefix}", problem, "`hitlab runs list` lists what is.")
 
     def names(self, beginning: str = "", limit: int = -1) -> list[tuple[str, str]]:
         """Return id and task of runs whose id starts with `beginning`, highest id (of hitlab's own: newest) first."""

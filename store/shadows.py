@@ -33,7 +33,7 @@ class Shadows:
             if db.execute("SELECT 1 FROM kit").fetchone():
                 raise LabError(what, "is in a kit; shadow models are asked where it came from.")
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (answer.trace,)).fetchone():
-                raise LabError(what, "is not in this file.", "`hitlab traces` lists what is.")
+                raise LabError(what, "is not in this file.", "`hitlab runs list` lists what is.")
             last = db.execute(_LAST, (answer.trace, answer.question, storable(answer.by.id))).fetchone()[0]
             answer = replace(answer, at=not_before(answer.at, last))
             db.execute(INSERT_SHADOW, shadow_row(answer))

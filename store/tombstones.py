@@ -12,7 +12,7 @@ from lab.core.errors import LabError
 from lab.core.label import Withdrawal
 from lab.core.study import VERSION
 
-WITHDRAWN_HINT = "`hitlab withdraw` erased what was theirs; another person goes on under another code."
+WITHDRAWN_HINT = "`hitlab file withdraw` erased what was theirs; another person goes on under another code."
 
 
 def actor_prefix(code: str) -> str:

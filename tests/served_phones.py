@@ -1,4 +1,4 @@
-"""Embedded phones that are served for adb, each by a process of its own, as `hitlab phone` does it."""
+"""Embedded phones that are served for adb, each by a process of its own, as `hitlab serve phone` does it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pytest
 
-import lab.cli.main as command_line
 from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Observation, Proposed
 from lab.core.task import Actor, Task
@@ -294,17 +293,16 @@ def test_an_app_of_the_phone_is_added(house: House) -> None:
 
 
 COMMAND = """
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import Arguments, Parser, argument
 from lab.cli.output import print_line
 
 
 class GreetArguments(Arguments):
-    name: str
+    name: str = argument("NAME", "greet this person")
 
 
 def add_greet(parser: Parser) -> None:
     parser.runs(greet, GreetArguments)
-    parser.add_argument("name", metavar="NAME", help="who is greeted")
 
 
 def greet(args: GreetArguments) -> int:
@@ -314,8 +312,6 @@ def greet(args: GreetArguments) -> int:
 
 
 def test_a_command_is_added(house: House) -> None:
-    if not hasattr(command_line, "COMMANDS"):
-        pytest.skip("commands are not in a table of lab/cli/main.py")
     house.write("lab/cli/greet.py", COMMAND)
-    house.edit("lab/cli/main.py", "\nCOMMANDS = (\n", '\nCOMMANDS = (\n    ("greet", "say hello", "greet"),\n')
+    house.edit("lab/cli/commands.py", "\nCOMMANDS = (\n", '\nCOMMANDS = (\n    Entry("greet", "say hello", "greet"),\n')
     assert house.hitlab("greet Noor") == "Hello Noor\n"

@@ -372,12 +372,10 @@ def test_no_test_looks_at_a_persons_home_or_starts_an_adb_server_for_it() -> Non
 
 
 BY_ADDRESS = {
-    "annotators.papers.dac.demonstration_table",
-    "annotators.papers.measurement", "annotators.papers.pspa.metrics", "annotators.units.runs",
-    "annotators.validation.study_agents", "lab.cli.run_text", "lab.core.demonstration", "lab.runs.conversation_run",
-    "lab.runs.spec",
-    "lab.studies.proofreading_queue", "screens.review.privacy", "store.formats.fingertip.writer",
-    "store.formats.tables.rows", "store.run_rows",
+    "annotators.papers.dac.demonstration_table", "annotators.papers.measurement", "annotators.papers.pspa.metrics",
+    "annotators.units.runs", "annotators.validation.study_agents", "lab.cli.runs.run_text", "lab.core.demonstration",
+    "lab.runs.conversation_run", "lab.runs.spec", "lab.studies.proofreading_queue", "screens.review.privacy",
+    "store.formats.fingertip.writer", "store.formats.tables.rows", "store.run_rows",
 }  # fmt: skip
 """Modules that ask how an agent was started, or which person it is; which agent it is, is its `identity`."""
 

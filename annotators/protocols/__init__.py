@@ -42,7 +42,7 @@ def file_of(name: str) -> Path:
     raise LabError(
         f"protocol {name!r}",
         f"there is none of that name{suggestion(name, files)}",
-        "`hitlab protocols` lists them; a YAML file of yours does as well.",
+        "`hitlab study protocols` lists them; a YAML file of yours does as well.",
     )
 
 

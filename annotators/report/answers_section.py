@@ -516,7 +516,7 @@ def _quote_table(field: Field, texts: Sequence[tuple[str, str]], of: int) -> Tab
     )
     notes = ["Without who wrote them, in an order that does not tell it; the same text stands once."]
     if of > len(texts):
-        notes.append(f"{len(texts):,} of {of:,}, drawn by their content; `hitlab labels` tells all.")
+        notes.append(f"{len(texts):,} of {of:,}, drawn by their content; `hitlab labels list` tells all.")
     columns = ("", "Text", *(["Condition"] if with_condition else []))
     return Table(f"answers-{field.id}-quoted", f"{field.id}: in people's words", columns, rows, notes=tuple(notes))
 

@@ -22,16 +22,16 @@ from lab.core.report import Picture, Report, Section, Table
 from lab.core.text_table import clean, wrap_cells
 
 
-def as_text(report: Report, width: int = 100) -> str:
-    """Return the whole report, with a line feed at its end."""
-    return "\n".join(_lines(report, width)) + "\n"
+def as_text(report: Report, width: int = 100, table_width: int | None = None) -> str:
+    """Return the whole report, with a line feed at its end. Tables may be wider than the rest."""
+    return "\n".join(_lines(report, width, table_width or width)) + "\n"
 
 
-def _lines(report: Report, width: int) -> Iterator[str]:
+def _lines(report: Report, width: int, table_width: int) -> Iterator[str]:
     yield from _title_lines(report.title, "═", width)
     for section in report.sections:
         yield ""
-        yield from section_lines(section, width)
+        yield from section_lines(section, width, table_width)
     yield ""
     yield from _title_lines(CAME_ABOUT, "─", width)
     numbers = list(numbers_in(report))
@@ -46,14 +46,14 @@ def _lines(report: Report, width: int) -> Iterator[str]:
         yield from (f"{'':<20}{line}" for line in rest)
 
 
-def section_lines(section: Section, width: int) -> Iterator[str]:
-    """Yield one section: its sentences, tables and pictures."""
+def section_lines(section: Section, width: int, table_width: int | None = None) -> Iterator[str]:
+    """Yield one section: its sentences, tables and pictures. Tables may be wider than the rest."""
     yield from _title_lines(section.title, "─", width)
     for says in section.says:
         yield from wrap_cells(says, width)
     for table in section.tables:
         yield ""
-        yield from _table(table, width)
+        yield from _table(table, width, table_width or width)
     for picture in section.pictures:
         yield ""
         yield from _picture(picture, width)
@@ -65,12 +65,12 @@ def _title_lines(title: str, under: str, width: int) -> Iterator[str]:
     yield under * min(width, max(map(len, lines)))
 
 
-def _table(table: Table, width: int) -> Iterator[str]:
+def _table(table: Table, width: int, table_width: int) -> Iterator[str]:
     source = f" ({table.source})" if table.source else ""
     yield from wrap_cells(f"{table.title}{source}", width)
     yield ""
     if table.rows:
-        yield from table_lines(table.columns, table.rows, width)
+        yield from table_lines(table.columns, table.rows, table_width)
     else:
         yield "nothing to show"
     for note in table.notes:

@@ -112,7 +112,7 @@ def targets_of(protocol: Protocol, case: MeasuredRun, task: Task) -> tuple[Targe
             return ()
     if not targets:
         one = "them" if lacks.endswith("s") else "one"
-        raise LabError(f"run {case.id}", f"its task {task.id} has no {lacks}.", f"`hitlab author` drafts {one}.")
+        raise LabError(f"run {case.id}", f"its task {task.id} has no {lacks}.", f"`hitlab tasks design` drafts {one}.")
     return tuple(targets)
 
 
@@ -149,7 +149,7 @@ def _branches(case: MeasuredRun, task: Task) -> Iterator[Target]:
             raise LabError(
                 f"run {case.id}",
                 f"decision point {branch.id!r} of its task {task.id} has fewer than two ways to choose from.",
-                "`hitlab author` adds them.",
+                "`hitlab tasks design` adds them.",
             )
         yield Target(branch.id, branch.ask, kind=f"depth {branch.depth}", options=branch.options)
 

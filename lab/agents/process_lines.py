@@ -1,4 +1,4 @@
-"""Lines between hitlab and a program, one JSON object each: `hitlab schema agent-reads` and `agent-writes`.
+"""Lines between hitlab and a program, one JSON object each: `hitlab settings schema agent-reads` and `agent-writes`.
 
 hitlab writes `hello` once, then for each run a `brief`, an `observation` per turn and an `end`. The program answers
 each `hello` and each `observation` with exactly one line, and writes nothing else. It exits when its input is closed.

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser, seed
+from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, argument, option, seed_number
 from lab.cli.output import (
     print_line,
     print_result,
@@ -92,28 +92,28 @@ class KeyLine(msgspec.Struct, frozen=True):
     does: str
 
 
-class TasksArguments(Arguments):
-    files: list[str]
-    environment: str | None
-    seed: int
+class TasksArguments(TableArguments):
+    files: list[str] = argument(
+        "FILE", "check and list these files or built-in tasks instead of all", nargs="*", completes="task"
+    )
+    environment: str | None = option(
+        "URL",
+        "list an environment's tasks: http://HOST:PORT or androidworld:PYTHON; FILE then names some of them",
+        "--env",
+    )
+    seed: int = option(
+        "N", "with --env: draw the parameters of its tasks by this seed (default: 0)", type=seed_number, default=0
+    )
 
 
-def add_tasks(parser: Parser) -> None:
-    parser.runs(tasks, TasksArguments)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
-    parser.add_argument(
-        "--env", dest="environment", metavar="URL",
-        help="an environment's tasks: http://HOST:PORT or androidworld:PYTHON; FILEs are names of its tasks",
-    )  # fmt: skip
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="with --env: by which parameters are drawn")
-    parser.json()
-    parser.completes(files="task")
+def add_tasks_list(parser: Parser) -> None:
+    parser.runs(tasks, TasksArguments, prints={"tasks": list[TaskLine]})
     parser.examples(
         """\
-  hitlab tasks                         the built-in ones
-  hitlab tasks mine.yaml               whether a task of yours is right
-  hitlab tasks --env http://127.0.0.1:6800
-  hitlab tasks --json | jq '.[].id'
+  hitlab tasks list                    the built-in tasks
+  hitlab tasks list usual_lunch        one task, its rules and faulty playbooks
+  hitlab tasks list --env http://127.0.0.1:6800
+  hitlab tasks list --json | jq '.[].id'
 """
     )
 
@@ -149,6 +149,13 @@ def tasks(args: TasksArguments) -> int:
         )
     print_result(lines, _tell_whole if args.files else _tell_tasks, json=args.json)
     return 0
+
+
+def check(args: TaskFilesArguments) -> int:
+    """Check the task files named and list them."""
+    tasks_args = TasksArguments()
+    vars(tasks_args).update(vars(args))
+    return tasks(tasks_args)
 
 
 def _environment_tasks(args: TasksArguments, address: str) -> int:
@@ -217,19 +224,27 @@ def _tell_whole(lines: list[TaskLine]) -> None:
         print_table(["agent", "what goes wrong"], wrong, wide="what goes wrong")
 
 
-class PersonasArguments(Arguments):
-    files: list[str]
+class TaskFilesArguments(TableArguments):
+    files: list[str] = argument("FILE", "check these task files, as mine.yaml", nargs="+", completes="task")
 
 
-def add_personas(parser: Parser) -> None:
-    parser.runs(personas, PersonasArguments)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="check and list these instead")
-    parser.json()
-    parser.completes(files="persona")
+def add_tasks_check(parser: Parser) -> None:
+    parser.runs(check, TaskFilesArguments)
+    parser.examples("  hitlab tasks check mine.yaml other.yaml\n")
+
+
+class PersonasArguments(TableArguments):
+    files: list[str] = argument(
+        "FILE", "check and list these profiles instead of the built-in ones", nargs="*", completes="persona"
+    )
+
+
+def add_tasks_personas(parser: Parser) -> None:
+    parser.runs(personas, PersonasArguments, prints={"personas": list[PersonaLine]})
     parser.examples(
         """\
-  hitlab personas
-  hitlab personas mine/profile.yaml    whether a profile of yours is right
+  hitlab tasks personas
+  hitlab tasks personas mine/profile.yaml    check a profile of yours
 """
     )
 
@@ -272,13 +287,12 @@ def _entries(profile: Path, source: Any) -> int | None:
     return len(load_log(path))
 
 
-def add_where(parser: Parser) -> None:
-    parser.runs(where, Arguments)
-    parser.json()
+def add_file_where(parser: Parser) -> None:
+    parser.runs(where, JsonArguments, prints={"where": Places})
     parser.examples(
         """\
-  hitlab where
-  hitlab where --json | jq -r .db      the database's path, for a script
+  hitlab file where
+  hitlab file where --json | jq -r .db       the database's path, for a script
 """
     )
 
@@ -303,13 +317,12 @@ def _tell_places(places: Places) -> None:
         print_line(f"{name:9} {path}" + ("" if Path(path).exists() else "  (not there yet)"))
 
 
-def add_keys(parser: Parser) -> None:
-    parser.runs(keys, Arguments)
-    parser.json()
+def add_settings_keys(parser: Parser) -> None:
+    parser.runs(keys, TableArguments, prints={"keys": list[KeyLine]})
     parser.examples(
         """\
-  hitlab keys
-  hitlab keys --json                   to write `[keymap]` in settings.toml
+  hitlab settings keys
+  hitlab settings keys --json                for `[keymap]` in settings.toml
 """
     )
 

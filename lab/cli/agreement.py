@@ -10,13 +10,13 @@ import msgspec
 
 from annotators.rater_numbers import RaterNumbers
 from lab.cli.app import show_room
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import STUDY, IntervalArguments, Parser, StudyArguments, TableArguments, argument, flag, option
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, print_table
 from lab.core.agreement import Agreement, IntervalTerms, interval_text, is_share
 from lab.core.errors import LabError
 from lab.core.rounding import format_number
-from lab.core.settings import Settings
+from lab.core.settings import Settings, load
 from lab.studies.rater_words import (
     head_words,
     interval_words,
@@ -48,29 +48,21 @@ class StudyAgreement(msgspec.Struct, frozen=True):
     evidence: tuple[Agreement, ...] = ()
 
 
-class AgreementArguments(Arguments):
-    study: str | None
-    cases: str | None
-    open: bool
-    evidence: bool
-    bootstrap: int | None
-    seed: int
+class AgreementArguments(IntervalArguments, TableArguments):
+    study: str | None = argument("STUDY", STUDY, completes="study", nargs="?")
+    cases: str | None = option("FILE", "check the arithmetic on a file of verified cases instead, as cases.json")
+    open: bool = flag("open the screen Agreement instead of printing")
+    evidence: bool = flag("also compute agreement on the steps that raters point at")
 
 
 def add_agreement(parser: Parser) -> None:
-    parser.runs(agreement, AgreementArguments)
-    parser.study("?")
-    parser.add_argument("--cases", metavar="FILE", help="instead, try the arithmetic on a file of verified cases")
-    parser.add_argument("--open", action="store_true", help="open it on the screen instead of printing it")
-    parser.add_argument("--evidence", action="store_true", help="also how far they point at the same steps")
-    parser.intervals()
-    parser.json()
+    parser.runs(agreement, AgreementArguments, prints={"agreement": StudyAgreement, "agreement-cases": list[CaseValue]})
     parser.examples(
         """\
   hitlab agreement tdg
   hitlab agreement tdg --evidence      also on which step answers rest
   hitlab agreement tdg --bootstrap 2000 --seed 7
-  hitlab agreement --cases cases.json  try the arithmetic on cases
+  hitlab agreement --cases cases.json  check the arithmetic on cases
 """
     )
 
@@ -82,15 +74,16 @@ def agreement(args: AgreementArguments) -> int:
             raise LabError("agreement", "a study, or --cases FILE, not both", code=2)
 
         return print_cases(args.cases, as_json=args.json)
-    if args.study is None:
+    name = args.study or load(db=args.db).study
+    if not name:
         raise LabError("agreement", "names no study.", "`hitlab study status` lists them.", code=2)
     settings = settings_for(args.db, sees_outcomes, "agreement")
     if args.open:
-        return _opened(args, args.study, settings)
+        return _opened(args, name, settings)
     with open_store(settings, create=False, readonly=True) as store:
         from lab.studies.study_data import evidence_agreements, study_agreements
 
-        study = study_named(store, args.study)
+        study = study_named(store, name)
         how = interval_method(args.bootstrap, args.seed)
         result = StudyAgreement(
             study.id,
@@ -158,7 +151,7 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
         print_line("")
         print_line(heading)
         for counts, some in groupby(numbers, _n):
-            _tell(counts, list(some))
+            _tell(counts, list(some), heading)
     has_numbers = any(number.value is not None for number in all_of)
     for why, headings in without.items():
         print_line("")
@@ -170,7 +163,7 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
             print_line(f"  {heading}")
 
 
-def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
+def _tell(counts: str, numbers: Sequence[Agreement], heading: str) -> None:
     print_line(f"  {counts}")
     print_table(
         ["  statistic", "value", "interval", "in words"],
@@ -184,6 +177,7 @@ def _tell(counts: str, numbers: Sequence[Agreement]) -> None:
             for number in numbers
         ],
         wide="in words",
+        part={"question": heading, "n": counts},
     )
 
 
@@ -304,21 +298,16 @@ class StudyRaters(msgspec.Struct, frozen=True):
     raters: tuple[RaterNumbers, ...]
 
 
-class RatersArguments(Arguments):
-    study: str
-    bootstrap: int | None
-    seed: int
+class RatersArguments(StudyArguments, IntervalArguments, TableArguments):
+    pass
 
 
-def add_raters(parser: Parser) -> None:
-    parser.runs(raters, RatersArguments)
-    parser.study()
-    parser.intervals()
-    parser.json()
+def add_study_raters(parser: Parser) -> None:
+    parser.runs(raters, RatersArguments, prints={"raters": StudyRaters})
     parser.examples(
         """\
-  hitlab raters tdg
-  hitlab raters tdg --json
+  hitlab study raters tdg
+  hitlab study raters tdg --json
 """
     )
 
@@ -363,7 +352,8 @@ def _tell_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
         [f"  {line.name}", value_words(line), interval_words(line), n_words(line.number), line.beside]
         for line in lines_of(rater, questions)
     ]
-    print_table(["  number", "value", "interval", "n", "beside"], rows, wide="beside")
+    columns = ["  number", "value", "interval", "n", "beside"]
+    print_table(columns, rows, wide="beside", part={"rater": rater.rater})
     for line in (*stretch_lines("pace", rater.pace, "s"), *stretch_lines("as the rest", rater.along, "%")):
         print_line(f"  {line}")
     for line in streak_words(rater):

@@ -59,7 +59,7 @@ def show_home(db: str | None, window: bool | None) -> int:
             return show_study(store, changed(settings, person=kit.rater), store.studies.study(kit.study, kit.version))
 
         def serve_endpoint(person: str) -> EndpointPlace:
-            from lab.cli.endpoint_start import starter
+            from lab.cli.serve.endpoint_start import starter
 
             return starter(store, endpoints)(person)
 
@@ -73,7 +73,7 @@ def show_study(store: Store, settings: Settings, study: Study, *, only: bool = F
     plays = study.protocol.unit == "task to play"
     seat = changed(settings, seat="participant" if plays else "rater")
     opening = Opening("play" if plays else "annotate", study=study, only_study=only)
-    return show_room(store, seat, opening, f"study {study.id}", "`hitlab label` takes answers without a screen.")
+    return show_room(store, seat, opening, f"study {study.id}", "`hitlab labels add` takes answers without a screen.")
 
 
 def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
@@ -166,7 +166,7 @@ def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> No
         print_line(f"{title}: {done.format(person=person)}")
         return
     file = _named_file(store)
-    print_line(f"{title}: {kept}\n  hitlab study open {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
+    print_line(f"{title}: {kept}\n  hitlab study rate {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
 
 
 def _named_file(store: Store) -> str:

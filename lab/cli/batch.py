@@ -8,7 +8,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from lab.cli.arguments import AGENTS, Arguments, Parser, above_zero, at_least_one, seed, share, up_to
+from lab.cli.arguments import (
+    AGENTS,
+    AgentArguments,
+    DevicesArguments,
+    EnvironmentsArguments,
+    Parser,
+    TableArguments,
+    above_zero,
+    argument,
+    at_least_one,
+    flag,
+    option,
+    seed_number,
+    share,
+    up_to,
+)
 from lab.cli.database import is_new, open_store
 from lab.cli.live import print_crash
 from lab.cli.output import print_line, print_result, print_table, warn
@@ -41,88 +56,54 @@ if TYPE_CHECKING:
     from lab.runs.spec import Spec
 
 
-class RunArguments(Arguments):
-    tasks: list[str]
-    all: bool
-    kinds: list[Literal["general", "personalized", "proactive"]] | None
-    agent: str
-    agent_name: str
-    agent_version: str
-    traceback: bool
-    playbook: str | None
-    user: str
-    persona: str | None
-    log: Literal["clean", "noise", "none"] | None
-    attempts: int
-    until_pass: bool
-    stop_at: float | None
-    jobs: int | None
-    stuck_after: float | None
-    on: str
-    no_read: bool
-    environments: list[str] | None
-    devices: list[str] | None
-    harnesses: list[str] | None
-    seed: int | None
-    vary: int | None
-    fail_under: float | None
+class RunArguments(AgentArguments, DevicesArguments, EnvironmentsArguments, TableArguments):
+    tasks: list[str] = argument("TASK", "names of built-in tasks, or task files", nargs="*", completes="task")
+    all: bool = flag("run every built-in task")
+    kinds: list[Literal["general", "personalized", "proactive"]] | None = option(
+        "", "run only tasks of this kind; repeatable", "--kind", action="append",
+        choices=("general", "personalized", "proactive"),
+    )  # fmt: skip
+    agent: str = option("NAME", AGENTS, default="playbook", completes="agent")
+    playbook: str | None = option("FILE", "play the task by this playbook, as mute.yaml")
+    user: str = option(
+        "WHO", "let this user answer: script (default: the task's own), script:FILE or model:NAME",
+        default="script", completes="user",
+    )  # fmt: skip
+    persona: str | None = option("NAME", "use another persona: a built-in name or a profile file", completes="persona")
+    log: Literal["clean", "noise", "none"] | None = option(
+        "", "show the agent this history (default: the task's)", choices=("clean", "noise", "none")
+    )
+    attempts: int = option("K", "make K runs of each task (default: 1)", type=up_to(10_000), default=1)
+    until_pass: bool = flag("stop attempts at a task once one passes", "--stop-on-pass", "--until-pass")
+    stop_at: float | None = option(
+        "1.4x", "end a run after floor(1.4 x golden steps + 1) steps, as over its budget", type=above_zero
+    )
+    jobs: int | None = option(
+        "N", "run N attempts at a time, each on its own phone (default: one for each named phone, else 1)",
+        type=at_least_one,
+    )  # fmt: skip
+    stuck_after: float | None = option(
+        "SECONDS", "take a phone out if it does not answer for SECONDS, and deal its attempt again (default: 60 with "
+        "several phones, else wait)",
+        type=above_zero,
+    )  # fmt: skip
+    on: str = option(
+        "dask://HOST:PORT", "let a Dask cluster's workers ask the agent's model (needs hitlab[cluster])",
+        "--cluster", "--on", default="",
+    )  # fmt: skip
+    seed: int | None = option("N", "shuffle the phone's menus and lists by this seed (default: 0)", type=seed_number)
+    vary: int | None = option("N", "run the tasks in another world: names and prices by this seed", type=seed_number)
+    fail_under: float | None = option("X", "exit with 1 if pass@K is under X, from 0 to 1, as 0.8", type=share)
 
 
 def add_run(parser: Parser) -> None:
-    parser.runs(run, RunArguments)
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help="built-in tasks' names or task files")
-    parser.add_argument("--all", action="store_true", help="every built-in task")
-    kinds = ("general", "personalized", "proactive")
-    parser.add_argument("--kind", dest="kinds", action="append", choices=kinds, help="only these (may be given again)")
-    parser.add_argument(
-        "--agent",
-        default="playbook",
-        metavar="NAME",
-        help=AGENTS,
-    )
-    parser.agent_name()
-    parser.traceback()
-    parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
-    parser.add_argument(
-        "--user", default="script", metavar="WHO", help="script (default: the task's own), script:FILE, or model:NAME"
-    )
-    parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
-    parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
-    parser.add_argument("--attempts", type=up_to(10_000), default=1, metavar="K", help="runs per task (default 1)")
-    parser.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
-    parser.add_argument(
-        "--stop-at", type=above_zero, metavar="1.4x",
-        help="a run ends after floor(1.4 x its task's golden steps + 1) steps, as over its budget",
-    )  # fmt: skip
-    parser.add_argument(
-        "--jobs", type=at_least_one, metavar="N",
-        help="attempts side by side, each on a phone of its own (default: one for each phone that is named, else 1)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--stuck-after", type=above_zero, metavar="SECONDS",
-        help="a phone that does not answer for so long is taken out, its attempt dealt again (default: 60 where there "
-        "are several, else it is waited for)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--on", default="", metavar="dask://HOST:PORT",
-        help="have a Dask cluster's workers ask the agent's model (extra hitlab[cluster]); phones and file stay here",
-    )  # fmt: skip
-    parser.no_read()
-    parser.on_phones()
-    parser.environments()
-    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
-    parser.add_argument(
-        "--vary", type=seed, metavar="N", help="the tasks in another world: names and prices by this seed"
-    )
-    parser.add_argument("--fail-under", type=share, metavar="X", help="exit 1 where pass@K is under X (0 to 1)")
-    parser.json()
-    parser.completes(tasks="task", agent="agent", user="user", persona="persona")
+    parser.runs(run, RunArguments, prints={"run": "lab.runs.pass_rates:BatchResult"})
     parser.examples(
         """\
   hitlab run usual_lunch way_home --attempts 3
   hitlab run --all --agent model:openai/gpt-5 --jobs 4 --json > scores.json
   hitlab run --kind personalized --persona ines --log noise
-  hitlab run --all --until-pass --attempts 3 --stop-at 1.4x --fail-under 0.8
+  hitlab run --all --stop-on-pass --attempts 3 --stop-at 1.4x --fail-under 0.8
 """
     )
 
@@ -234,7 +215,7 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     if args.all and args.tasks:
         raise LabError("run", "takes TASK names or --all, not both", code=2)
     if not (args.all or args.tasks or args.kinds):
-        raise LabError("run", "names no task", "`hitlab tasks` lists tasks; --all runs all of them.", code=2)
+        raise LabError("run", "names no task", "`hitlab tasks list` lists tasks; --all runs all of them.", code=2)
     names = list(dict.fromkeys(args.tasks)) or source.names()
     fitting_names = [name for name in names if not args.kinds or source.kind(name) in args.kinds]
     if not fitting_names:

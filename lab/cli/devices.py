@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.cli.arguments import Arguments, Parser, port, seed
-from lab.cli.end_signals import end_signals
+from lab.cli.arguments import Arguments, JsonArguments, Parser, TableArguments, option, port, seed_number
 from lab.cli.output import print_json, print_line, print_result, print_table, warn
+from lab.cli.serve.end_signals import end_signals
 from lab.core.errors import LabError
 from lab.core.step import Point
 from lab.devices.device_list import ListedDevice, found
@@ -46,12 +46,12 @@ Plug one in with USB debugging on, or run `adb connect HOST:PORT`. The embedded 
 
 
 def add_devices(parser: Parser) -> None:
-    parser.runs(devices, Arguments)
-    parser.json()
+    parser.runs(devices, TableArguments, prints={"devices": list[DeviceLine]})
     parser.examples(
         """\
   hitlab devices
   hitlab devices --json | jq -r '.[].serial'
+  hitlab settings scrcpy               once, for fast pictures of a phone
 """
     )
 
@@ -87,20 +87,17 @@ class ServerFetched(msgspec.Struct, frozen=True):
     fresh: bool
 
 
-class DeviceScrcpyArguments(Arguments):
-    version: str | None
-    base: str | None
+class DeviceScrcpyArguments(JsonArguments):
+    version: str | None = option("V", "fetch this version: 3.3.4 (default), 3.3.3, 4.0 or 4.1")
+    base: str | None = option("URL", argparse.SUPPRESS)
 
 
-def add_device_scrcpy(parser: Parser) -> None:
-    parser.runs(fetch, DeviceScrcpyArguments)
-    parser.add_argument("--version", metavar="V", help="3.3.4 (default), 3.3.3, 4.0 or 4.1")
-    parser.add_argument("--base", metavar="URL", help=argparse.SUPPRESS)
-    parser.json()
+def add_settings_scrcpy(parser: Parser) -> None:
+    parser.runs(fetch, DeviceScrcpyArguments, prints={"device-scrcpy": ServerFetched})
     parser.examples(
         """\
-  hitlab device scrcpy
-  hitlab device scrcpy --version 3.3.3
+  hitlab settings scrcpy
+  hitlab settings scrcpy --version 3.3.3
 """
     )
 
@@ -139,30 +136,26 @@ class PhoneServed(msgspec.Struct, frozen=True):
     vary: int = 0
 
 
-class PhoneArguments(Arguments):
-    adb_port: int
-    harness_port: int
-    task: str | None
-    persona: str | None
-    seed: int | None
-    vary: int | None
+class PhoneArguments(JsonArguments):
+    adb_port: int = option("N", "serve adb on this port, as 5555 (default: a free one)", type=port, default=0)
+    harness_port: int = option(
+        "N", "serve the harness on this port, as 8500 (default: a free one)", type=port, default=0
+    )
+    task: str | None = option(
+        "TASK", "prepare the phone for this task: a built-in name or a task file", completes="task"
+    )
+    persona: str | None = option("NAME", "without --task: serve this persona's phone, as ines", completes="persona")
+    seed: int | None = option("N", "shuffle the phone's menus and lists by this seed (default: 0)", type=seed_number)
+    vary: int | None = option("N", "serve another world: names and prices by this seed", type=seed_number)
 
 
-def add_phone(parser: Parser) -> None:
-    parser.runs(phone, PhoneArguments)
-    parser.add_argument("--adb-port", type=port, default=0, metavar="N", help="adb's port of it (default: a free one)")
-    parser.add_argument("--harness-port", type=port, default=0, metavar="N", help="its harness's (default: a free one)")
-    parser.add_argument("--task", metavar="TASK", help="laid out for this task: a built-in name or a task file")
-    parser.add_argument("--persona", metavar="NAME", help="without a task: this persona's phone")
-    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
-    parser.add_argument("--vary", type=seed, metavar="N", help="in another world: names and prices by this seed")
-    parser.json()
-    parser.completes(task="task", persona="persona")
+def add_serve_phone(parser: Parser) -> None:
+    parser.runs(phone, PhoneArguments, prints={"phone": PhoneServed})
     parser.examples(
         """\
-  hitlab phone                         then: hitlab live TASK --device ...
-  hitlab phone --task usual_lunch --seed 7
-  hitlab phone --persona ines --adb-port 5555 --harness-port 8500
+  hitlab serve phone                   then: hitlab live TASK --device ...
+  hitlab serve phone --task usual_lunch --seed 7
+  hitlab serve phone --persona ines --adb-port 5555 --harness-port 8500
 """
     )
 

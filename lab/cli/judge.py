@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from annotators.validation.study_split import SPLITS, Split
-from lab.cli.arguments import Arguments, Parser, amount, share, up_to
+from lab.cli.arguments import JsonArguments, Parser, StudyArguments, amount, flag, option, share, up_to
 from lab.cli.database import open_store, settings_for
 from lab.cli.output import print_line, print_result, warn
 from lab.core.errors import LabError
@@ -43,28 +43,42 @@ _AT_A_TIME = 4
 """Default number of concurrent questions from this process."""
 
 
-class JudgeArguments(Arguments):
-    study: str
-    model: str
-    stage_model: list[str]
-    rater: str
-    method: str
-    runs: int
-    budget: float | None
-    concurrency: int | None
-    on: str
-    batch: bool
-    stream: bool
-    pictures: int
-    dry_run: bool
-    resume: bool
-    show_prompt: str | None
-    split: Split | None
-    dev_share: float | None
-    examples: int
-    hide: str
-    validate: bool
-    gate: str | None
+class JudgeArguments(StudyArguments, JsonArguments):
+    model: str = option(
+        "NAME", "ask this model, by litellm's name, as openai/gpt-4.1-mini (default: the setting model)", default=""
+    )
+    rater: str = option("CODE", "call the judge CODE (default: the model's name)", "--person", "--as", default="")
+    method: str = option("NAME", "judge by this method (default: the protocol's own)", default="")
+    stage_model: list[str] = option(
+        "STAGE=NAME", "ask another model at one stage of the method, as description=NAME; repeatable",
+        action="append", default=[],
+    )  # fmt: skip
+    runs: int = option("N", "judge each unit N times (default: 1)", type=up_to(1_000), default=1)
+    budget: float | None = option("USD", "ask nothing more after spending so many US dollars, as 10", type=amount)
+    concurrency: int | None = option(
+        "N", "ask N questions at a time (default: 4; of a cluster, two for each thread)", type=up_to(1_000)
+    )
+    on: str = option(
+        "dask://HOST:PORT", "let a Dask cluster's workers ask (needs hitlab[cluster])", "--cluster", "--on", default=""
+    )
+    batch: bool = flag("send questions in the provider's batches: half the price, within a day")
+    stream: bool = flag("stream answers, for a gateway that cuts silent connections")
+    pictures: int = option(
+        "N", "send at most N pictures in a question; 0: words alone (default: 12)", type=up_to(1_000), default=12
+    )
+    dry_run: bool = flag("count questions, tokens and cost, and ask nothing")
+    resume: bool = flag("continue a job that was begun, and refuse to begin another")
+    split: Split | None = option(
+        "", "judge only this part of the study: dev to work out a prompt, test to validate it", choices=SPLITS
+    )
+    dev_share: float | None = option(
+        "0-1", "put this share of units into dev when the study is first split (default: 0.5)", type=share
+    )
+    examples: int = option("N", "few-shot: put N settled dev units into the prompt", type=up_to(1_000), default=0)
+    hide: str = option("", "hide how a run ended, even if the study shows it", default="", choices=("outcome",))
+    validate: bool = flag("ask nothing: print how far the judges (or the named one) can be trusted")
+    gate: str | None = option("FILE", "ask nothing: exit with 1 if it agrees less with people than FILE says")
+    show_prompt: str | None = option("UNIT", "print the first prompt about a unit, and ask nothing")
 
 
 class FailedJudgement(msgspec.Struct, frozen=True):
@@ -104,82 +118,17 @@ class JudgeValidation(msgspec.Struct, frozen=True):
 
 
 def add_judge(parser: Parser) -> None:
-    parser.runs(judge, JudgeArguments)
+    parser.runs(
+        judge, JudgeArguments,
+        prints={"judge": JudgeReport, "judge-dry-run": "lab.studies.judge_questions:JudgeEstimate",
+                "judge-gate": "lab.cli.judge_gate:GateReport",
+                "judge-prompt": "lab.studies.judge_questions:ShownQuestion", "judge-validation": JudgeValidation},
+    )  # fmt: skip
     parser.description = """\
-Has a language model judge a study's units, as one more rater: it sees what the
-protocol shows and no more, answers by the rules of the screen, and its answers
-stand beside people's in agreement and report. What was paid for is kept as it
-comes: the same line typed again goes on, and asks nothing twice."""
-    parser.study()
-    parser.add_argument("--model", default="", metavar="NAME", help="litellm's name of it, as openai/gpt-4.1-mini")
-    parser.add_argument(
-        "--as", dest="rater", default="", metavar="CODE", help="the judge's name (default: the model's)"
-    )
-    parser.add_argument("--method", default="", metavar="NAME", help="how it judges (default: the protocol's own way)")
-    parser.add_argument(
-        "--stage-model",
-        action="append",
-        default=[],
-        metavar="STAGE=NAME",
-        help="another model at one stage of the method, as description=NAME; may be repeated",
-    )
-    parser.add_argument(
-        "--runs", type=up_to(1_000), default=1, metavar="N", help="how often each unit is judged (default: 1)"
-    )
-    parser.add_argument("--budget", type=amount, metavar="USD", help="US dollars after which nothing more is asked")
-    parser.add_argument(
-        "--concurrency",
-        type=up_to(1_000),
-        metavar="N",
-        help="questions that are asked at a time (default: 4; of a cluster, two for each thread)",
-    )
-    parser.add_argument(
-        "--on", default="", metavar="dask://HOST:PORT", help="have a Dask cluster's workers ask (extra hitlab[cluster])"
-    )
-    parser.add_argument(
-        "--batch", action="store_true", help="send questions in the provider's batches: half the price, within a day"
-    )
-    parser.add_argument(
-        "--stream", action="store_true", help="have answers come in pieces: for a gateway that cuts silent connections"
-    )
-    parser.add_argument(
-        "--pictures",
-        type=up_to(1_000),
-        default=12,
-        metavar="N",
-        help="most pictures in a question; 0: words alone (12)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="count questions, tokens and cost, and ask nothing")
-    parser.add_argument("--resume", action="store_true", help="go on with what was begun; refused where nothing was")
-    parser.add_argument(
-        "--split",
-        choices=SPLITS,
-        help="only this part of the study: dev to work out a prompt, test to validate it",
-    )
-    parser.add_argument(
-        "--dev-share", type=share, metavar="0-1", help="the share of units in dev, when a study is split first (0.5)"
-    )
-    parser.add_argument(
-        "--examples",
-        type=up_to(1_000),
-        default=0,
-        metavar="N",
-        help="tell it N units of dev with what people settled there",
-    )
-    parser.add_argument(
-        "--hide", default="", choices=("outcome",), help="tell it nothing of how a run ended, where the study shows it"
-    )
-    parser.add_argument(
-        "--validate", action="store_true", help="ask nothing: how far the judges (or the one named) may be believed"
-    )
-    parser.add_argument(
-        "--gate",
-        metavar="FILE",
-        help="ask nothing: exit 1 where it agrees less with people than FILE says",
-    )
-    parser.add_argument("--show-prompt", metavar="UNIT", help="print what would be sent first about a unit, and end")
-    parser.json()
-    parser.completes(study="study")
+Let a language model judge a study's units, as one more rater. It sees what the
+protocol shows and no more, and answers by the rules of the screen. Agreement
+and report count its answers beside people's. Paid answers are stored as they
+arrive: the same line again continues the job, and asks nothing twice."""
     parser.examples(
         """\
   hitlab judge tdg --model openai/gpt-4.1-mini --dry-run
@@ -199,6 +148,7 @@ def judge(args: JudgeArguments) -> int:
         return _validate(args, settings)
     if args.gate is not None:
         return _hold_gate(args, settings, Path(args.gate))
+    args.model = args.model or settings.model
     if not args.model:
         raise LabError("judge", "--model names the model that is asked.", code=2)
     terms = _terms(args)

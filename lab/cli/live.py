@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from lab.cli import app
-from lab.cli.arguments import AGENTS, Arguments, Parser, seconds, seed
+from lab.cli.arguments import (
+    AGENTS,
+    AgentArguments,
+    BreakArguments,
+    DeviceArguments,
+    EnvironmentArguments,
+    JsonArguments,
+    Parser,
+    PersonArguments,
+    WindowArguments,
+    argument,
+    flag,
+    option,
+    seconds,
+    seed_number,
+)
 from lab.cli.database import is_new, open_store
 from lab.cli.output import print_json, print_line, warn, warn_lines
-from lab.cli.run_text import describe_action
+from lab.cli.runs.run_text import describe_action
 from lab.core.errors import LabError
 from lab.core.settings import EMBEDDED, Settings, load
 from lab.core.step import Action, Spent
@@ -59,15 +74,12 @@ class RunResult(msgspec.Struct, frozen=True):
 DEMO_TASK = "usual_lunch"
 
 
-class DemoArguments(Arguments):
-    headless: bool
+class DemoArguments(WindowArguments, JsonArguments):
+    headless: bool = flag("let a script answer, without a screen, and print the result")
 
 
 def add_demo(parser: Parser) -> None:
-    parser.runs(demo, DemoArguments)
-    parser.window()
-    parser.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
-    parser.json()
+    parser.runs(demo, DemoArguments, prints={"demo": RunResult})
     parser.examples(
         """\
   hitlab demo                          you are the user
@@ -86,73 +98,47 @@ def demo(args: DemoArguments) -> int:
     return live(live_args)
 
 
-class LiveArguments(Arguments):
-    task: str | None = None
-    resume: str | None = None
-    agent: str | None = None
-    agent_name: str = ""
-    agent_version: str = ""
-    traceback: bool = False
-    playbook: str | None = None
-    user: str | None = None
-    persona: str | None = None
-    log: Literal["clean", "noise", "none"] | None = None
-    gate: Literal["pass", "ask"] | None = None
-    seat: Literal["participant", "developer"] | None = None
-    person: str | None = None
-    no_mirror: bool = False
-    environments: list[str] | None = None
-    device: str | None = None
-    harness: str | None = None
-    seed: int | None = None
-    vary: int | None = None
-    pace: float | None = None
-    no_read: bool = False
-    shadow: list[str] | None = None
-    headless: bool = False
-    breaks: list[str] | None = None
-    events: bool = False
+class LiveArguments(
+    AgentArguments, WindowArguments, DeviceArguments, EnvironmentArguments, BreakArguments, PersonArguments
+):
+    task: str | None = argument("TASK", "name of a built-in task, or a task file", nargs="?", completes="task")
+    resume: str | None = option("ID", "continue an open run, with its phone, dialogue and draft", completes="run")
+    agent: str | None = option("NAME", AGENTS, completes="agent")
+    playbook: str | None = option("FILE", "play the task by this playbook, as mute.yaml")
+    user: str | None = option(
+        "WHO", "let this user answer: human (default on a screen), script, script:FILE or model:NAME", completes="user"
+    )
+    persona: str | None = option("NAME", "use another persona: a built-in name or a profile file", completes="persona")
+    log: Literal["clean", "noise", "none"] | None = option(
+        "", "show the agent this history (default: the task's)", choices=("clean", "noise", "none")
+    )
+    gate: Literal["pass", "ask"] | None = option(
+        "", "ask you before each action (default: pass)", choices=("pass", "ask")
+    )
+    seat: Literal["participant", "developer"] | None = option(
+        "", "show what this seat may see (default: the setting seat)", choices=("participant", "developer")
+    )
+    no_mirror: bool = flag("hide the phone from the person (recorded)")
+    seed: int | None = option("N", "shuffle the phone's menus and lists by this seed (default: 0)", type=seed_number)
+    vary: int | None = option("N", "run the task in another world: names and prices by this seed", type=seed_number)
+    pace: float | None = option(
+        "S", "wait at least S seconds between two turns (default: the setting pace)", type=seconds
+    )
+    shadow: list[str] | None = option(
+        "model:NAME", "silently ask a model what the user is asked; repeatable", action="append", completes="shadow"
+    )
+    headless: bool = flag("run without a screen and print the result")
+    json: bool = flag("print exactly one JSON document", one_of="output")
+    events: bool = flag("print each event as a JSON line after its commit", one_of="output")
 
 
 def add_live(parser: Parser) -> None:
-    parser.runs(live, LiveArguments)
-    parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
-    parser.add_argument("--resume", metavar="ID", help="go on with an open run: phone, dialogue and draft as they were")
-    parser.add_argument("--agent", metavar="NAME", help=AGENTS)
-    parser.agent_name()
-    parser.traceback()
-    parser.add_argument("--playbook", metavar="FILE", help="plays the task by this file's playbook")
-    parser.add_argument("--user", metavar="WHO", help="human (default on a screen), script, script:FILE, or model:NAME")
-    parser.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
-    parser.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
-    parser.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
-    parser.add_argument("--seat", choices=("participant", "developer"), help="who sits here, and so what is shown")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    parser.window()
-    parser.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
-    parser.on_phone()
-    parser.environment()
-    parser.add_argument("--seed", type=seed, metavar="N", help="shuffles the phone's menus and lists (default 0)")
-    parser.add_argument(
-        "--vary", type=seed, metavar="N", help="the task in another world: names and prices by this seed"
-    )
-    parser.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
-    parser.no_read()
-    parser.add_argument(
-        "--shadow", action="append", metavar="model:NAME",
-        help="a model that is silently asked the same as the user; may be repeated",
-    )  # fmt: skip
-    parser.add_argument("--headless", action="store_true", help="no screen; print the result")
-    parser.breaks()
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print exactly one JSON document")
-    output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
-    parser.completes(task="task", resume="run", agent="agent", user="user", persona="persona", shadow="shadow")
+    parser.runs(live, LiveArguments, prints={"live": RunResult})
     parser.examples(
         """\
   hitlab live usual_lunch
   hitlab live usual_lunch --agent model:openai/gpt-5 --gate ask
-  hitlab live task.yaml --device R58M --as P07 --shadow model:openai/gpt-5
+  hitlab live task.yaml --device R58M --person P07 --shadow model:openai/gpt-5
   hitlab live --resume 019a --headless --events
 """
     )
@@ -161,7 +147,7 @@ def add_live(parser: Parser) -> None:
 def live(args: LiveArguments) -> int:
     """Run a task from its beginning, or resume an open run."""
     if (args.task is None) == (args.resume is None):
-        raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
+        raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks list` lists tasks.", code=2)
     headless = args.headless or args.events or args.json
     settings = load(
         db=args.db,
@@ -206,15 +192,12 @@ def _check_gate(spec: Spec, *, headless: bool) -> None:
         raise LabError("live", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
 
 
-class ReplayArguments(Arguments):
-    run_id: str
+class ReplayArguments(WindowArguments):
+    run_id: str = argument("ID[@STEP]", "id of a run or its beginning, and the step to open at", completes="run")
 
 
 def add_replay(parser: Parser) -> None:
     parser.runs(replay, ReplayArguments)
-    parser.window()
-    parser.add_argument("run_id", metavar="ID[@STEP]", help="a run's id or its beginning, and the step to open at")
-    parser.completes(run_id="run")
     parser.examples(
         """\
   hitlab replay 019a
@@ -239,7 +222,9 @@ def replay(args: ReplayArguments) -> int:
             raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
         if step:
             _check_step(store.runs.summary(run), step)
-        return app.show_room(store, settings, Opening("replay", run, step), "replay", "`hitlab show ID` prints a run.")
+        return app.show_room(
+            store, settings, Opening("replay", run, step), "replay", "`hitlab runs show ID` prints a run."
+        )
 
 
 def _check_step(run: Summary, step: int) -> None:
@@ -329,7 +314,9 @@ def _refuse_other(args: LiveArguments) -> None:
     option_names = ", ".join(name for name, there in options.items() if there)
     if option_names:
         problem = f"{option_names}: was settled when the run began; an open run goes on as it is"
-        raise LabError("live --resume", problem, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
+        raise LabError(
+            "live --resume", problem, "`hitlab runs fork ID@STEP` goes on with another persona or log.", code=2
+        )
 
 
 def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
@@ -400,7 +387,7 @@ def run_headless(session: Session, *, as_json: bool, events: bool = False, trace
     if as_json:
         print_json(result)
     elif not events:
-        from lab.cli.run_text import print_run
+        from lab.cli.runs.run_text import print_run
 
         print_run(trace, str(store.path))
         print_stop(result.stopped, session.spec.breaks)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO, TypeVar
 
 import msgspec
@@ -67,7 +67,13 @@ _OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def print_line(text: str) -> None:
-    """Print a line on standard output, on a terminal folded between words."""
+    """Print a line on standard output, on a terminal folded between words.
+
+    Beside CSV or Markdown it goes to standard error, so that standard output holds tables alone.
+    """
+    if table_form.name != "table":
+        sys.stderr.write(fold_for(sys.stderr, plain(text)) + "\n")
+        return
     sys.stdout.write(fold_for(sys.stdout, plain(text)) + "\n")
 
 
@@ -125,25 +131,74 @@ _FOLDED = 20
 """Minimum columns of the folding cell. A narrower one goes below its row."""
 
 
-def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
-    """Print a table. All cells become plain characters.
+class TableForm:
+    """Form in which the running command prints its tables (--format)."""
 
-    The first column, which people type again, is never cut. `wide` names the column that folds. Of the others the
-    longest are cut first. A cell that would be cut to a few letters goes below its row, after its column's name.
+    name = "table"
+    head: tuple[str, ...] | None = None
+    """Columns of the last table printed in this form, None before the first."""
+
+
+table_form = TableForm()
+
+
+def run_id_cell(run: str) -> str:
+    """Return an id for a table: its beginning on a terminal, whole in a pipe or file."""
+    return run[:SHORT_ID] if sys.stdout.isatty() else run
+
+
+def print_table(
+    columns: list[str], rows: list[list[str]], *, wide: str = "", part: Mapping[str, str] | None = None
+) -> None:
+    """Print a table in the form of --format. All cells become plain characters.
+
+    `part` says, by column name, what this table of several is about, for forms without headings between tables.
+
+    In a pipe or file nothing is cut or folded. On a terminal the first column, which people type again, is never cut.
+    `wide` names the column that folds. Of the others the longest are cut first. A cell that would be cut to a few
+    letters goes below its row, after its column's name.
     """
+    cells = [[plain(cell, lines=False) for cell in row] for row in rows]
+    if table_form.name == "table":
+        _print_aligned(columns, cells, wide)
+        return
+    about = part or {}
+    head = (*about, *(name.strip() for name in columns))
+    cells = [[plain(cell, lines=False).strip() for cell in (*about.values(), *row)] for row in rows]
+    # Parts with the same columns are one table.
+    goes_on = table_form.head == head
+    sys.stdout.write("\n" if table_form.head is not None and not goes_on else "")
+    sys.stdout.write((_csv_lines if table_form.name == "csv" else _markdown_lines)(() if goes_on else head, cells))
+    table_form.head = head
+
+
+def _csv_lines(head: Sequence[str], rows: list[list[str]]) -> str:
+    from store.formats.tables.csv_writer import escape_formula, line
+
+    # A dash stands for a missing value in tables for people.
+    cells = [[None if cell == "-" else escape_formula(cell) for cell in row] for row in rows]
+    return (line(head) if head else "") + "".join(line(row) for row in cells)
+
+
+def _markdown_lines(head: Sequence[str], rows: list[list[str]]) -> str:
+    lines = [[cell.replace("|", "\\|") for cell in row] for row in ([head, ["---"] * len(head)] if head else [])]
+    lines += [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> None:
     from rich.cells import cell_len
 
     from lab.core.text_table import cut, join_cells, wrap_cells
 
-    whole = shutil.get_terminal_size().columns if sys.stdout.isatty() else 240
-    cells = [[plain(cell, lines=False) for cell in row] for row in rows]
     needs = [max(cell_len(name), *(cell_len(row[at]) for row in cells), 0) for at, name in enumerate(columns)]
     folds = columns.index(wide) if wide else None
-    widths = _widths(needs, folds, whole)
+    whole = shutil.get_terminal_size().columns
+    widths = _widths(needs, folds, whole) if sys.stdout.isatty() else dict(enumerate(needs))
 
     def shown(row: list[str]) -> list[str]:
         lines = [wrap_cells(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
-        return join_cells(lines, list(widths.values()))
+        return [line.rstrip() for line in join_cells(lines, list(widths.values()))]
 
     bold = "\x1b[1m{}\x1b[0m" if sys.stdout.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") else "{}"
     for line in shown(columns):

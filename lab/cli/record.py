@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from lab.cli.app import live_opening, show_room
-from lab.cli.arguments import Arguments, Parser, typed_words
+from lab.cli.arguments import (
+    DeviceArguments,
+    Parser,
+    PersonArguments,
+    WindowArguments,
+    argument,
+    flag,
+    option,
+    typed_words,
+)
 from lab.cli.database import open_store
 from lab.core.errors import LabError
 from lab.core.made_files import open_file
@@ -22,46 +31,29 @@ if TYPE_CHECKING:
     from store.store import Store
 
 
-class RecordArguments(Arguments):
-    task: str | None
-    resume: str | None
-    intent: str | None
-    place: str | None
-    save_playbook: str | None
-    run_id: str | None
-    quick: bool
-    seat: Literal["participant", "designer", "developer"] | None
-    person: str | None
-    device: str | None
-    harness: str | None
+class RecordArguments(WindowArguments, DeviceArguments, PersonArguments):
+    task: str | None = argument("TASK", "name of a built-in task, or a task file", nargs="?", completes="task")
+    resume: str | None = option("ID", "continue an open recording", completes="run")
+    intent: str | None = option(
+        "TEXT", "state what you want to do, in one sentence (default: ask for it)", type=typed_words
+    )
+    place: str | None = option(
+        "CATEGORY", "state the kind of place you are in: residence, office, school ...", "--location", "--place",
+        type=typed_words,
+    )  # fmt: skip
+    save_playbook: str | None = option("FILE", "write the steps as a playbook to work over, as mute.yaml")
+    run_id: str | None = option("ID", "with --save-playbook: write that of a stored run", "--run", completes="run")
+    quick: bool = flag("do each touch at once, with a suggested instruction")
+    seat: Literal["participant", "designer", "developer"] | None = option(
+        "", "show what this seat may see (default: the setting seat)", choices=("participant", "designer", "developer")
+    )
 
 
 def add_record(parser: Parser) -> None:
     parser.runs(record, RecordArguments)
-    parser.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
-    parser.add_argument("--resume", metavar="ID", help="go on with an open recording")
-    parser.add_argument(
-        "--intent", type=typed_words, metavar="TEXT", help="what you want to do, in one sentence (else it is asked for)"
-    )
-    parser.add_argument(
-        "--place",
-        type=typed_words,
-        metavar="CATEGORY",
-        help="the kind of place you are in: residence, office, school ...",
-    )
-    parser.add_argument("--save-playbook", metavar="FILE", help="write what was done as a playbook, to be worked over")
-    parser.add_argument(
-        "--run", dest="run_id", metavar="ID", help="with --save-playbook: of a run that is there already"
-    )
-    parser.add_argument("--quick", action="store_true", help="each touch acts at once, with a suggested instruction")
-    parser.add_argument("--seat", choices=("participant", "designer", "developer"), help="who sits here")
-    parser.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
-    parser.window()
-    parser.on_phone()
-    parser.completes(task="task", resume="run", run_id="run")
     parser.examples(
         """\
-  hitlab record --intent "Mute the phone" --as P07
+  hitlab record --intent "Mute the phone" --person P07
   hitlab record usual_lunch --device R58M
   hitlab record --run 019a --save-playbook mute.yaml
 """

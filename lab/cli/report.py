@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from lab.cli.agreement import interval_method
-from lab.cli.arguments import Arguments, Parser
+from lab.cli.arguments import IntervalArguments, JsonArguments, Parser, StudyArguments, flag, option
 from lab.cli.database import open_store, settings_for, write_new
 from lab.cli.output import json_bytes, print_line, print_result, write_table
 from lab.core.errors import LabError
@@ -32,6 +33,7 @@ _ENDINGS: dict[str, Form] = {".md": "md", ".html": "html", ".htm": "html", ".jso
 
 _WIDTH, _LEAST, _MOST = 100, 40, 160
 """Columns without a terminal, and the bounds for a terminal's."""
+_UNLIMITED = 1_000_000
 
 
 class ReportWritten(msgspec.Struct, frozen=True):
@@ -42,39 +44,30 @@ class ReportWritten(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class ReportArguments(Arguments):
-    study: str
-    beside: list[str]
-    embed: str | None
-    out: str | None
-    bootstrap: int | None
-    seed: int
-    md: bool
-    html: bool
+class ReportArguments(StudyArguments, IntervalArguments, JsonArguments):
+    beside: list[str] = option(
+        "STUDY", "also read this study, whose answers settle APR, causes of disagreement, ...; repeatable",
+        "--extra-study", "--with", action="append", default=[], completes="study",
+    )  # fmt: skip
+    embed: str | None = option(
+        "MODEL", "compute FingerTip's Sim1 by a litellm embedding model, or local:NAME (an extra)"
+    )
+    out: str | None = option("FILE", "write to a new FILE instead of printing, as tdg.html", "--output", "--out")
+    report_form: Literal["table", "json", "md", "html"] | None = option(
+        "", "write tables (default), JSON, Markdown or HTML", "--format", choices=("table", "json", "md", "html"),
+        one_of="form",
+    )  # fmt: skip
+    md: bool = flag("write Markdown", one_of="form")
+    html: bool = flag("write one HTML page with pictures, which loads nothing", one_of="form")
 
 
 def add_report(parser: Parser) -> None:
-    parser.runs(report, ReportArguments)
-    parser.study()
-    parser.add_argument(
-        "--with", dest="beside", action="append", default=[], metavar="STUDY",
-        help="a further study that this report reads: whose answers settle APR, causes of disagreement, ...",
-    )  # fmt: skip
-    parser.add_argument(
-        "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
-    )
-    parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
-    parser.intervals()
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--md", action="store_true", help="as Markdown")
-    form.add_argument("--html", action="store_true", help="as one HTML page with pictures, which loads nothing")
-    parser.json(form)
-    parser.completes(study="study", beside="study")
+    parser.runs(report, ReportArguments, prints={"report": "lab.core.report:Report", "report-out": ReportWritten})
     parser.examples(
         """\
   hitlab report tdg
-  hitlab report tdg --html --out tdg.html
-  hitlab report alignment --with tdg --md
+  hitlab report tdg --html --output tdg.html
+  hitlab report alignment --extra-study tdg --md
 """
     )
 
@@ -88,7 +81,7 @@ def report(args: ReportArguments) -> int:
             store, args.study, args.beside, interval_method(args.bootstrap, args.seed), _embedding(args.embed, settings)
         )
     if args.out:
-        data = _rendered(study_report, form, _WIDTH)
+        data = _rendered(study_report, form, _WIDTH, _WIDTH)
         write_new(Path(args.out), data, args.out, "nothing was written")
         print_result(
             ReportWritten(args.out, form, len(data)),
@@ -96,16 +89,18 @@ def report(args: ReportArguments) -> int:
             json=args.json,
         )
     else:
-        write_table(_rendered(study_report, form, _columns()).decode())
+        write_table(_rendered(study_report, form, _columns(), _table_columns()).decode())
         sys.stdout.flush()
     return 0
 
 
 def _form(args: ReportArguments) -> Form:
     forms: dict[Form, bool] = {"md": args.md, "html": args.html, "json": args.json}
-    for form, flag in forms.items():
-        if flag:
-            return form
+    if args.report_form is not None:
+        return "text" if args.report_form == "table" else args.report_form
+    chosen = next((form for form, is_chosen in forms.items() if is_chosen), None)
+    if chosen is not None:
+        return chosen
     return _ENDINGS.get(Path(args.out).suffix.lower(), "text") if args.out else "text"
 
 
@@ -134,7 +129,7 @@ def _study_report(store: Store, name: str, beside: list[str], how: IntervalTerms
     return make_report(study_data, program(), platform())
 
 
-def _rendered(study_report: Report, form: Form, width: int) -> bytes:
+def _rendered(study_report: Report, form: Form, width: int, table_width: int) -> bytes:
     if form == "md":
         from annotators.report.markdown import as_markdown
 
@@ -147,7 +142,12 @@ def _rendered(study_report: Report, form: Form, width: int) -> bytes:
         return json_bytes(study_report)
     from annotators.report.text import as_text
 
-    return as_text(study_report, width).encode()
+    return as_text(study_report, width, table_width).encode()
+
+
+def _table_columns() -> int:
+    """Return the columns for tables. In a pipe none is too wide, unless COLUMNS names a width."""
+    return _columns() if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNLIMITED
 
 
 def _columns() -> int:

@@ -203,7 +203,9 @@ def check_next(superseded: Sequence[Revision], new: Revision, authors: Collectio
     what = f"design of {new.task}"
     if not superseded:
         if new.act != "draft":
-            raise LabError(what, "has no draft yet; nothing can be done with it.", "`hitlab author TASK` drafts one.")
+            raise LabError(
+                what, "has no draft yet; nothing can be done with it.", "`hitlab tasks design TASK` drafts one."
+            )
         return
     for one in superseded:
         if one.state not in _STATES_BEFORE[new.act]:

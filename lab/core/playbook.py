@@ -77,8 +77,8 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `if_seen` searches the screen for words, and `if_less` compares two numbers or times: then `then`, or `else`.
     `while_seen` and `until_seen` repeat `do`, at most `most` times.
 
-    `kind` is an action as a program writes it (`hitlab schema agent-writes`) with `at` or `node`, `to` or `to_node`,
-    `text`, `direction`, `app`, `status` and `ms`.
+    `kind` is an action as a program writes it (`hitlab settings schema agent-writes`) with `at` or `node`, `to` or
+    `to_node`, `text`, `direction`, `app`, `status` and `ms`.
 
     `done`, `infeasible` and `answer` end the run, with words. `label` names the move for a `Change`. `why` is the
     thought reported with it.

@@ -290,7 +290,9 @@ def _check_value(what: str, row: Review) -> None:
         action_of(row.new)
     except msgspec.ValidationError as error:
         reason = reason_of(str(error), Action)
-        raise LabError(what, f"{place_words(row.place)}: {reason}", "`hitlab schema action` says what fits.") from error
+        raise LabError(
+            what, f"{place_words(row.place)}: {reason}", "`hitlab settings schema action` says what fits."
+        ) from error
 
 
 # -- how it stands ---------------------------------------------------------------------------------------------

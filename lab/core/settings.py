@@ -1,4 +1,4 @@
-"""Settings and folders: command line flags, then HITLAB_* variables, then settings.toml."""
+"""Settings and folders: command line flags, HITLAB_* variables, a project's hitlab.toml, then settings.toml."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ UNNAMED = "unnamed"
 """Study code of a person who gave none. They may play and look, but not sign anything."""
 EMBEDDED = "embedded"
 """The device that hitlab draws itself."""
+PROJECT_FILE = "hitlab.toml"
+"""File of a working folder that names what its commands work on."""
+_PROJECT_KEYS = ("db", "study", "model", "seat")
 SECRETS = frozenset({"HITLAB_HARNESS_TOKEN", "HITLAB_ENDPOINT_TOKEN"})
 """Variables that are not settings. Their values are in no file."""
 
@@ -37,6 +40,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Study code of the person at this computer, never a login name. Judging, drafting and settling require one."""
     seat: Literal["participant", "rater", "designer", "developer"] = "developer"
     """Part of the person in the app, which decides what they may see and do."""
+    study: str = ""
+    """Study of commands that name none, as `tdg` or `tdg@2`."""
+    model: str = ""
+    """Model of `hitlab judge` if --model is not given, as `openai/gpt-4.1-mini`."""
     pace: float = 0.7
     """Minimum seconds between two turns of an agent while a person watches."""
     agent_timeout: float = 120.0
@@ -121,6 +128,46 @@ def settings_file(env: Mapping[str, str] = os.environ) -> Path:
     return folder("config", env) / "settings.toml"
 
 
+def project_file() -> Path | None:
+    """Return hitlab.toml of the working folder or of the nearest folder above it, None if there is none.
+
+    In a folder that everybody can write to, such as /tmp, only a file of this user counts. Anybody could put one there
+    and have others' answers written into a database of theirs.
+    """
+    try:
+        here = Path.cwd()
+    except OSError:
+        # The working folder was deleted.
+        return None
+    return next((path for path in (folder / PROJECT_FILE for folder in (here, *here.parents)) if _counts(path)), None)
+
+
+def _counts(path: Path) -> bool:
+    try:
+        return path.is_file() and (not path.parent.stat().st_mode & 0o002 or path.stat().st_uid == os.getuid())
+    except OSError:
+        return False
+
+
+def _project_values(path: Path) -> dict[str, Any]:
+    """Return what a project's file says. Its `db` is relative to its folder."""
+    what = f"project file {path}"
+    values = _read_toml(path, what)
+    for key in values:
+        if key not in _PROJECT_KEYS:
+            near = suggestion(key, _PROJECT_KEYS)
+            raise LabError(what, f"field {key}: unknown; it may have {', '.join(_PROJECT_KEYS)}{near}")
+    db = values.get("db")
+    return values | {"db": str(path.parent / Path(db).expanduser())} if isinstance(db, str) and db else values
+
+
+def _read_toml(path: Path, what: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(read_file(path, what).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(what, f"is not TOML ({error})") from error
+
+
 def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     """Return the settings in force. Raise `LabError` for an unknown key or an invalid value.
 
@@ -129,11 +176,10 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     path = settings_file(env)
     values: dict[str, Any] = {}
     if path.exists():
-        try:
-            values.update(tomllib.loads(read_file(path, f"settings file {path}").decode()))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise LabError(f"settings file {path}", f"is not TOML ({error})") from error
+        values.update(_read_toml(path, f"settings file {path}"))
         _check_keys(values, f"settings file {path}", lambda key: key)
+    if (project := project_file()) is not None:
+        values.update(_project_values(project))
     names = [name for name in env if name.startswith("HITLAB_") and name not in SECRETS]
     variables = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
     _check_keys(variables, "the environment", lambda key: f"HITLAB_{key.upper()}")
@@ -159,7 +205,17 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
 def source_of(field: str, env: Mapping[str, str] = os.environ) -> tuple[str, str]:
     """Return the source of a setting that no flag gave, and its name there, for an error message."""
     variable = f"HITLAB_{field.upper()}"
-    return ("the environment", variable) if variable in env else (f"settings file {settings_file(env)}", field)
+    if variable in env:
+        return "the environment", variable
+    if field in _PROJECT_KEYS and (project := project_file()) is not None and field in _project_values(project):
+        return f"project file {project}", field
+    return f"settings file {settings_file(env)}", field
+
+
+def set_in_settings_file(env: Mapping[str, str] = os.environ) -> frozenset[str]:
+    """Return the settings that settings.toml names."""
+    path = settings_file(env)
+    return frozenset(_read_toml(path, f"settings file {path}")) if path.exists() else frozenset()
 
 
 def save_theme(theme: str, env: Mapping[str, str] = os.environ) -> None:

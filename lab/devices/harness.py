@@ -27,7 +27,7 @@ class _HarnessRefusal(NamedTuple):
 
 
 class Harness:
-    """Client of the harness at `url` (as `hitlab phone` prints it), authorized by `token`.
+    """Client of the harness at `url` (as `hitlab serve phone` prints it), authorized by `token`.
 
     Each call ends within `patience` seconds. A refused call (a wrong token, too) raises `LabError`, a missing answer
     `Trouble`.
@@ -38,7 +38,7 @@ class Harness:
         if match is None or not 0 < int(match[2]) < 1 << 16:
             raise LabError(_TITLE, f"{url!r} is no address on this machine.", "It is as http://127.0.0.1:8500.")
         if not token or not token.isascii() or not token.isprintable():
-            raise LabError(_TITLE, "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN.")
+            raise LabError(_TITLE, "needs the token that `hitlab serve phone` printed.", "Set HITLAB_HARNESS_TOKEN.")
         self.url = f"http://{match[1]}:{match[2]}"
         self._host, self._port = match[1], int(match[2])
         self._token, self._patience = token, patience
@@ -82,7 +82,10 @@ class Harness:
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Trouble(
-                _TITLE, f"{self.url} does not answer ({without_keys(why)}).", "Is `hitlab phone` running?", sent=sent
+                _TITLE,
+                f"{self.url} does not answer ({without_keys(why)}).",
+                "Is `hitlab serve phone` running?",
+                sent=sent,
             ) from error
         finally:
             line.close()
@@ -99,6 +102,6 @@ class Harness:
         except (LabError, TypeError):
             raise LabError(_TITLE, f"{self.url} answers with {status}; it is no phone's harness.") from None
         if status == http.client.UNAUTHORIZED:
-            hint = "HITLAB_HARNESS_TOKEN is what `hitlab phone` printed."
+            hint = "HITLAB_HARNESS_TOKEN is what `hitlab serve phone` printed."
             raise LabError(_TITLE, f"{self.url} does not know this token.", hint)
         raise LabError(refusal.title, refusal.message, refusal.hint)

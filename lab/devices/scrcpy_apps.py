@@ -36,7 +36,7 @@ def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[InstalledA
     """
     server = find(jar)
     if not server.speech.starts_apps:
-        hint = "`hitlab device scrcpy` fetches one that does."
+        hint = "`hitlab settings scrcpy` fetches one that does."
         raise LabError(WHO, f"its server {server.speech.version} lists no apps.", hint)
     deadline = Deadline(seconds)
     scid = secrets.randbits(31)

@@ -68,7 +68,7 @@ def speech(version: str) -> Speech:
         raise LabError("scrcpy", f"{plain(version, lines=False)!r} is no version of it.")
     numbers = tuple(map(int, version.split(".")))
     if not (2, 1) <= numbers < (5,):
-        hint = "`hitlab device scrcpy` fetches one that is."
+        hint = "`hitlab settings scrcpy` fetches one that is."
         raise LabError("scrcpy", f"its server {version} is none that is understood (2.1 to 4.x).", hint)
     return Speech(version, numbers)
 

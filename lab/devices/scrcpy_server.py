@@ -18,7 +18,7 @@ from lab.core.plain_text import plain
 from lab.core.settings import folder
 from lab.devices.scrcpy_codec import Speech, speech
 
-FETCH = "`hitlab device scrcpy` fetches one."
+FETCH = "`hitlab settings scrcpy` fetches one."
 PLACE = "/data/local/tmp/hitlab-scrcpy-{scid:08x}.jar"
 """Path of the jar on the phone during a session, unique so that it disturbs no other scrcpy."""
 

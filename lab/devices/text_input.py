@@ -66,7 +66,7 @@ class Typist:
             raise LabError(
                 "input text",
                 "adb alone types only the characters of an English keyboard.",
-                "`hitlab device scrcpy` fetches what can paste any text; an ADB keyboard set up on the phone also can.",
+                "`hitlab settings scrcpy` fetches what can paste any text; an ADB keyboard on the phone also can.",
             )
 
     def _keyboard_composes(self) -> bool:
@@ -81,7 +81,7 @@ class Typist:
             raise LabError(
                 "input text",
                 "the phone's keyboard composes words from its keys, and the field does not hold what was typed.",
-                "Choose an English keyboard on the phone; `hitlab device scrcpy` fetches what can paste any text.",
+                "Choose an English keyboard on the phone; `hitlab settings scrcpy` fetches what can paste any text.",
             )
 
     def _type_by_input(self, text: str) -> None:

@@ -17,7 +17,7 @@ from lab.devices.video_source import Captures, Failures, PictureSource, VideoSou
 if TYPE_CHECKING:
     from lab.devices.scrcpy import InstalledApp, Scrcpy
 
-_NO_SERVER = "no scrcpy server: `hitlab device scrcpy` fetches one"
+_NO_SERVER = "no scrcpy server: `hitlab settings scrcpy` fetches one"
 _MOST_WORDS = 80
 _COPY, _TAKEN = 0.5, 1.0
 """Seconds that a phone gets to send its clipboard (an empty one sends nothing), and to paste from it."""

@@ -17,7 +17,7 @@ _TITLE = 100
 
 
 class ConversationLine(msgspec.Struct, frozen=True):
-    """A conversation as a list row, as `hitlab answer --list --json` prints it.
+    """A conversation as a list row, as `hitlab serve user --list --json` prints it.
 
     `person` is the one it was dealt to. `client` is the session or the model that the client requested. `question`
     waits since `asked_at` (UTC), and both are empty if nothing waits. `unread` is true if nobody has opened the

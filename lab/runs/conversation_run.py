@@ -300,7 +300,7 @@ def finish_turn(store: Store, run: str) -> None:
 
 def check_conversation(trace: Trace, person: str = "") -> None:
     """Raise `LabError` if a run is not an endpoint conversation, or not that of `person`."""
-    hint = "`hitlab answer --list` says which are."
+    hint = "`hitlab serve user --list` says which are."
     if not is_conversation(trace.agent.id):
         raise LabError(f"run {trace.id}", "is no conversation of the endpoint.", hint)
     if person and (trace.user is None or trace.user.id != person):

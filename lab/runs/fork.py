@@ -61,7 +61,7 @@ def parse_fork_place(store: Store, text: str) -> tuple[str, int]:
     """Parse `ID@STEP` into run and step (from 0). The text counts steps from 1, as `hitlab replay` does."""
     run, at, number = text.partition("@")
     if not at:
-        raise LabError(f"fork {text}", "says no step", "Write ID@STEP; `hitlab show ID` counts the steps.", code=2)
+        raise LabError(f"fork {text}", "says no step", "Write ID@STEP; `hitlab runs show ID` counts the steps.", code=2)
     step = whole_number(number)
     if not step:
         raise LabError(f"fork {text}", f"step {number!r} is no number from 1 on", code=2)
@@ -256,7 +256,7 @@ def _check_action(trace: Trace, action: Action | None) -> None:
     """Raise `LabError` if the other action is incomplete."""
     wrong = action_problem(action, trace.device.size) if action is not None else ""
     if action is not None and wrong:
-        raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
+        raise LabError(f"action {action.kind}", wrong, "`hitlab settings schema action` says what it may hold.", code=2)
 
 
 def _fork_spec(spec: Spec, trace: Trace, change: ForkChange) -> Spec:

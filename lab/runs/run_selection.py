@@ -1,4 +1,4 @@
-"""Select runs by `all`, ids or filter words, as `hitlab runs` takes them."""
+"""Select runs by `all`, ids or filter words, as `hitlab runs list` takes them."""
 
 from __future__ import annotations
 

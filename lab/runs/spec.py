@@ -100,7 +100,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     """Return the spec of a stored run. Raise `LabError` if it cannot be `what` (resumed, forked) here."""
     if is_conversation(trace.agent.id) and trace.source is None:
         problem = f"is a conversation at the endpoint; it cannot be {what}"
-        raise LabError(f"run {trace.id}", problem, "`hitlab answer --list` says what waits in which conversation.")
+        raise LabError(f"run {trace.id}", problem, "`hitlab serve user --list` says what waits in which conversation.")
     real = trace.device.kind == "adb" and trace.source is None
     if trace.device.kind == "environment" and trace.source is None:
         problem = f"was made in an environment ({trace.device.id}), which cannot be put back; it cannot be {what}"
@@ -362,5 +362,7 @@ def harness_token() -> str:
     """Return the token of a served phone's harness. It is only ever passed through the environment."""
     token = os.environ.get("HITLAB_HARNESS_TOKEN", "")
     if not token:
-        raise LabError("--harness", "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN to it.")
+        raise LabError(
+            "--harness", "needs the token that `hitlab serve phone` printed.", "Set HITLAB_HARNESS_TOKEN to it."
+        )
     return token

@@ -51,7 +51,7 @@ def examples_of(
             "judge",
             f"--examples {count}: people have settled only {counted(len(candidates), 'unit')} of dev in {study.name}.",
             f"Name fewer than that, have people rate more of the {counted(len(split.dev), 'unit')} of dev, or settle "
-            f"where they differ (`hitlab adjudicate {study.id}`): a unit counts once all of it is settled.",
+            f"where they differ (`hitlab labels adjudicate {study.id}`): a unit counts once all of it is settled.",
         )
     before = [id for id in examples_in(study_data.acts, judge) if id in candidates]
     order = before if len(before) == count else _drawn(study, candidates)[:count]

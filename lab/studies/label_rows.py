@@ -1,7 +1,7 @@
 """Labels as JSON lines, written by other tools, models and scripts.
 
 One line is about one unit: `{"unit": "019a", "target": "open", "field": "state", "value": "completed", "step": 4}`. A
-line may hold several answers (`values`), and may be output of `hitlab labels --json`.
+line may hold several answers (`values`), and may be output of `hitlab labels list --json`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RowAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One line of input of `hitlab label`. It needs `unit` and something to do.
+    """One line of input of `hitlab labels add`. It needs `unit` and something to do.
 
     `unit` is a unit's id or its beginning, or a run's. `target` and `field` may be omitted if there is only one.
     `values` holds several answers, by target, or by field if there are no targets. `commit` hands the unit in after the
@@ -50,8 +50,9 @@ class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     ratings. `id` is the row's own, any word: a second row with it is skipped, whatever was answered since. `cost` is
     the cost in US dollars of all of a row's answers together.
 
-    A row may hold everything else that `hitlab labels` prints of a label. Of that, `rater`, `kind`, `study`, `version`,
-    `protocol_sha` and `config_sha` must match, and rows of a `clash` are refused, since only its rater can settle it.
+    A row may hold everything else that `hitlab labels list` prints of a label. Of that, `rater`, `kind`, `study`,
+    `version`, `protocol_sha` and `config_sha` must match, and rows of a `clash` are refused, since only its rater can
+    settle it.
     """
 
     unit: str
@@ -111,7 +112,7 @@ class PlacedAnswer(NamedTuple):
 
 
 def rows_of(data: bytes, where: str, line: int) -> Iterator[NumberedRow | LabError]:
-    """Yield the rows of one line: one, or several from a document of `hitlab labels`. An error replaces a bad row.
+    """Yield the rows of one line: one, or several from a document of `hitlab labels list`. An error replaces a bad row.
 
     A document's acts appear between its labels in order of time.
     """

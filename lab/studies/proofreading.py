@@ -155,7 +155,9 @@ class ProofreadingSession:
             action = action_of(value)
             wrong = action_problem(action, self.size)
             if wrong:
-                raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
+                raise LabError(
+                    f"action {action.kind}", wrong, "`hitlab settings schema action` says what it may hold.", code=2
+                )
 
     def _row(self, place: ProofreadPlace, act: Act, old: Any, new: Any, note: str = "") -> Review:
         head = self.sheet.heads.get(place) if act != "commit" else None

@@ -1,4 +1,4 @@
-"""Settled labels about runs, for `hitlab metrics`."""
+"""Settled labels about runs, for `hitlab runs metrics`."""
 
 from __future__ import annotations
 

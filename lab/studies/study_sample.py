@@ -63,7 +63,7 @@ def samples(store: Store, plan: Plan) -> tuple[list[StudySample], list[Skipped]]
                 builder.blank(builder.cases_of(some, units)),
             )
     if not by_kind:
-        hint = "`hitlab runs` lists what is there."
+        hint = "`hitlab runs list` lists what is there."
         if not plan.profiles and any("profile" in one.why for one in skipped):
             hint = "--profiles FOLDER takes KnowU-Bench's user_profile."
         raise LabError(f"study {plan.name}", f"has nothing to ask{_why(skipped)}", hint)
@@ -94,7 +94,9 @@ def further_units(store: Store, plan: Plan, study: Study) -> tuple[StudySample, 
     builder = _Units(store, plan, study.protocol, skipped)
     units = builder.of(cases, tasks)
     if not units:
-        raise LabError(f"study {study.name}", f"has nothing more to ask{_why(skipped)}", "`hitlab runs` lists runs.")
+        raise LabError(
+            f"study {study.name}", f"has nothing more to ask{_why(skipped)}", "`hitlab runs list` lists runs."
+        )
     blank = builder.blank(builder.cases_of(cases, units))
     return StudySample(study.id, study.protocol, units, builder.origin_sentences(cases, units), blank), skipped
 
@@ -135,7 +137,9 @@ def _check_source(
     if plan.shadow_replies:
         _check_shadow_replies(protocol, plan)
     if not (plan.runs or plan.tasks or plan.items or plan.pairs or plan.earlier):
-        raise LabError(what, "field runs: there is none", "--runs all, or ids, or words as `hitlab runs` takes them.")
+        raise LabError(
+            what, "field runs: there is none", "--runs all, or ids, or words as `hitlab runs list` takes them."
+        )
 
 
 def _check_shadow_replies(protocol: Protocol, plan: Plan) -> None:

@@ -392,7 +392,7 @@ class AdjudicateScreen(RoomScreen[None]):
             lab_of(self).open_home()
 
     def action_copy(self) -> None:
-        """Copy the item as options of `hitlab adjudicate`."""
+        """Copy the item as options of `hitlab labels adjudicate`."""
         dispute = self._current
         if dispute is not None:
             target = f" --target {dispute.spot.target}" if dispute.spot.target else ""

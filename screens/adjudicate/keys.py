@@ -43,6 +43,6 @@ ADJUDICATE_KEYS: list[BindingType] = [
     Binding("z", "undo_batch", "Undo", show=False, id="adjudicate.undo_batch", group=SETTLE,
             tooltip="Take back all that you settled at once last; what was settled anew since stays"),
     Binding("y", "copy", "Copy", show=False, id="adjudicate.copy", group=SHOW,
-            tooltip="Copy the item as `hitlab adjudicate` takes it"),
+            tooltip="Copy the item as `hitlab labels adjudicate` takes it"),
     back_binding("adjudicate", SHOW, "To the queue, then Home; what was chosen stays"),
 ]  # fmt: skip

@@ -29,7 +29,7 @@ Each line is an item on which people did not all give the same answer, **≠** o
 agreement of the study most come first: *moves* is by how much Krippendorff's alpha of the question would change
 without that run. **{list.open}** opens an item. **{adjudicate.filter}** lists one question alone.
 **{adjudicate.at_once}** settles all that are listed at once, by what most say, with one reason;
-**{adjudicate.undo_batch}** takes that back. `hitlab adjudicate STUDY --majority --reason TEXT` does the same.
+**{adjudicate.undo_batch}** takes that back. `hitlab labels adjudicate STUDY --majority --reason TEXT` does the same.
 """
     heading_rows = 1
     empty = "Reading what people said ..."

@@ -14,7 +14,7 @@ KEYS: list[BindingType] = [
     Binding("r,shift+enter", "replay(1)", "Replay right", id="compare.right", tooltip="The right run at this step"),
     Binding("b", "after", "After", id="compare.after", tooltip="The screens before this step, or after it"),
     Binding("s", "swap", "Swap", id="compare.swap", tooltip="The left run on the right, the right one on the left"),
-    Binding("y", "copy", "Copy ids", id="compare.copy", tooltip="Copy both ids, as `hitlab compare` takes them"),
+    Binding("y", "copy", "Copy ids", id="compare.copy", tooltip="Copy both ids, as `hitlab runs compare` takes them"),
     Binding("v", "replay(0)", "Replay left", show=False, id="compare.left", group=PAIR,
             tooltip="The left run at this step"),
     Binding("d", "first", "First difference", show=False, id="compare.first", group=PAIR,

@@ -404,7 +404,7 @@ class HomeScreen(RoomScreen[None]):
             adb_phones = server.phones() if server.running() else []
             screen_states = screens(server, adb_phones)
         except LabError:
-            adb_phones, screen_states = [], {}  # `hitlab doctor` says what is wrong with adb
+            adb_phones, screen_states = [], {}  # `hitlab settings doctor` says what is wrong with adb
         phones = [(phone.serial, phone.state, phone.facts.get("model", "").replace("_", " ")) for phone in adb_phones]
         self.post_message(self.PhonesRead(phones, screen_states))
 
@@ -522,7 +522,7 @@ class HomeScreen(RoomScreen[None]):
     def _choose_phone(self, devices: DeviceList) -> None:
         row = devices.current
         if not row.ready:
-            raise LabError(f"phone {row.serial}", f"is {row.state}", "`hitlab doctor` says what to do.")
+            raise LabError(f"phone {row.serial}", f"is {row.state}", "`hitlab settings doctor` says what to do.")
         devices.chosen = row.serial
         lab_of(self).choose_phone(row.serial)
         devices.changed()

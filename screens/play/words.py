@@ -56,7 +56,7 @@ _EN = {
     "done.says": "That was all: {count} of {count} tasks are done, and everything is kept. You can close this "
     "now: {app.quit}.",
     "code": "Your code is {code}. To take everything back, give it to whoever runs the study: "
-    "`hitlab withdraw {code}` erases what you wrote and did.",
+    "`hitlab file withdraw {code}` erases what you wrote and did.",
     "nothing": "Nothing to do",
     "nothing.says": "No task of this study is for {code}. Please tell whoever runs the study.",
     "task of": "task {number} of {of}",
@@ -111,7 +111,8 @@ _ZH = {
     "questions": "关于刚才的任务",
     "done": "谢谢",
     "done.says": "全部完成：{count} / {count} 个任务，都已保存。现在可以关闭：{app.quit}。",
-    "code": "您的代码是 {code}。想全部撤回，请把它告诉研究负责人：`hitlab withdraw {code}` 会删除您写过和做过的一切。",
+    "code": "您的代码是 {code}。想全部撤回，请把它告诉研究负责人："
+    "`hitlab file withdraw {code}` 会删除您写过和做过的一切。",
     "nothing": "没有要做的事",
     "nothing.says": "这项研究里没有给 {code} 的任务。请告诉研究负责人。",
     "task of": "任务 {number} / {of}",

@@ -406,7 +406,9 @@ def outcome_text(recording: Demonstration | None, trace_id: str, keyed: Callable
     text = Text(outcome_words(recording).capitalize(), style="bold")
     text.append("\n" + demonstration_words(recording), style="not bold")
     if replays:
-        next_words = f"{{run.next}} replays it; `hitlab review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
+        next_words = (
+            f"{{run.next}} replays it; `hitlab runs review {trace_id[:13]}` proofreads it. {{run.back}} goes back."
+        )
     else:
         next_words = "Thank you. {run.next} goes back."
     text.append("\n" + keyed(next_words), style="not bold dim")

@@ -82,7 +82,7 @@ class RunWords:
         if not many:
             return failures
         is_are, them = ("is", "it") if many == 1 else ("are", "them")
-        words = f"{count(many, 'screen')} {is_are} not read: {{replay.read_words}} or `hitlab read` reads {them}"
+        words = f"{count(many, 'screen')} {is_are} not read: {{replay.read_words}} or `hitlab runs ocr` reads {them}"
         return with_keys(self._owner, "; ".join(part for part in (words, failures) if part))
 
     def look_up(self) -> None:

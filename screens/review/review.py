@@ -400,7 +400,7 @@ def _apply_changes(action: Action, texts: Mapping[str, str]) -> Action:
         return action_of({name: value for name, value in fields.items() if value is not None})
     except msgspec.ValidationError as error:
         reason = reason_of(str(error), Action)
-        raise LabError("action", f"{reason}.", "`hitlab schema action` says what it may hold.") from error
+        raise LabError("action", f"{reason}.", "`hitlab settings schema action` says what it may hold.") from error
 
 
 def _parse_numbers(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:

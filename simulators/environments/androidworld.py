@@ -156,7 +156,7 @@ class AndroidWorld:
         names = {task.id for task in self.tasks()}
         if name not in names:
             problem = f"there is no task {plain(name[:_SHOWN], lines=False)!r}{suggestion(name, names) or '.'}"
-            raise LabError(self._address.shown, problem, "`hitlab tasks --env ...` lists its tasks.", code=2)
+            raise LabError(self._address.shown, problem, "`hitlab tasks list --env ...` lists its tasks.", code=2)
         return _task(self._list_worker().ask("task", _TaskLine, _LIST, name=name, seed=seed))
 
     def persona(self, task: Task) -> None:

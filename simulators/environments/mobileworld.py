@@ -123,7 +123,7 @@ class MobileWorld:
         tasks = {task.id: task for task in self.tasks()}
         if name not in tasks:
             problem = f"there is no task {plain(name[:_NAME], lines=False)!r}{suggestion(name, tasks) or '.'}"
-            raise LabError(self._line.base, problem, "`hitlab tasks --env URL` lists its tasks.", code=2)
+            raise LabError(self._line.base, problem, "`hitlab tasks list --env URL` lists its tasks.", code=2)
         goal: str = self._line.ask("GET", "/task/goal", str, query={"task_name": name})
         if not goal.strip():
             raise ServerRefusal(f"{self._line.base}/task/goal", f"says nothing of {plain(name, lines=False)!r}.")

@@ -9,7 +9,7 @@ import pytest
 from annotators.plan import Plan, differences, freeze, mark_pilot, plan_of, preset_named
 from annotators.presets import presets
 from annotators.protocols import protocol
-from lab.cli.study_new import PRESETS
+from lab.cli.study.new import PRESETS
 from lab.core.errors import LabError
 from lab.core.study import Gold, Unit
 from lab.core.task import Actor

@@ -131,7 +131,7 @@ def test_a_unit_holds_nothing_of_what_is_right(name: str) -> None:
 
 def test_a_run_that_has_nothing_to_ask_is_named() -> None:
     bare = replace(LUNCH, tdg=Tdg(), units=(), branches=(), rubric=Rubric())
-    told = "run run-2: its task usual_lunch has no {}. `hitlab author` drafts {}."
+    told = "run run-2: its task usual_lunch has no {}. `hitlab tasks design` drafts {}."
     for name, lacks, one in (
         ("tdg", "graph", "one"),
         ("information-units", "information units", "them"),

@@ -85,4 +85,4 @@ def test_runs_without_a_design_are_named(cases: list[MeasuredRun]) -> None:
         with pytest.raises(LabError) as told:
             units_for(protocol(name), cases)
         assert told.value.sentence.startswith(f"run {cases[0].id}: its task {cases[0].task.id} has no ")
-        assert "`hitlab author` drafts" in told.value.hint
+        assert "`hitlab tasks design` drafts" in told.value.hint

@@ -126,7 +126,7 @@ def fill(store: Store, steps: int) -> None:
 
 
 def command(steps: int) -> dict[str, float]:
-    """What `hitlab metrics` takes over so many steps: runs, MB (1e6 bytes) at most, seconds of processor."""
+    """What `hitlab runs metrics` takes over so many steps: runs, MB (1e6 bytes) at most, seconds of processor."""
     with tempfile.TemporaryDirectory() as folder:
         db = Path(folder) / "lab.db"
         with Store.open(db) as store:

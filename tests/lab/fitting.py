@@ -1,4 +1,4 @@
-"""Documents that commands print, held against the schemas that `hitlab schema NAME` prints."""
+"""Documents that commands print, held against the schemas that `hitlab settings schema NAME` prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def validator(name: str) -> Any:
     import jsonschema
     import msgspec
 
-    from lab.cli.schemas import schemas
+    from lab.cli.settings.schemas import schemas
 
     return jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[name]))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.cli.author import find_task
+from lab.cli.tasks.design import find_task
 from lab.core.run_records import Imported, number_events
 from lab.core.settings import Settings
 from lab.core.task import Actor, Task

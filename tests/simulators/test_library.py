@@ -24,7 +24,7 @@ def test_names_and_paths_both_lead_to_a_task(tmp_path: Path) -> None:
     with pytest.raises(LabError) as refused:
         library.task("zzz")
     assert "near" not in refused.value.message
-    assert "`hitlab tasks`" in refused.value.hint
+    assert "`hitlab tasks list`" in refused.value.hint
     with pytest.raises(LabError) as refused:
         library.script("my_task")
     assert "--user script:FILE" in refused.value.hint

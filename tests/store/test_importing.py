@@ -351,7 +351,7 @@ def test_pictures_that_a_source_lacks_are_told_and_the_whole_run_comes_in_beside
     (partial,) = (run.id for run in store.runs.summaries())
     said = capsys.readouterr().err
     assert f"2 pictures are missing or cut short, the first: step 2 of {folder}/traj.json." in said
-    assert f"`hitlab archive {partial} --db" in said
+    assert f"`hitlab runs archive {partial} --db" in said
     report = import_paths(store, [folder])
     assert (report.skipped, [id for id, _ in report.incomplete]) == (1, [partial])
     (shots / "T-0-2.png").write_bytes(png(salt="2"))

@@ -57,7 +57,7 @@ def test_a_withdrawal_on_a_nearly_full_disk_says_what_is_done_and_what_is_left(d
     assert (told["done"], told["counts"]["runs"]) == (True, 1)
     for said in (told["unwiped"], done.stderr):
         assert "it is committed, and bytes of it may still lie in the file" in said
-        assert "`hitlab privacy --wipe`" in said
+        assert "`hitlab runs redact --wipe`" in said
         assert "Nothing was written in part" not in said
     assert "run-said" not in names(db)
     assert call("privacy", "--wipe")[0] == 0

@@ -310,8 +310,8 @@ DEFINITIONS: Mapping[str, str] = {
     "Score": (
         "Average score: the mean of S_i over personalized runs (4.1, Table 2), where S_i is the hybrid score where it "
         "is known, else the score that the run came with; where rules alone decide a task, 1 if all of them held, else "
-        "0 (3.3). `hitlab runs` prints the score that the run came with. A missing result counts 0 for *paper* and is "
-        "left out for *script* (scripts/calc_paper_metrics.py). A role's average is over its personalized and "
+        "0 (3.3). `hitlab runs list` prints the score that the run came with. A missing result counts 0 for *paper* "
+        "and is left out for *script* (scripts/calc_paper_metrics.py). A role's average is over its personalized and "
         "proactive runs, missing results as 0 (Figure 3a, scripts/calc_persona_pref_routine_merged_avg.py). A judge "
         "that failed was scored 0.5 by the benchmark itself, which nothing tells apart."
     ),

@@ -222,7 +222,7 @@ def _by_condition(
         "proactive tasks that warranted help, that warranted none, and in which the person refused.",
         "Average score is the paper's (3.3, 3.4): where rules alone decide a task, it is 1 if all of them held, else "
         "0. Where raters or a judge scored the run, too, it is lambda x rules + (1 - lambda) x that score. The line "
-        "below it has each run's own score, as `hitlab runs` prints it.",
+        "below it has each run's own score, as `hitlab runs list` prints it.",
         "Intervals are clustered by task.",
     )
     return Table("users", "The paper's numbers by who answered", ("", *by), tuple(rows), _SOURCE, notes)

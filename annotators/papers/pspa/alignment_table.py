@@ -51,7 +51,7 @@ def sections(study_data: StudyData) -> list[Section]:
     if study_data.judges:
         parts.append(_judge_section(study_data, truth))
     else:
-        sentence = "No model or script has rated these runs; `hitlab label --kind model` takes its answers."
+        sentence = "No model or script has rated these runs; `hitlab labels add --kind model` takes its answers."
         parts.append(Section("The judge against most people", (sentence,)))
     parts.append(_rater_section(study_data, people["before"], truth["before"]))
     if study_data.judges:

@@ -1,4 +1,4 @@
-"""Papers' tables worked out anew from what `hitlab labels --json` prints, with arithmetic of their own.
+"""Papers' tables worked out anew from what `hitlab labels list --json` prints, with arithmetic of their own.
 
 Nothing here is imported from the program but its command line: items are rows, a statistic is a function over rows, and
 an interval leaves out one cluster's rows after the other.
@@ -52,7 +52,7 @@ class Lab:
         return json.loads(self.hitlab(*args, "--json"))
 
     def label(self, study: str, rater: str, rows: Iterable[Mapping[str, Any]], run: int = 1) -> None:
-        """Rows of answers by `hitlab label`; a rater with a `:` is a model."""
+        """Rows of answers by `hitlab labels add`; a rater with a `:` is a model."""
         self._given += 1
         path = self.folder / f"rows-{self._given}.jsonl"
         path.write_text("\n".join(json.dumps({"run": run, **row}) for row in rows), encoding="utf-8")

@@ -78,7 +78,7 @@ def _study(store: Store, **more: Any) -> Study:
 
 @pytest.fixture
 def call(file: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Runs `hitlab adjudicate`; what it prints as JSON is held against its schema."""
+    """Runs `hitlab labels adjudicate`; what it prints as JSON is held against its schema."""
 
     def called(
         *args: str, shape: str = "adjudicate", stdin: str = "", study: str = "s", seat: str = "developer"

@@ -118,7 +118,7 @@ def test_an_import_is_corrected_and_the_correction_taken_back(four: Shell, tmp_p
     assert done["new"] == done["runs"] == runs
     assert four.json("rename-agent", *runs, "--to", "mine", "--version", "2", "--model", "m/one")["new"] == []
     for command in (
-        ["runs"],
+        ["runs", "list"],
         ["traces"],
         ["runs", "--group", "agent"],
         ["show", runs[0]],
@@ -142,8 +142,8 @@ def test_an_import_is_corrected_and_the_correction_taken_back(four: Shell, tmp_p
         assert f"\n{shown} " in text, db
         assert "retry_agent" not in text, db
     assert four.json("rename-agent", *runs, "--undo")["new"] == runs
-    assert "retry_agent" in four.text("runs")
-    assert "mine" not in four.text("runs")
+    assert "retry_agent" in four.text("runs", "list")
+    assert "mine" not in four.text("runs", "list")
 
 
 def agent_program(folder: Path, **hello: object) -> str:
@@ -153,7 +153,7 @@ def agent_program(folder: Path, **hello: object) -> str:
 
 
 def names_of(shell: Shell) -> set[str]:
-    """The agents as `hitlab runs --group agent` lists them."""
+    """The agents as `hitlab runs list --group agent` lists them."""
     return {line.split("  ")[0] for line in shell.text("runs", "--group", "agent").splitlines()[1:-1]}
 
 
@@ -244,7 +244,7 @@ def test_what_a_program_writes_on_standard_error_stays_with_the_run(lab: Shell, 
     assert len(second) < 9_000
     assert 'raise ValueError("the last words")' in shown["ended"]["stderr"]
     assert "turn 0 of mine" not in (text := lab.text("show", run))
-    assert f"`hitlab show {run} --errors`" in text
+    assert f"`hitlab runs show {run} --errors`" in text
     text = lab.text("show", run, "--errors")
     assert text.index("turn 0 of mine") < text.index("the last words")
 

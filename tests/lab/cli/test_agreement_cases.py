@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 
 PAIRS = [[1, 1], [2, 2], [1, 2], [2, 2], [1, 1], [2, 1]]
 

@@ -1,4 +1,4 @@
-"""`hitlab answer` as people and clients use it: served, killed and begun again, listed, answered by command."""
+"""`hitlab serve user` as people and clients use it: served, killed and begun again, listed, answered by command."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lab.cli import endpoint_start
-from lab.cli.answer_acts import _print_lines
 from lab.cli.arguments import duration
 from lab.cli.main import main
+from lab.cli.serve import endpoint_start
+from lab.cli.serve.user_acts import _print_lines
 from lab.core.ids_and_clock import now
 from lab.core.task import Actor
 from lab.runs.conversation_intake import Intake
@@ -66,7 +66,7 @@ def run(db: str, capfdbinary: pytest.CaptureFixture[bytes]) -> Runs:
 
 
 class Process:
-    """`hitlab answer` in a process of its own; `base` is where it listens."""
+    """`hitlab serve user` in a process of its own; `base` is where it listens."""
 
     def __init__(self, db: str, *words: str) -> None:
         command = ["answer", "--json", "--db", db, *words]

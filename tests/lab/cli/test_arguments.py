@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from lab.cli.arguments import Command, Parser
-from lab.cli.main import build_parser, main
+from lab.cli.main import main
+from lab.cli.parsers import build_parser
 from store.store import Store
 
 LONG = "9" * 5000

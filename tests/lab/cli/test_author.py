@@ -1,4 +1,4 @@
-"""`hitlab author` without a screen: drafting, another person's word, freezing, and what is refused."""
+"""`hitlab tasks design` without a screen: drafting, another person's word, freezing, and what is refused."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ import jsonschema
 import pytest
 
 from lab.cli.arguments import Parser
-from lab.cli.main import COMMANDS, DEVICE, STUDY, main
+from lab.cli.commands import all_commands
+from lab.cli.main import main
 from lab.core.codec import read_yaml
 from lab.core.settings import Settings
 from simulators import library
@@ -245,16 +246,13 @@ def test_a_step_that_a_run_does_not_have_is_refused_before_any_screen(hitlab: Hi
 def test_every_command_names_what_it_takes_in_a_class_of_its_own() -> None:
     """Its parser and the class that its function is given name the same things, but for what all have in common."""
     shared = {"db", "json", "window", "run"}
-    tables = (("", COMMANDS), ("study_", STUDY), ("device_", DEVICE))
-    for prefix, name, module in ((prefix, name, module) for prefix, table in tables for name, _, module in table):
-        if not module:
-            continue
+    for words, entry in all_commands():
         parser = Parser()
-        adds = getattr(import_module(f"lab.cli.{module}"), f"add_{prefix}{name}".replace("-", "_"))
+        adds = getattr(import_module(f"lab.cli.{entry.module}"), f"add_{words}".replace("-", "_").replace(" ", "_"))
         adds(parser)
         typed = {action.dest for action in parser._actions} - shared - {"help"}
         declared = {one for kind in parser.takes.__mro__ for one in vars(kind).get("__annotations__", {})}
-        assert typed == declared - shared, f"{prefix}{name}"
+        assert typed == declared - shared - {"rejection"}, words
 
 
 def test_with_json_a_refusal_is_one_document_too(hitlab: Hitlab) -> None:
@@ -423,7 +421,9 @@ def test_what_only_reads_opens_the_file_only_to_read(hitlab: Hitlab, monkeypatch
     assert sorted(path.name for path in Path().glob("*.db*")) == ["a.db", "b.db"]
 
 
-@pytest.mark.parametrize("command", ["protocols", "study", "study new", "label", "labels", "withdraw"])
+@pytest.mark.parametrize(
+    "command", ["study protocols", "study", "study new", "labels add", "labels list", "file withdraw"]
+)
 def test_help_on_studies_fits_80_columns_and_ends_with_examples(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

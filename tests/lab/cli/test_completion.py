@@ -26,7 +26,7 @@ if BASH is None:
 
 Completed = Callable[..., list[list[str]]]
 ASK = """
-eval "$(hitlab completion bash)"
+eval "$(hitlab settings completion bash)"
 for COMP_LINE in "$@"; do
   COMP_POINT=${#COMP_LINE} COMP_TYPE=9 COMPREPLY=()
   _python_argcomplete hitlab
@@ -82,10 +82,12 @@ def answered(env: dict[str, str], *lines: str) -> list[list[str]]:
 
 LINES = [
     ("hitlab stu", ["study"]),
-    ("hitlab co", ["compare", "completion"]),
+    ("hitlab re", ["record", "replay", "report"]),
     ("hitlab study re", ["restore", "replace", "release"]),
-    ("hitlab device ", ["scrcpy"]),
-    ("hitlab completion ", ["bash", "zsh", "fish"]),
+    ("hitlab runs re", ["restore", "review", "redact", "rename-agent"]),
+    ("hitlab settings s", ["show", "scrcpy", "schema"]),
+    ("hitlab study kit ", ["export", "import"]),
+    ("hitlab settings completion ", ["bash", "zsh", "fish"]),
     ("hitlab live usual_lunch --re", ["--resume"]),
     ("hitlab live usual_lunch --log ", ["clean", "noise", "none"]),
     ("hitlab import --format andr", ["androidworld", "androidlab", "androidcontrol"]),
@@ -96,16 +98,16 @@ LINES = [
     ("hitlab live usual_lunch --shadow mo", ["model:"]),
     ("hitlab study new cowork-play --shadow mo", ["model:"]),
     ("hitlab run usual_lunch way_h", ["way_home"]),
-    ("hitlab protocols td", ["tdg"]),
+    ("hitlab study protocols td", ["tdg"]),
     ("hitlab study new memgui-a", ["memgui-a7"]),
-    ("hitlab runs --group sta", ["status"]),
-    ("hitlab schema study-l", ["study-links", "study-list", "study-lock"]),
-    ("hitlab study open tri", ["tripod", "trial"]),
+    ("hitlab runs list --group sta", ["status"]),
+    ("hitlab settings schema study-l", ["study-links", "study-list", "study-lock"]),
+    ("hitlab study rate tri", ["tripod", "trial"]),
     ("hitlab --window study status tria", ["trial"]),
     ("hitlab report trial --with trip", ["tripod"]),
     ("hitlab study replace trial ", ["Ann", "Bea"]),
-    ("hitlab labels tripod --rater ", ["Cy", "Dee"]),
-    ("hitlab show zz", []),
+    ("hitlab labels list tripod --rater ", ["Cy", "Dee"]),
+    ("hitlab runs show zz", []),
 ]
 """What was typed, and the words that it may go on with."""
 
@@ -120,7 +122,7 @@ def test_runs_are_named_by_their_ids(completed: Completed) -> None:
     ids = sorted(one.id for one in RUNS)
     begins = ids[0][:1]
     shown, compared, forked, recorded = completed(
-        "hitlab show ", f"hitlab compare {ids[0]} {ids[1]}", f"hitlab fork {begins}",
+        "hitlab runs show ", f"hitlab runs compare {ids[0]} {ids[1]}", f"hitlab runs fork {begins}",
         f"hitlab live usual_lunch --agent recorded:{begins}",
     )  # fmt: skip
     assert sorted(shown) == ids
@@ -130,7 +132,7 @@ def test_runs_are_named_by_their_ids(completed: Completed) -> None:
 
 def test_files_stand_beside_names(completed: Completed) -> None:
     Path("usual_mine.yaml").touch()
-    tasks, imported = completed("hitlab tasks usual_", "hitlab import us")
+    tasks, imported = completed("hitlab tasks list usual_", "hitlab import us")
     assert sorted(tasks) == ["usual_groceries", "usual_lunch", "usual_mine.yaml", "usual_review"]
     assert imported == ["usual_mine.yaml"]
 
@@ -138,13 +140,13 @@ def test_files_stand_beside_names(completed: Completed) -> None:
 @pytest.mark.parametrize("seat", ["rater", "participant"])
 def test_who_may_not_list_runs_and_studies_is_completed_their_own(env: dict[str, str], seat: str) -> None:
     lines = {
-        "hitlab study open tri": ["trial"],
-        "hitlab labels tri": ["trial"],
+        "hitlab study rate tri": ["trial"],
+        "hitlab labels list tri": ["trial"],
         f"hitlab replay {RUNS[0].id[:1]}": [],
         "hitlab study replace trial A": [],
         "hitlab live x --agent recorded:": [],
         "hitlab live usual_lunch --agent playbook:wr": [],
-        "hitlab study open tri --as Cy": [],
+        "hitlab study rate tri --as Cy": [],
     }
     told = answered(env | {"HITLAB_SEAT": seat, "HITLAB_PERSON": "Ann"}, *lines)
     assert dict(zip(lines, told, strict=True)) == lines
@@ -154,7 +156,7 @@ def test_asking_makes_nothing_and_sweeps_nothing(completed: Completed, tmp_path:
     left = tmp_path / ".hitlab.part-999999"
     left.touch()
     before = sorted(tmp_path.iterdir())
-    none, some = completed("hitlab show --db nosuch.db ", "hitlab show ")
+    none, some = completed("hitlab runs show --db nosuch.db ", "hitlab runs show ")
     assert none == []
     assert some
     assert list(Path().iterdir()) == []
@@ -163,7 +165,7 @@ def test_asking_makes_nothing_and_sweeps_nothing(completed: Completed, tmp_path:
 
 def test_a_file_that_is_none_of_ours_completes_nothing(completed: Completed) -> None:
     Path("notes.db").write_text("no database")
-    assert completed("hitlab --db notes.db show ", "hitlab --db notes.db study open tri") == [[], []]
+    assert completed("hitlab --db notes.db runs show ", "hitlab --db notes.db study rate tri") == [[], []]
 
 
 def test_tab_at_a_prompt(env: dict[str, str]) -> None:
@@ -187,7 +189,7 @@ def test_tab_at_a_prompt(env: dict[str, str]) -> None:
 
     try:
         until(b"ready> ")
-        os.write(ours, b'eval "$(hitlab completion bash)"\n')
+        os.write(ours, b'eval "$(hitlab settings completion bash)"\n')
         until(b"ready> ")
         os.write(ours, b"hitlab stu\t")
         until(b"hitlab study ")
@@ -205,7 +207,7 @@ def test_tab_at_a_prompt(env: dict[str, str]) -> None:
 
 @pytest.mark.skipif(ZSH is None, reason="there is no zsh here")
 def test_zsh_takes_the_script(env: dict[str, str]) -> None:
-    line = 'autoload -U compinit; compinit -u; eval "$(hitlab completion zsh)"; print $_comps[hitlab]'
+    line = 'autoload -U compinit; compinit -u; eval "$(hitlab settings completion zsh)"; print $_comps[hitlab]'
     done = subprocess.run([str(ZSH), "-f", "-c", line], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "_python_argcomplete"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.doctor import _settings, _terminal
+from lab.cli.settings.doctor import _settings, _terminal
 from lab.core.settings import Settings
 from tests.warm import Warm
 
@@ -90,7 +90,11 @@ def _hitlab(*words: str, home: Path, path: tuple[Path, ...], folder: Path) -> su
 @pytest.mark.parametrize(
     ("settings", "words", "do"),
     [
-        (Settings(keymap={"run.pase": "f12"}), "field keymap: 'run.pase' is no binding", "`hitlab keys` lists them."),
+        (
+            Settings(keymap={"run.pase": "f12"}),
+            "field keymap: 'run.pase' is no binding",
+            "`hitlab settings keys` lists them.",
+        ),
         (Settings(keymap={"run.pause": "foo"}), "'foo' is no key", "Keys are written as"),
         (Settings(theme="nope"), "settings.toml: field theme: 'nope' is none of ", "Choose one of these."),
     ],

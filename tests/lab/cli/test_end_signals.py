@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from lab.cli.end_signals import ENDING, end_signals
+from lab.cli.serve.end_signals import ENDING, end_signals
 
 
 @pytest.mark.parametrize("number", ENDING)
@@ -51,7 +51,7 @@ def test_what_stood_before_stands_again() -> None:
 def test_what_survives_a_closed_terminal_goes_on() -> None:
     program = (
         "import os, signal\n"
-        "from lab.cli.end_signals import end_signals\n"
+        "from lab.cli.serve.end_signals import end_signals\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         "with end_signals() as end:\n"
         "    os.kill(os.getpid(), signal.SIGHUP)\n"

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from lab.cli.arguments import Command, Parser
-from lab.cli.main import COMMANDS, HEADINGS, STUDY, build_parser
+from lab.cli.commands import COMMANDS, HEADINGS, Noun, all_commands
+from lab.cli.parsers import build_parser
 
 
 def commands_of(parser: Parser) -> dict[str, Parser]:
@@ -58,8 +59,8 @@ def typed_in(example: str) -> list[str]:
 
 
 def test_the_whole_tree_is_walked() -> None:
-    assert len(LEAVES) == len(COMMANDS) - 2 + len(STUDY) + 1
-    assert {"hitlab", "hitlab study", "hitlab device", "hitlab study new", "hitlab completion"} <= PARSERS.keys()
+    assert sorted(LEAVES) == sorted(f"hitlab {words}" for words, _ in all_commands())
+    assert {"hitlab", "hitlab study", "hitlab study kit", "hitlab study new", "hitlab settings keys"} <= {*PARSERS}
 
 
 @pytest.mark.parametrize("prog", PARSERS)
@@ -92,13 +93,16 @@ def test_help_fits_80_columns(prog: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_each_command_stands_in_one_line_below_a_heading(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     told = build_parser().format_help()
-    sections = told.partition("\noptions:\n")[2].partition("\nexamples:")[0].split("\n\n")[1:]
+    sections = told.partition("\noptions:\n")[2].partition("\nexit codes:")[0].split("\n\n")[1:]
     assert [section.partition(":\n")[0] for section in sections] == list(HEADINGS.values())
     lines = [line for section in sections for line in section.splitlines()[1:] if line]
-    assert [re.split(" {2,}", line.strip()) for line in lines] == [[name, help] for name, help, _ in COMMANDS]
+    assert [re.split(" {2,}", line.strip()) for line in lines] == [[word.name, word.help] for word in COMMANDS]
     assert len({len(line) - len(line.split(maxsplit=1)[1]) for line in lines}) == 1  # one column of texts
 
 
 def test_headings_are_those_of_commands() -> None:
-    assert HEADINGS.keys() <= {name for name, _, _ in COMMANDS}
-    assert COMMANDS[0][0] in HEADINGS
+    assert HEADINGS.keys() <= {word.name for word in COMMANDS}
+    assert COMMANDS[0].name in HEADINGS
+    for noun in (word for word in COMMANDS if isinstance(word, Noun)):
+        assert noun.headings.keys() <= {verb.name for verb in noun.verbs}
+        assert not noun.headings or noun.verbs[0].name in noun.headings

@@ -22,10 +22,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotators.protocols import protocol
-from lab.cli.label import refused
-from lab.cli.labels import LabelQuery, query_labels
+from lab.cli.labels.add import refused
+from lab.cli.labels.list_labels import LabelQuery, query_labels
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from lab.core.codec import encode
 from lab.core.errors import LabError
 from lab.core.ids_and_clock import now, uuid7

@@ -1,4 +1,4 @@
-"""`hitlab merge`: what it says, what it prints with --json, and who may."""
+"""`hitlab file merge`: what it says, what it prints with --json, and who may."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from annotators.papers.metrics import PAPERS, Number
-from lab.cli import metrics
 from lab.cli.main import main
+from lab.cli.runs import metrics
 from lab.core import measured_run
 from lab.core.run_records import Imported, number_events
 from lab.core.step import Action, Proposed

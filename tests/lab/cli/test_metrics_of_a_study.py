@@ -157,7 +157,7 @@ def test_a_report_of_plays_tells_both_scores_of_a_run_and_the_rule(hitlab: Hitla
     store.runs.add(one._replace(events=[*one.events[:-1], ended]))
     detail = {"run": "r1", "status": "completed"}
     store.labels.record_act(Act(uuid7(), plan.id, 1, Actor("human", "P1"), "played", now(), "see", detail=detail))
-    assert "0.82" in hitlab("runs")
+    assert "0.82" in hitlab("runs", "list")
     found = hitlab("report", "plays", "--json")
     (table,) = [table for section in found["sections"] for table in section.get("tables", ()) if table["id"] == "users"]
     values = {row[0]: row[1]["agreement"].get("value") for row in table["rows"] if isinstance(row[1], dict)}

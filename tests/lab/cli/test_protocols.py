@@ -1,4 +1,4 @@
-"""`hitlab protocols`: the list, one whole, a file that is checked; every word of a file is plain text."""
+"""`hitlab study protocols`: the list, one whole, a file that is checked; every word of a file is plain text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from annotators.protocol import load_protocol
 from annotators.protocols import protocol, protocols
 from lab.cli.main import main
-from lab.cli.protocols import ProtocolLine, ProtocolShown
+from lab.cli.study.protocols import ProtocolLine, ProtocolShown
 
 
 def run(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:

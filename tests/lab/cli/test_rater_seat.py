@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lab.cli.main import COMMANDS, DEVICE, STUDY, main
+from lab.cli.commands import all_commands
+from lab.cli.main import main
 from lab.core.ids_and_clock import now, uuid7
 from lab.core.label import Act
 from lab.core.study import Assignment, Gold, Study, Target, sample_sha
@@ -31,29 +32,29 @@ OTHER = "0197cccc-0000-7000-8000-0000000000b2"
 Call = Callable[..., tuple[int, str]]
 
 ALONE = {
-    "demo", "live", "run", "record", "device scrcpy", "devices", "phone", "study new", "study take", "import",
-    "completion",
+    "demo", "live", "run", "record", "settings scrcpy", "devices", "serve phone", "study new", "study kit import",
+    "import", "settings completion",
 }  # fmt: skip
 """Commands that make something new, or speak with phones: they tell of nothing that is stored."""
 TRIED: dict[str, list[str]] = {
     "replay": [f"{RUN}", f"{RUN}@2"],
-    "rename-agent": [f"{RUN} --to Qbaba", f"{RUN} --undo"],
-    "fork": [f"{RUN}@2 --say x --headless --json"],
-    "answer": ["--list --all", "--list --all --json", f"--reply {RUN} --text x", f"--close {RUN}", "--room"],
-    "family": [f"{RUN}", f"{RUN} --json"],
-    "review": ["--list", f"{RUN} --show", f"{RUN} --show --json", f"{RUN}", f"{RUN} --accept 1"],
-    "privacy": [
+    "runs rename-agent": [f"{RUN} --to Qbaba", f"{RUN} --undo"],
+    "runs fork": [f"{RUN}@2 --say x --headless --json"],
+    "serve user": ["--list --all", "--list --all --json", f"--reply {RUN} --text x", f"--close {RUN}", "--room"],
+    "runs family": [f"{RUN}", f"{RUN} --json"],
+    "runs review": ["--list", f"{RUN} --show", f"{RUN} --show --json", f"{RUN}", f"{RUN} --accept 1"],
+    "runs redact": [
         "--list", f"{RUN} --show", f"{RUN} --show --json", f"{RUN}", f"{RUN} --clear", f"{RUN} --text Qbaba",
     ],
-    "author": ["--list", f"{RUN} --show", f"{RUN} --begin run"],
-    "protocols": ["", "tdg", "tdg --json"],
+    "tasks design": ["--list", f"{RUN} --show", f"{RUN} --begin run"],
+    "study protocols": ["", "tdg", "tdg --json"],
     "study deal": ["s", "s --json"],
     "study extend": ["s --runs all --even-so", "s --runs all --even-so --json"],
     "study runs": ["s", "s --json"],
     "study status": ["", "--json", "s", "s --json"],
     "study watch": ["", "--json", "s", "s --json", "s --once", "s --open"],
     "study show": ["s", "s --json"],
-    "study open": ["s", "s --as R1", "s --as R9"],
+    "study rate": ["s", "s --as R1", "s --as R9"],
     "study play": ["s --json"],
     "study lock": ["s", "s --even-so --json"],
     "study replace": ["s ZR2 --by R3", "s R1 --by R3 --json"],
@@ -65,40 +66,42 @@ TRIED: dict[str, list[str]] = {
         "s --validate", "s --validate --json", "s --model x --dry-run", "s --model x --show-prompt u1 --json",
         "s --model x",
     ],
-    "serve": ["--study s", "--study none", "--study s --watch"],
-    "study kit": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
-    "labels": [
+    "serve study": ["--study s", "--study none", "--study s --watch"],
+    "study kit export": ["s --rater R1 --out mine.db", "s --rater R9 --out theirs.db --json"],
+    "labels list": [
         "s", "s --json", "s --history --acts --json", "s --csv", "s --pilot", "s --pilot --json", "s --rater R9",
         "s --past", "s --past --json", "s --find Znoteofother --json", "s --past --rater ZR2code --json",
         "s --unit u1 --history --json", "s --unit u2 --json", "s --unit u", "s --unit zz --json",
     ],
-    "adjudicate": [
+    "labels adjudicate": [
         "s --list", "s --list --json", "s", "s --as D1 --list", "s --unit u1 --target open --field state --json",
         "s --unit u1 --target open --field state --value completed --reason x --json", "s --majority --reason x",
         "s --from rows.jsonl", "s --gold gold.jsonl", "s --unit u1 --target open --field state --withdraw --reason x",
     ],
-    "withdraw": ["R9 --show", "R1 --show --json"],
+    "file withdraw": ["R9 --show", "R1 --show --json"],
     "traces": ["", "--json", "--archived", "--tag mine --json"],
-    "show": [f"{RUN}", f"{RUN} --json", "0197"],
+    "runs show": [f"{RUN}", f"{RUN} --json", "0197"],
     "report": ["s", "s --md", "s --html", "s --json", "s --out r.md", "s --with s", "s --embed m", "none"],
     "agreement": ["s", "s --json", "s --bootstrap 200 --json", "none"],
-    "raters": ["s", "s --json"],
-    "merge": ["lab.db other.db", "other.db --db whole.db --json"],
-    "pack": ["copy.db", "copy2.db --json"],
+    "study raters": ["s", "s --json"],
+    "file merge": ["lab.db other.db", "other.db --db whole.db --json"],
+    "file pack": ["copy.db", "copy2.db --json"],
     "export": [f"{RUN} --out out --json", "--all --out out"],
-    "read": [f"{RUN}", "--all --json", "--study s --json"],
-    "runs": ["", "--json", "--archived --json", "score<1", "--group agent --json"],
-    "tag": ["", "--json", f"{RUN} +mine", f"{RUN} -mine --json", "score<1 +mine --json"],
-    "archive": [f"{RUN}", f"{RUN} --json", "score<1 --json"],
-    "restore": [f"{RUN}", f"{RUN} --json"],
-    "compare": [f"{RUN} {OTHER}", f"{RUN} {OTHER} --json"],
-    "metrics": ["", "--json", "--study s --json", "--study s --rater R1 --csv", f"{RUN} --explain"],
-    "tasks": ["", "--json"],
-    "personas": ["", "--json"],
-    "keys": ["", "--json"],
-    "where": ["", "--json"],
-    "doctor": ["", "--json"],
-    "schema": ["", "run-result"],
+    "runs ocr": [f"{RUN}", "--all --json", "--study s --json"],
+    "runs list": ["", "--json", "--archived --json", "score<1", "--group agent --json"],
+    "runs tag": ["", "--json", f"{RUN} +mine", f"{RUN} -mine --json", "score<1 +mine --json"],
+    "runs archive": [f"{RUN}", f"{RUN} --json", "score<1 --json"],
+    "runs restore": [f"{RUN}", f"{RUN} --json"],
+    "runs compare": [f"{RUN} {OTHER}", f"{RUN} {OTHER} --json"],
+    "runs metrics": ["", "--json", "--study s --json", "--study s --rater R1 --csv", f"{RUN} --explain"],
+    "tasks list": ["", "--json"],
+    "tasks check": ["usual_lunch", "usual_lunch --json"],
+    "settings show": ["", "--json"],
+    "tasks personas": ["", "--json"],
+    "settings keys": ["", "--json"],
+    "file where": ["", "--json"],
+    "settings doctor": ["", "--json"],
+    "settings schema": ["", "run-result"],
 }  # fmt: skip
 ROWS: list[dict[str, Any]] = [
     {"unit": "u1", "target": "open", "field": "state", "value": "Zwrong"},
@@ -182,8 +185,7 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
 def _commands() -> Iterator[str]:
     """Every command, as it is typed."""
-    for group, table in (("", COMMANDS), ("study ", STUDY), ("device ", DEVICE)):
-        yield from (f"{group}{name}" for name, _, module in table if module)
+    yield from (words for words, _ in all_commands())
 
 
 def _hidden(plants: list[Planted]) -> set[str]:
@@ -192,7 +194,7 @@ def _hidden(plants: list[Planted]) -> set[str]:
 
 
 def test_every_command_is_tried() -> None:
-    assert set(_commands()) == ALONE | TRIED.keys() | {"label"}
+    assert {*_commands(), "traces"} == ALONE | TRIED.keys() | {"labels add"}
 
 
 @crossed
@@ -218,7 +220,7 @@ def test_the_same_commands_tell_a_developer(plants: list[Planted], call: Call) -
     """So the search above can find them: nearly every word of a run, what others said, and what a rule settled."""
     said = "".join(
         call("developer", *command.split(), *args.split())[1]
-        for command in ("show", "traces", "labels", "study status", "study show", "runs")
+        for command in ("runs show", "traces", "labels list", "study status", "study show", "runs list")
         for args in TRIED[command]
     )
     words = found(_hidden(plants), said)

@@ -1,4 +1,4 @@
-"""`hitlab raters`: a block for each rater, one JSON document, a sentence where there is nothing."""
+"""`hitlab study raters`: a block for each rater, one JSON document, a sentence where there is nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hitlab read`: the words of runs are read from their pictures before anybody looks at them."""
+"""`hitlab runs ocr`: the words of runs are read from their pictures before anybody looks at them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from lab.core.study import Unit
 from lab.core.trace import Step
 from lab.ocr import engine

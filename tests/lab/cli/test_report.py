@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from lab.core.program_version import platform, program
 from lab.core.protocol import Field, Option, Protocol
 from lab.core.report import Grid, Lines, Number, Report

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from store.store import Store
 from tests.screens.compare.sample_pair import ONE, OTHER, bare, one, other
 from tests.screens.table.sample_runs import RUNS, made
@@ -58,10 +58,10 @@ def test_archived_runs_leave_every_list_and_come_back(shell: Shell) -> None:
     done = shell.json("archive", "a1", "a2")
     assert done == {"archived": True, "runs": ["a1", "a2"], "new": ["a1", "a2"]}
     assert "1 was so already" in shell.text("archive", "a1", "a4")
-    for command in ("traces", "runs"):
+    for command, line in (("traces", "traces"), ("runs", "runs list")):
         assert set(shell.ids(command)) == set(every) - {"a1", "a2", "a4"}
         assert set(shell.ids(command, "--archived")) == {"a1", "a2", "a4"}
-        assert f"3 archived; `hitlab {command} --archived` lists them" in shell.text(command)
+        assert f"3 archived; `hitlab {line} --archived` lists them" in shell.text(*line.split())
     table = shell.json("runs", "agent:gpt-5")
     assert (table["total"], table["fit"], table["archived"]) == (len(every) - 3, 0, 3)
     assert shell.json("show", "a1")["id"] == "a1", "what is named is there"
@@ -90,8 +90,8 @@ def test_tags_are_listed_shown_filtered_and_taken_off(shell: Shell) -> None:
     assert shell.ids("runs", "--tag", "main") == shell.ids("runs", "tag:mai") == shell.ids("runs", "tag=main") == ["a3"]
     assert set(shell.ids("runs", "tag:none")).isdisjoint({"a1", "a3"})
     assert shell.ids("runs", "-tag:keep", "tag:pilot") == ["a3"]
-    for command in ("traces", "runs"):
-        assert "keep pilot" in shell.text(command)
+    for line in ("traces", "runs list"):
+        assert "keep pilot" in shell.text(*line.split())
     assert "is no tag" in shell.text("tag", "a1", "+no#tag", code=2)
     assert "needs +TAG or -TAG" in shell.text("tag", "a1", code=2)
     assert "is no tag" in shell.text("traces", "--tag", "two words", code=2)
@@ -155,7 +155,7 @@ def test_archived_studies_are_listed_alone(shell: Shell) -> None:
 
 
 def test_lists_of_runs_name_the_task_as_one_types_it_and_its_title(shell: Shell) -> None:
-    row = next(line for line in shell.text("runs").splitlines() if line.startswith("a5 "))
+    row = next(line for line in shell.text("runs", "list").splitlines() if line.startswith("a5 "))
     assert row.split()[:3] == ["a5", "alarm", "Two"]
     groups = shell.json("runs", "--group", "task")["groups"]
     assert "alarm  Two words, and more" in [group["name"] for group in groups]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab.cli.main import main
-from lab.cli.run_text import print_run
+from lab.cli.runs.run_text import print_run
 from lab.core.run_records import Verdict
 from lab.core.task import Actor, Task
 from lab.core.trace import Started, fold
@@ -61,8 +61,8 @@ def test_a_word_with_a_minus_is_no_option_wherever_it_stands(
     with pytest.raises(SystemExit):
         main(["runs", "-qwen", "--nope", "--db", db])
     with pytest.raises(SystemExit):
-        main(["runs", "-h"])
-    assert b"all but those" in capsysbinary.readouterr().out
+        main(["runs", "list", "-h"])
+    assert b"- excludes" in capsysbinary.readouterr().out
 
 
 def test_runs_groups_and_says_what_is_undefined(db: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -165,7 +165,7 @@ def test_who_may_not_see_outcomes_has_neither(
     db: str, seat: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HITLAB_SEAT", seat)
-    for words in (["runs"], ["compare", ONE, OTHER], ["traces"], ["show", ONE]):
+    for words in (["runs", "list"], ["compare", ONE, OTHER], ["traces"], ["show", ONE]):
         assert main([*words, "--db", db]) == 1
         assert f"is not there for the seat {seat}" in capsys.readouterr().err
 

@@ -153,7 +153,7 @@ def test_open_names_what_keeps_somebody_out(call: Call, store: Store) -> None:
 
     assert "nothing is dealt to a yet" in call_open("s", "--as", "a")
     call("deal", "s")
-    assert "there is no terminal here. `hitlab label` takes answers" in call_open("s", "--as", "a")
+    assert "there is no terminal here. `hitlab labels add` takes answers" in call_open("s", "--as", "a")
     unknown = call_open("s", "--as", "z")
     assert "z is none of its people" in unknown
     assert "a, b" not in unknown, "raters do not learn who the others are"

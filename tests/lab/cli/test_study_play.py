@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.schemas import schemas
+from lab.cli.settings.schemas import schemas
 from lab.core.task import Actor
 from lab.runs import shadows
 from lab.runs.session import Session

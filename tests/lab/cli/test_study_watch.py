@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 from lab.cli.main import main
-from lab.cli.study_watch import StudiesWatched
+from lab.cli.study.watch import StudiesWatched
 from lab.core.study import Study, Unit
 from lab.core.task import Actor
 from store.kit_export import make_kit

@@ -44,9 +44,9 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("tarces", "there is no 'tarces'; did you mean traces? `hitlab --help` lists what is."),
+        ("tarces", "there is no 'tarces'; did you mean runs list? `hitlab --help` lists what is."),
         ("deal trial", "there is no 'deal'; did you mean study deal? `hitlab --help`"),
-        ("scrcpy", "there is no 'scrcpy'; did you mean device scrcpy?"),
+        ("scrcpy", "there is no 'scrcpy'; did you mean settings scrcpy?"),
         ("study statsu", "there is no 'statsu'; did you mean status? `hitlab study --help` lists what is."),
         ("study zzzz", "there is no 'zzzz'. `hitlab study --help` lists what is."),
         ("--jsno traces", "unrecognized arguments: --jsno"),
@@ -59,7 +59,7 @@ def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("label trial --keep-goign", "unrecognized arguments: --keep-goign; did you mean --keep-going?"),
         ("runs --goup agent", "unrecognized arguments: --goup; did you mean --group?"),
         ("device scrcpy --baze x", "unrecognized arguments: --baze x"),
-        ("show a b", "hitlab show: error: unrecognized arguments: b"),
+        ("show a b", "hitlab runs show: error: unrecognized arguments: b"),
         ("live usual_lunch --log clena", "(choose from clean, noise, none); did you mean clean?"),
         ("import x --format fingertp", "did you mean fingertip?"),
         ("completion fihs", "did you mean fish?"),
@@ -129,7 +129,7 @@ def test_a_runs_id_is_suggested_by_its_beginning_and_by_its_task(said: Said, tmp
     with Store.open(tmp_path / "lab.db") as store:
         store.runs.add(Imported(number_events([started]), {}, []))
     assert "run 0198ba34: is not in" in said("show", "0198ba34")[1]
-    assert "; did you mean 0198ab34? `hitlab traces` lists what is." in said("show", "0198ba34")[1]
+    assert "; did you mean 0198ab34? `hitlab runs list` lists what is." in said("show", "0198ba34")[1]
     assert "; did you mean feed_cat?" in said("compare", "fed_cat", "0198")[1]
     assert "; did you mean feed_cat?" in said("fork", "feed_cta@1", "--reject", "--headless")[1]
 
@@ -163,4 +163,4 @@ def test_who_may_not_list_names_is_suggested_none(said: Said, monkeypatch: pytes
     for line in lines:
         code, words = said(*line)
         assert (line, code, "did you mean" in words) == (line, 1, False)
-    assert "did you mean traces?" in said("tarces")[1]
+    assert "did you mean runs list?" in said("tarces")[1]

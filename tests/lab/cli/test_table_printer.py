@@ -38,7 +38,7 @@ def printed_in_terminal(columns: int, *args: str) -> list[str]:
 
 @pytest.mark.parametrize("columns", [80, 120, 200])
 def test_every_task_is_listed_with_its_whole_name_and_all_of_its_instruction(columns: int) -> None:
-    lines = printed_in_terminal(columns, "tasks")
+    lines = printed_in_terminal(columns, "tasks", "list")
     assert {line.split(" ")[0] for line in lines} >= set(library.tasks())
     told = " ".join(" ".join(lines).split())
     assert "Book my usual train home for Friday." in told

@@ -1,4 +1,4 @@
-"""`hitlab withdraw`: it tells what goes before it goes, is sure that it is meant, and says so afterwards."""
+"""`hitlab file withdraw`: it tells what goes before it goes, is sure that it is meant, and says so afterwards."""
 
 from __future__ import annotations
 

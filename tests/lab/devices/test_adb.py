@@ -205,7 +205,7 @@ def test_words_that_a_pinyin_keyboard_composed_are_not_called_typed(rig: Rig, at
     assert phone.observe().tree.find(contains="12 + 7")
     with pytest.raises(LabError, match="does not hold what was typed") as refused:
         phone.perform(Action("input_text", text="hello"))
-    assert "hitlab device scrcpy" in refused.value.hint
+    assert "hitlab settings scrcpy" in refused.value.hint
 
 
 def test_an_adb_keyboard_types_any_text_once_it_is_enabled_and_set(rig: Rig, attach: Attach) -> None:
@@ -230,7 +230,7 @@ def test_what_adb_cannot_type_is_refused_with_what_to_fetch(attach: Attach) -> N
     new_note(phone)
     with pytest.raises(LabError, match="English keyboard") as refused:
         phone.perform(Action("input_text", text="你好"))
-    assert "hitlab device scrcpy" in refused.value.hint
+    assert "hitlab settings scrcpy" in refused.value.hint
 
 
 def test_typing_where_no_field_has_the_cursor_is_refused(attach: Attach) -> None:

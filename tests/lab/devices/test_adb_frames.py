@@ -121,7 +121,7 @@ def test_without_a_server_it_says_what_would_fetch_one(attach: Attach, monkeypat
     phone = attach(via="auto")
     with watching(phone) as seen:
         seen.wait(settled)
-    assert phone.via == "screencap (no scrcpy server: `hitlab device scrcpy` fetches one)"
+    assert phone.via == "screencap (no scrcpy server: `hitlab settings scrcpy` fetches one)"
     with pytest.raises(LabError, match="scrcpy"):
         next(attach(via="scrcpy").frames(threading.Event()))
 

@@ -1,4 +1,4 @@
-"""`hitlab devices` and what `hitlab doctor` finds of adb, phones and scrcpy, on the real adb server."""
+"""`hitlab devices` and what `hitlab settings doctor` finds of adb, phones and scrcpy, on the real adb server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.cli.devices import _row
-from lab.cli.doctor import Finding, examine
 from lab.cli.main import main
+from lab.cli.settings.doctor import Finding, examine
 from lab.core.settings import Settings
 from lab.devices.device_list import ListedDevice
 from tests.lab.devices.adb_rig import Attach

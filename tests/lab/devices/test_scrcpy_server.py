@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.doctor import _scrcpy
+from lab.cli.settings.doctor import _scrcpy
 from lab.core.errors import LabError
 from lab.devices.scrcpy_codec import speech
 from lab.devices.scrcpy_server import PINNED, cache, command, find, places, version_of
@@ -118,7 +118,7 @@ def test_one_that_is_too_old_gives_way_to_a_fetched_one(
 def test_none_at_all_says_how_to_get_one(env: Env) -> None:
     with pytest.raises(LabError) as caught:
         find(env=env)
-    assert "hitlab device scrcpy" in caught.value.hint
+    assert "hitlab settings scrcpy" in caught.value.hint
 
 
 def test_the_line_that_starts_it() -> None:

@@ -128,7 +128,7 @@ def test_links_lead_to_the_server_that_runs_on_the_file_or_say_that_none_does(
         said = capsys.readouterr().out
         found = re.search(r"(http\S+)/r/", said)
         assert found
-        return found[1], "No `hitlab serve` runs" in said
+        return found[1], "No `hitlab serve study` runs" in said
 
     frozen(store, [unit("u1", runs=())])
     again = (("answer", "--links", "--as", "P01", "--again", "P01"), ("study", "links", "trial", "--again", "R1"),

@@ -1,4 +1,4 @@
-"""Junk over real sockets at `hitlab serve` and `hitlab answer`: refused in silence, and both answer on."""
+"""Junk over real sockets at `hitlab serve study` and `hitlab serve user`: refused in silence, and both answer on."""
 
 from __future__ import annotations
 

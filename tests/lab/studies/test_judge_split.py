@@ -244,7 +244,9 @@ def test_more_examples_than_are_settled_are_refused(rated: Judged, capsys: pytes
     assert call(*words) == 1
     told = capsys.readouterr().err
     assert "--examples 50: people have settled only 4 units of dev" in told
-    assert "settle where they differ (`hitlab adjudicate trial`): a unit counts once all of it is settled." in told
+    assert (
+        "settle where they differ (`hitlab labels adjudicate trial`): a unit counts once all of it is settled." in told
+    )
 
 
 # -- validating it -------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def test_consent_is_kept_with_the_text_that_was_read(store: Store) -> None:
     part = at_brief(store)
     kept = [act.detail for act in store.labels.acts(part.study) if act.act == "consent"]
     assert [(one["sha"], one["text"]) for one in kept] == [(text_sha(part.consent), part.consent)]
-    assert "hitlab withdraw" in part.consent
+    assert "hitlab file withdraw" in part.consent
     own = replace(part.study, consent={"en": "Just ours.", "zh": "只有我们的。"}, locale="zh-CN")
     assert consent_text(own) == "只有我们的。"
     assert text_sha(consent_text(own)) == own.consent_sha("zh")

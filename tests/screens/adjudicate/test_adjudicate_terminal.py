@@ -1,4 +1,4 @@
-"""`hitlab adjudicate STUDY` in a real terminal."""
+"""`hitlab labels adjudicate STUDY` in a real terminal."""
 
 from __future__ import annotations
 

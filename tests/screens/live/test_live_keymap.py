@@ -56,9 +56,9 @@ def test_what_stood_on_the_same_key_stays_there() -> None:
     [
         (
             {"run.paus": "f12"},
-            "field keymap: 'run.paus' is no binding; did you mean run.pause? `hitlab keys` lists them.",
+            "field keymap: 'run.paus' is no binding; did you mean run.pause? `hitlab settings keys` lists them.",
         ),
-        ({"zzz": "f12"}, "field keymap: 'zzz' is no binding. `hitlab keys` lists them."),
+        ({"zzz": "f12"}, "field keymap: 'zzz' is no binding. `hitlab settings keys` lists them."),
         ({"run.pause": "contrl+x"}, "field keymap: run.pause = 'contrl+x': 'contrl+x' is no key. Keys are written as"),
         ({"run.pause": "f12,f99"}, "'f99' is no key"),
         ({"run.pause": ""}, "'' is no key"),

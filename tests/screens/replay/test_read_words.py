@@ -247,7 +247,7 @@ async def test_search_finds_what_was_read_and_says_so_and_how_much_is_not_read(s
             await burst(pilot, *"battery")
             await until(pilot, lambda: "1 step, 1 as read; Enter: next" in painted(app))
             await stands(pilot, until, "1 screen is not read: alt+r", 1)
-            assert "`hitlab read` reads it" in painted(app)
+            assert "`hitlab runs ocr` reads it" in painted(app)
             assert "▹" in row(app, 1)
             assert "▸" not in painted(app)
             await until(pilot, lambda: "read" in [mark.label for mark in phone(app).mirror._marks])

@@ -60,7 +60,7 @@ def test_a_screenshot_comes_whole(rig: Rig) -> None:
 
 @contextmanager
 def command(tmp_path: Path, *words: str, token: str = "") -> Iterator[subprocess.Popen[bytes]]:
-    """`hitlab phone WORDS`, running; killed at the end where it still does."""
+    """`hitlab serve phone WORDS`, running; killed at the end where it still does."""
     environment = {**os.environ, "HOME": str(tmp_path), "HITLAB_HARNESS_TOKEN": token}
     pipe = subprocess.PIPE
     with Warm(["phone", *words], env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:

@@ -1,0 +1,107 @@
+"""Links into the room Answer: each person's own, which opens their conversations in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lab.cli.arguments import Arguments, flag, option
+from lab.cli.database import open_store
+from lab.cli.output import print_line, print_result
+from lab.cli.study.links import (
+    PersonLink,
+    check_apart,
+    links_address,
+    make_missing,
+    named_people,
+    person_link,
+    print_guess_note,
+    print_links,
+)
+from lab.core.errors import LabError
+from lab.core.ids_and_clock import now
+from lab.core.settings import Settings
+from lab.core.settings import check_people as checked
+from lab.studies.links import Link, expiry, links_of, revoke_link
+from lab.studies.seats import check_seat, sees_outcomes
+from store.store import Store
+
+
+class AnswerLinks(msgspec.Struct, frozen=True):
+    """Result of `answer --links`: each person's newest link into the room Answer."""
+
+    links: tuple[PersonLink, ...]
+
+
+class AnswerLinksArguments(Arguments):
+    links: bool = flag("make a browser link for each person of --person, and list all links")
+    again: str | None = option(
+        "P1,P2", "with --links: make new links for these people and revoke their old ones", "--renew", "--again"
+    )
+    revoke: str | None = option("P1,P2", "with --links: revoke these people's links")
+    until: str | None = option(
+        "WHEN", "with --links: let new links expire, as 14d, 12h or 2026-12-31", "--expires", "--until"
+    )
+    shared: bool = flag("with --links: let new links open in any browser (default: in the first one only)")
+    url: str | None = option("URL", "with --links: use this public address, as https://lab.example.org")
+
+
+def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str]) -> int:
+    """Make a link for each of these people without one, and print the state of all links."""
+    check_seat(settings, sees_outcomes, "answer --links")
+    until = expiry(args.until) if args.until else ""
+    with open_store(settings, create=False) as store:
+        url, is_guess = links_address(store, args.url)
+        link_holders = _linked(store)
+        again = named_people(args.again, link_holders, "--again")
+        revoked_people = named_people(args.revoke, link_holders, "--revoke")
+        recipients = [*people, *(code for code in again if code not in people)]
+        check_apart(recipients, revoked_people)
+        _revoke(store, [*again, *revoked_people], settings.person)
+        new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
+        result = AnswerLinks(tuple(_rows(store, new_links)))
+    print_result(result, lambda _: _tell(result, is_guess=is_guess), json=args.json)
+    return 0
+
+
+def check_people(codes: str) -> list[str]:
+    """Return the distinct study codes of a comma-separated list. Raise `LabError` for a bad code."""
+    people = [code.strip() for code in codes.split(",") if code.strip()]
+    people = list(dict.fromkeys(people))
+    checked(people, "--answer", "code")
+    if not people:
+        raise LabError("--answer", "names nobody.", "Say P01,P02.", code=2)
+    return people
+
+
+def _linked(store: Store) -> list[str]:
+    """Return everybody who ever had a link and did not withdraw."""
+    return list(dict.fromkeys(link.rater for link in links_of(store, None)))
+
+
+def _revoke(store: Store, people: Sequence[str], by: str) -> None:
+    at = now()
+    for link in links_of(store, None):
+        if link.rater in people and link.state(at) == "open":
+            revoke_link(store, link, by=by)
+
+
+def _rows(store: Store, new_links: dict[str, str]) -> list[PersonLink]:
+    last: dict[str, Link] = {link.rater: link for link in links_of(store, None)}
+    at = now()
+    return [person_link(link, at, new_links.get(code, "")) for code, link in last.items()]
+
+
+def _tell(result: AnswerLinks, *, is_guess: bool) -> None:
+    people = ",".join(link.rater for link in result.links if link.state == "open")
+    print_links(result.links)
+    if any(link.address for link in result.links):
+        print_line(
+            f"Each link is shown this once, and is for one person. `hitlab serve study --answer {people}` opens them."
+        )
+        print_guess_note(is_guess=is_guess)
+    elif result.links:
+        print_line("A link is shown when it is made. `hitlab serve user --links --again CODE` makes another.")
+    else:
+        print_line("Nobody has a link. `hitlab serve user --links --as P01,P02` makes them.")

@@ -1,0 +1,216 @@
+"""The command study watch: each person's progress, pace and expected end, and the stragglers."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from rich.cells import cell_len
+
+from lab.cli.app import show_room
+from lab.cli.arguments import JsonArguments, Parser, argument, flag, option, seconds
+from lab.cli.database import open_store, settings_for
+from lab.cli.output import print_line, print_result
+from lab.cli.study.repaint import can_repaint, repaint
+from lab.core.errors import LabError
+from lab.core.settings import Settings
+from lab.core.study import Study
+from lab.core.study_progress import StudyProgress
+from lab.core.text_table import GAP, cut, join_cells, wrap_cells
+from lab.studies import progress_words
+from lab.studies.progress_words import FIELDS, RATERS, STRAGGLERS, STUDIES, Cells, ProgressColumn
+from lab.studies.seats import sees_outcomes
+from lab.studies.study_places import study_named
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+EVERY = 5.0
+"""Seconds between two reads."""
+_LEAST = 0.5
+_WIDE = 1_000_000
+"""Columns if the output is not a terminal."""
+
+
+class StudiesWatched(msgspec.Struct, frozen=True):
+    """Progress of studies `at` a time (UTC), without any answer: `study watch`."""
+
+    at: str
+    studies: tuple[StudyProgress, ...]
+
+
+class StudyWatchArguments(JsonArguments):
+    study: list[str] = argument("STUDY", "names of studies (default: all under way)", nargs="*", completes="study")
+    every: float = option(
+        "SECONDS", f"refresh every SECONDS (default: {EVERY:g})", "--interval", "--every", type=seconds, default=EVERY
+    )
+    once: bool = flag("print once and exit (default for --json and pipes)")
+    open: bool = flag("open the screen of one study in the app instead")
+
+
+def add_study_watch(parser: Parser) -> None:
+    parser.runs(watch, StudyWatchArguments, prints={"study-watch": StudiesWatched})
+    parser.examples(
+        """\
+  hitlab study watch                   all studies under way, a line each
+  hitlab study watch tdg               a line for each person; q ends it
+  hitlab study watch tdg pspa-e3 --interval 30
+  hitlab study watch tdg --once        printed, with what each column means
+"""
+    )
+
+
+def watch(args: StudyWatchArguments) -> int:
+    """Show the progress of studies, on a terminal repeatedly. Without a name show all running ones, one line each."""
+    settings = settings_for(args.db, sees_outcomes, "study watch")
+    if args.every < _LEAST:
+        raise LabError("--every", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
+    if args.open:
+        return _opened(args, settings)
+    with open_store(settings, create=False, readonly=True) as store:
+        from lab.studies.study_progress import ProgressReader, check_whole
+
+        check_whole(store, "study watch")
+        reader = ProgressReader(store)
+        studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
+        if args.json or args.once or not can_repaint():
+            overview = _watched(reader.read, studies or _running(store))
+            print_result(overview, lambda _: _print(overview, each=bool(studies)), json=args.json)
+            return 0
+
+        def page(columns: int, rows: int) -> list[str]:
+            overview = _watched(reader.read, studies or _running(store))
+            return _page(overview, columns, rows, each=bool(studies))
+
+        repaint(page, args.every)
+    return 0
+
+
+def _opened(args: StudyWatchArguments, settings: Settings) -> int:
+    """Open the screen of one study."""
+    if args.json or args.once or len(args.study) != 1:
+        raise LabError("study watch", "--open shows the room of one study, and prints nothing.", code=2)
+    with open_store(settings, create=False) as store:
+        from lab.studies.study_progress import check_whole
+        from screens.navigation import Opening
+
+        check_whole(store, "study watch")
+        study = study_named(store, args.study[0])
+        opening = Opening("progress", study=study)
+        return show_room(store, settings, opening, f"study {study.id}", "`hitlab study watch STUDY` prints it.")
+
+
+def _running(store: Store) -> list[Study]:
+    from lab.studies.study_progress import running_studies
+
+    return running_studies(store)
+
+
+def _watched(read: Callable[[Study, float], StudyProgress], studies: Sequence[Study]) -> StudiesWatched:
+    from lab.studies.study_progress import iso_time
+
+    now = time.time()
+    return StudiesWatched(iso_time(now), tuple(read(study, now) for study in studies))
+
+
+# -- lines -------------------------------------------------------------------------------------------------------
+
+
+class _Table(NamedTuple):
+    """Lines of a table with the titles first, and the names of the columns that fit."""
+
+    lines: list[str]
+    shown: list[str]
+
+
+def _print(overview: StudiesWatched, *, each: bool) -> None:
+    """Print everything, with the meaning of the columns."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+    lines, means = _lines(overview, width, each=each)
+    for line in (*lines, *means):
+        print_line(line)
+
+
+def _page(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
+    """Return as many lines as the terminal has, the last with the time of reading and the key to quit."""
+    room = max(1, rows - 1)
+    most = room // max(1, len(overview.studies)) if each else None
+    lines, means = _lines(overview, columns, each=each, most=most)
+    if len(lines) > room:
+        lines = [*lines[: room - 1], f"and {len(lines) - room + 1:,} more lines (--once prints all)"]
+    lines = [*lines, *means][:room]
+    blank = [""] * (room - len(lines))
+    return [cut(line, columns) for line in (*lines, *blank, f"{overview.at[11:19]} UTC   q ends it")]
+
+
+def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None = None) -> tuple[list[str], list[str]]:
+    """Return the lines of every study, each with at most `most` if given, and the meaning of the columns."""
+    if not overview.studies:
+        return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
+    if not each:
+        return _table(STUDIES, [progress_words.study_cells(progress) for progress in overview.studies], width).lines, []
+    lines: list[str] = []
+    column_names: dict[str, None] = {}
+    for progress in overview.studies:
+        table = _one_study(progress, width, most - bool(lines) if most is not None else None)
+        lines += [*([""] if lines else []), *table.lines]
+        column_names |= dict.fromkeys(table.shown)
+    means = [*progress_words.legend([name for name in RATERS if name in column_names], RATERS), *STRAGGLERS]
+    return lines, ["", *_folded(means, width)]
+
+
+def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
+    """Return a study's people, judges, totals and questions."""
+    intervals = map(progress_words.interval_words, progress.intervals)
+    head = _folded([progress_words.head_words(progress), *intervals], width)
+    fields = [progress_words.field_cells(field) for field in progress.fields if field.differ.n]
+    questions = ["", *_table(FIELDS, fields, width).lines] if fields else []
+    rows = [progress_words.rater_cells(rater, progress.at) for rater in progress.raters]
+    rows += [progress_words.judge_cells(judge) for judge in progress.judges]
+    table = _table(RATERS, [*rows, progress_words.total_cells(progress)], width)
+    if most is not None and len(head) + len(table.lines) + len(questions) > most:
+        questions = []
+    lines = table.lines
+    if most is not None and len(head) + len(lines) > most:
+        lines = _shortened(progress, lines, max(1, most - len(head) - 3))
+    return _Table([*head, *lines, *questions], table.shown)
+
+
+def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
+    """Shorten a table to `most` people: first those who need the manager, then others in order."""
+    title, *rows, total = lines
+    urgent = [at for at, rater in enumerate(progress.raters) if rater.held or rater.straggler or rater.clashes]
+    order = dict.fromkeys([*urgent, *range(len(rows))])
+    places = sorted([*order][:most])
+    return [title, *(rows[at] for at in places), f"and {len(rows) - len(places):,} more (--once prints all)", total]
+
+
+def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
+    """Return rows below their titles. If the width is too small, omit columns, then cut long words."""
+    cells = [{name: column.title for name, column in table.items()}, *rows]
+    needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
+    column_names = progress_words.columns_for(table, rows, needs, width, GAP)
+    widths = {name: needs[name] for name in column_names}
+    over = sum(widths.values()) + GAP * (len(column_names) - 1) - width
+    for name in sorted(("name", "question", "note"), key=lambda name: -widths.get(name, 0)):
+        if over > 0 and name in widths:
+            least = max(4, widths[name] - over)
+            over -= widths[name] - least
+            widths[name] = least
+    right = [table[name].right for name in column_names]
+    lines = [
+        line.rstrip()
+        for row in cells
+        for line in join_cells(
+            [[cut(row.get(name, ""), widths[name])] for name in column_names], [*widths.values()], right
+        )
+    ]
+    return _Table(lines, column_names)
+
+
+def _folded(texts: Sequence[str], width: int) -> list[str]:
+    return [line for text in texts for line in wrap_cells(text, width)]
