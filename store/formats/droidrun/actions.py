@@ -11,8 +11,8 @@ from typing import Any
 
 from lab.core.step import Action, ActionKind, Point
 from store.formats.droidrun.calls import ToolCall
-from store.formats.droidrun.reader import kind_of
-from store.formats.droidrun.turns import box_of
+from store.formats.droidrun.macro import kind_of
+from store.formats.droidrun.screens import box_of
 from store.formats.geometry import Box, as_coordinate, centre, main_direction, point, vector_between
 from store.formats.values import as_str
 

@@ -24,8 +24,8 @@ from lab.core.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source,
 from store.formats import KnownRun, RunSource
 from store.formats.draft import error_in
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
+from store.formats.knowu.judged import reported_agent
 from store.formats.knowu.log import ThreadLog
-from store.formats.knowu.reader import reported_agent
 from store.formats.model_answers import answer_text
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, notes_below

@@ -22,8 +22,8 @@ from store.formats.draft import Draft
 from store.formats.geometry import as_coordinate
 from store.formats.knowu.actions import thought_of
 from store.formats.memgui.actions import action_of, space_of
-from store.formats.memgui.reader import usages_of, whole_usage
 from store.formats.memgui.table import TableRow, verdicts
+from store.formats.memgui.tokens import usages_of, whole_usage
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, as_count, notes_below
 
