@@ -270,11 +270,11 @@ def test_an_open_conversation_names_the_command_that_answers_it_and_is_not_resum
         turn = Intake(store, [Actor("human", "P07")], judge_rules()).receive(request("Where to?")).turn
     assert main(["show", turn.run, "--db", db]) == 0
     shown = capfd.readouterr().out
-    assert ("hitlab answer --room --as P07 goes on" in shown, "--resume" in shown) == (True, False)
+    assert ("hitlab serve user --room --as P07 goes on" in shown, "--resume" in shown) == (True, False)
     assert main(["live", "--resume", turn.run, "--headless", "--db", db]) == 1
     told = capfd.readouterr().err
     assert "is a conversation at the endpoint; it cannot be resumed" in told
-    assert "hitlab answer --list" in told
+    assert "hitlab serve user --list" in told
 
 
 def test_a_raters_seat_answers_nothing(run: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
