@@ -217,6 +217,7 @@ def redaction_result(
         return PrivacyDone(trace=run, cleared=cleared, replaced={}, **counts)
     counts |= {name: getattr(redaction, name) for name in counts if hasattr(redaction, name)}
     counts |= {**redaction.studies._asdict(), **redaction.destroyed._asdict()}
+    counts |= {"unseen": redaction.pictures_without_tree, "read": redaction.pictures_by_ocr}
     rest = redaction.remaining
     counts |= {"left": rest.runs, "plans": rest.plans, "unwiped": unwiped.sentence if unwiped else ""}
     return PrivacyDone(trace=run, cleared=cleared, replaced=dict(redaction.replaced), **counts)
