@@ -124,7 +124,7 @@ def tasks(args: TasksArguments) -> int:
         return _environment_tasks(args, args.environment)
     lines = []
     may_see = load(db=args.db).seat in ("developer", "designer")
-    for name, path in _named(args.files, library.tasks()):
+    for name, path in _named_paths(args.files, library.tasks()):
         task = library.task(name)
         lines.append(
             TaskLine(
@@ -147,7 +147,7 @@ def tasks(args: TasksArguments) -> int:
                 else (),
             )
         )
-    print_result(lines, _tell_whole if args.files else _tell_tasks, json=args.json)
+    print_result(lines, _print_tasks_with_rules if args.files else _print_tasks, json=args.json)
     return 0
 
 
@@ -169,7 +169,9 @@ def _environment_tasks(args: TasksArguments, address: str) -> int:
     finally:
         source.close()
     lines = [_environment_line(task, environment_name) for task in environment_tasks]
-    print_result(lines, _tell_named if args.files else _tell_environment, json=args.json, nothing="it has no tasks")
+    print_result(
+        lines, _print_instructions if args.files else _print_environment, json=args.json, nothing="it has no tasks"
+    )
     return 0
 
 
@@ -190,7 +192,7 @@ def _environment_line(task: Task, address: str) -> TaskLine:
     )
 
 
-def _tell_environment(lines: list[TaskLine]) -> None:
+def _print_environment(lines: list[TaskLine]) -> None:
     rows = [
         [line.id, line.kind, str(line.budget), ", ".join(line.apps) or "-", line.traits.get("tags", "-")]
         for line in lines
@@ -198,21 +200,21 @@ def _tell_environment(lines: list[TaskLine]) -> None:
     print_table(["task", "kind", "budget", "apps", "tags"], rows, wide="tags")
 
 
-def _tell_named(lines: list[TaskLine]) -> None:
+def _print_instructions(lines: list[TaskLine]) -> None:
     """Print each task with its instruction."""
     for line in lines:
         print_line(f"{line.id} ({line.kind}, {line.budget} steps{', ' if line.apps else ''}{', '.join(line.apps)})")
         print_line(f"  {line.instruction}")
 
 
-def _tell_tasks(lines: list[TaskLine]) -> None:
+def _print_tasks(lines: list[TaskLine]) -> None:
     rows = [[line.id, line.kind, line.title, line.persona or "-", line.instruction or "(none)"] for line in lines]
     print_table(["task", "kind", "title", "persona", "instruction"], rows, wide="instruction")
 
 
-def _tell_whole(lines: list[TaskLine]) -> None:
+def _print_tasks_with_rules(lines: list[TaskLine]) -> None:
     """Print the tasks, the rules that score them, and their faulty playbooks."""
-    _tell_tasks(lines)
+    _print_tasks(lines)
     rules = [[line.id, rule.name, f"{rule.weight:g}", _RULE_COUNTS[rule.when]] for line in lines for rule in line.rules]
     if rules:
         print_line("")
@@ -252,7 +254,7 @@ def add_tasks_personas(parser: Parser) -> None:
 def personas(args: PersonasArguments) -> int:
     """List the built-in personas, or the profiles named."""
     lines = []
-    for name, path in _named(args.files, library.personas()):
+    for name, path in _named_paths(args.files, library.personas()):
         persona = library.persona(name, "none")
         identity: dict[str, Any] = persona.facts.get("identity") or {}
         lines.append(
@@ -260,25 +262,25 @@ def personas(args: PersonasArguments) -> int:
                 id=persona.id,
                 name=persona.name,
                 occupation=str(identity.get("occupation", "")),
-                clean=_entries(path, "clean"),
-                noise=_entries(path, "noise"),
+                clean=_count_entries(path, "clean"),
+                noise=_count_entries(path, "noise"),
                 path=str(path),
             )
         )
-    print_result(lines, _tell_personas, json=args.json)
+    print_result(lines, _print_personas, json=args.json)
     return 0
 
 
-def _tell_personas(lines: list[PersonaLine]) -> None:
+def _print_personas(lines: list[PersonaLine]) -> None:
     rows = [[line.id, line.name, line.occupation, str(line.clean or "-"), str(line.noise or "-")] for line in lines]
     print_table(["persona", "name", "occupation", "log", "noisy log"], rows, wide="occupation")
 
 
-def _named(files: list[str], paths_by_name: dict[str, Path]) -> list[tuple[str, Path]]:
+def _named_paths(files: list[str], paths_by_name: dict[str, Path]) -> list[tuple[str, Path]]:
     return [(file, paths_by_name.get(file, Path(file))) for file in files] or list(paths_by_name.items())
 
 
-def _entries(profile: Path, source: Any) -> int | None:
+def _count_entries(profile: Path, source: Any) -> int | None:
     try:
         path = find_log(profile, source)
     except LabError:
@@ -307,11 +309,11 @@ def where(args: Arguments) -> int:
         tasks=str(library.HERE / "tasks"),
         personas=str(library.HERE / "personas"),
     )
-    print_result(places, _tell_places, json=args.json)
+    print_result(places, _print_places, json=args.json)
     return 0
 
 
-def _tell_places(places: Places) -> None:
+def _print_places(places: Places) -> None:
     for name in places.__struct_fields__:
         path = getattr(places, name)
         print_line(f"{name:9} {path}" + ("" if Path(path).exists() else "  (not there yet)"))

@@ -79,7 +79,7 @@ def agreement(args: AgreementArguments) -> int:
         raise LabError("agreement", "names no study.", "`hitlab study status` lists them.", code=2)
     settings = settings_for(args.db, sees_outcomes, "agreement")
     if args.open:
-        return _opened(args, name, settings)
+        return _open_screen(args, name, settings)
     with open_store(settings, create=False, readonly=True) as store:
         from lab.studies.study_data import evidence_agreements, study_agreements
 
@@ -104,7 +104,7 @@ def agreement(args: AgreementArguments) -> int:
     return 0
 
 
-def _opened(args: AgreementArguments, name: str, settings: Settings) -> int:
+def _open_screen(args: AgreementArguments, name: str, settings: Settings) -> int:
     """Open the screen, which chooses its intervals itself."""
     if args.json or args.bootstrap is not None:
         raise LabError("agreement", "--open shows a room, which is no JSON and chooses its intervals itself.", code=2)
@@ -135,7 +135,7 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
         return
     if any(number.low is not None for number in result.agreements):
         by_f = any(number.interval == "f" for number in result.agreements)
-        print_line(_ways(result.how, result.agreements[0].clusters, by_f=by_f))
+        print_line(_describe_intervals(result.how, result.agreements[0].clusters, by_f=by_f))
     if any(number.planned and number.value is not None for number in result.agreements):
         print_line("A star marks what was planned.")
     all_of = (*result.agreements, *result.evidence)
@@ -144,14 +144,14 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
         numbers = list(group)
         heading = " · ".join(filter(None, (questions.get(field, field), part, between)))
         if all(number.value is None and number.statistic == "agreement" for number in numbers):
-            missing = f" ({_missing(numbers[0])})" if numbers[0].reasons else ""
+            missing = f" ({_format_missing(numbers[0])})" if numbers[0].reasons else ""
             for why in dict.fromkeys(number.undefined for number in numbers):
                 without.setdefault(why, []).append(f"{heading}{missing}")
             continue
         print_line("")
         print_line(heading)
-        for counts, some in groupby(numbers, _n):
-            _tell(counts, list(some), heading)
+        for counts, some in groupby(numbers, _format_n):
+            _print_group(counts, list(some), heading)
     has_numbers = any(number.value is not None for number in all_of)
     for why, headings in without.items():
         print_line("")
@@ -163,15 +163,15 @@ def print_agreement(result: StudyAgreement, questions: Mapping[str, str]) -> Non
             print_line(f"  {heading}")
 
 
-def _tell(counts: str, numbers: Sequence[Agreement], heading: str) -> None:
+def _print_group(counts: str, numbers: Sequence[Agreement], heading: str) -> None:
     print_line(f"  {counts}")
     print_table(
         ["  statistic", "value", "interval", "in words"],
         [
             [
                 f"  {number.statistic}{' *' if number.planned else ''}",
-                _value(number),
-                _interval(number),
+                _format_value(number),
+                _format_interval(number),
                 _remark(number),
             ]
             for number in numbers
@@ -181,7 +181,7 @@ def _tell(counts: str, numbers: Sequence[Agreement], heading: str) -> None:
     )
 
 
-def _ways(how: IntervalTerms, cluster: str, *, by_f: bool) -> str:
+def _describe_intervals(how: IntervalTerms, cluster: str, *, by_f: bool) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
         return f"{share} intervals from {how.resamples:,} resamples of {cluster}s, seed {how.seed}."
@@ -190,33 +190,33 @@ def _ways(how: IntervalTerms, cluster: str, *, by_f: bool) -> str:
     return f"{sentence} Of a share of one item a {cluster}: Wilson's.{of_icc}"
 
 
-def _n(number: Agreement) -> str:
+def _format_n(number: Agreement) -> str:
     """Format the n of a coefficient."""
     parts = [
         f"{number.places:,} item{'' if number.places == 1 else 's'}",
         f"{number.traces:,} {number.clusters}{'' if number.traces == 1 else 's'}",
         f"{number.raters:,} rater{'' if number.raters == 1 else 's'}",
     ]  # fmt: skip
-    return f"n: {', '.join(parts)}; {_missing(number) if number.missing or number.reasons else 'none missing'}"
+    return f"n: {', '.join(parts)}; {_format_missing(number) if number.missing or number.reasons else 'none missing'}"
 
 
-def _missing(number: Agreement) -> str:
+def _format_missing(number: Agreement) -> str:
     """Format the share of missing answers with the reasons."""
     why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in number.reasons.items())
     return f"{format_number(number.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
 
 
-def _value(number: Agreement) -> str:
-    return "undefined" if number.value is None else _number(number, number.value)
+def _format_value(number: Agreement) -> str:
+    return "undefined" if number.value is None else _format_number(number, number.value)
 
 
-def _interval(number: Agreement) -> str:
+def _format_interval(number: Agreement) -> str:
     if number.low is None or number.high is None:
         return "-"
-    return f"{_number(number, number.low)} to {_number(number, number.high)}"
+    return f"{_format_number(number, number.low)} to {_format_number(number, number.high)}"
 
 
-def _number(number: Agreement, value: float) -> str:
+def _format_number(number: Agreement, value: float) -> str:
     return f"{format_number(value, 1, 100)} %" if is_share(number) else format_number(value, 3)
 
 
@@ -257,15 +257,15 @@ def print_cases(file: str, *, as_json: bool) -> int:
             case.value,
             case.undefined,
             case.expected,
-            _agrees(case.value, case.expected, results.tolerance),
+            _within_tolerance(case.value, case.expected, results.tolerance),
         )
         for case in results.cases
     ]
-    print_result(values, lambda _: _tell_cases(values, results.tolerance), json=as_json)
+    print_result(values, lambda _: _print_cases(values, results.tolerance), json=as_json)
     return 0
 
 
-def _tell_cases(values: list[CaseValue], tolerance: float) -> None:
+def _print_cases(values: list[CaseValue], tolerance: float) -> None:
     if values:
         print_table(["case", "value", "expected", "statistic"], [_case_row(case) for case in values], wide="statistic")
     agreements = [case.agrees for case in values if case.agrees is not None]
@@ -275,7 +275,7 @@ def _tell_cases(values: list[CaseValue], tolerance: float) -> None:
     )
 
 
-def _agrees(value: float | None, expected: float | None, tolerance: float) -> bool | None:
+def _within_tolerance(value: float | None, expected: float | None, tolerance: float) -> bool | None:
     if expected is None:
         return None
     return value is not None and abs(value - expected) <= tolerance
@@ -340,10 +340,10 @@ def print_raters(result: StudyRaters, questions: Mapping[str, str]) -> None:
     print_line("The rest at an item are more than half of the other people; a judge is held against all people.")
     for rater in result.raters:
         print_line("")
-        _tell_rater(rater, questions)
+        _print_rater(rater, questions)
 
 
-def _tell_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
+def _print_rater(rater: RaterNumbers, questions: Mapping[str, str]) -> None:
     print_line(head_words(rater))
     if not rater.answers:
         return

@@ -142,9 +142,9 @@ def run_app(store: Store, settings: Settings, opening: Opening) -> int:
     spare_pauses()
     app.run()
     if app.session is not None and app.back_targets.get("live") != "play":
-        _tell_left(store, app.session.trace_id)
+        _print_left_run(store, app.session.trace_id)
     if app.last_own_study is not None and not in_browser():
-        _tell_way_back(store, app.last_own_study, app.settings.person, only=opening.only_study)
+        _print_resume_hint(store, app.last_own_study, app.settings.person, only=opening.only_study)
     return app.return_code or 0
 
 
@@ -155,7 +155,7 @@ _WAY_BACK = {
 """Words on leaving a study, by language: all handed in, and not all."""
 
 
-def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> None:
+def _print_resume_hint(store: Store, study: Study, person: str, *, only: bool) -> None:
     """Print how to resume a study, in the language of the study."""
     progress = store.studies.progress(study, person)
     if not progress.dealt:
@@ -165,16 +165,16 @@ def _tell_way_back(store: Store, study: Study, person: str, *, only: bool) -> No
     if progress.done >= progress.dealt:
         print_line(f"{title}: {done.format(person=person)}")
         return
-    file = _named_file(store)
+    file = _db_option(store)
     print_line(f"{title}: {kept}\n  hitlab study rate {study.id} --as {shlex.quote(person)}{' --only' * only}{file}")
 
 
-def _named_file(store: Store) -> str:
+def _db_option(store: Store) -> str:
     """Return the file as an option of the next command, empty if it is the default."""
     return "" if database(load()) == store.path else f" --db {shlex.quote(str(store.path))}"
 
 
-def _tell_left(store: Store, run: str) -> None:
+def _print_left_run(store: Store, run: str) -> None:
     """Print the run's id and, if it is open, how to resume it. Print nothing for one that never began."""
     if not store.runs.has_run(run):
         return
@@ -182,4 +182,4 @@ def _tell_left(store: Store, run: str) -> None:
         print_line(f"Run {run} is over.")
         return
     verb = "record" if trace.agent.kind == "human" else "live"
-    print_line(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{_named_file(store)}")
+    print_line(f"Run {run} is left open. To go on with it:\n  hitlab {verb} --resume {run}{_db_option(store)}")

@@ -128,7 +128,7 @@ def run(args: RunArguments) -> int:
     refuse_recorded(settings, args.agent)
     places, jobs = _places(args, settings)
     with task_source(places[0].environment, args.seed or 0) as source:
-        tasks, refused = _tasks(args, source, places)
+        tasks, refused = _load_tasks(args, source, places)
         specs = [_spec(args, settings, source, task, places) for task in tasks]
     if args.harnesses:
         harness_token()
@@ -138,12 +138,12 @@ def run(args: RunArguments) -> int:
 
         check_spec(None, specs[0])
     terms = BatchTerms(args.agent, args.attempts, args.until_pass, jobs, args.stuck_after)
-    with _remote(args, settings) as remote, open_store(settings) as store:
+    with _remote_model(args, settings) as remote, open_store(settings) as store:
         with progress(len(specs), args.attempts) as counter:
             batch = Batch(store, specs, terms, places, counter, remote)
             batch.refused += refused
-            _tell_width(args, batch, places)
-            error = _played(batch)
+            _warn_of_width(args, batch, places)
+            error = _play(batch)
         if error is not None:
             if not args.json and any(task.attempts for task in batch.results()):
                 _report(args, batch, places)
@@ -151,7 +151,7 @@ def run(args: RunArguments) -> int:
         return _report(args, batch, places)
 
 
-def _played(batch: Batch) -> LabError | None:
+def _play(batch: Batch) -> LabError | None:
     """Make all attempts. Return the error that broke the batch off, so that the report covers the earlier ones."""
     try:
         batch.play()
@@ -164,7 +164,7 @@ def _played(batch: Batch) -> LabError | None:
 
 
 @contextmanager
-def _remote(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | None]:
+def _remote_model(args: RunArguments, settings: Settings) -> Iterator[RemoteModel | None]:
     """Yield the cluster that asks the agent's model, or None to ask it from here."""
     if not args.on:
         yield None
@@ -199,7 +199,7 @@ def _places(args: RunArguments, settings: Settings) -> tuple[tuple[RunPlace, ...
     return run_places(devices, args.harnesses or [], args.environments or [], jobs), jobs
 
 
-def _tell_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> None:
+def _warn_of_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) -> None:
     """Warn if fewer attempts run at a time than requested, and that parallel learning agents are separate."""
     if args.jobs and len(places) < args.jobs:
         phones = "there is one phone" if len(places) == 1 else f"there are {len(places)} phones"
@@ -210,7 +210,7 @@ def _tell_width(args: RunArguments, batch: Batch, places: Sequence[RunPlace]) ->
         warn(f"run: the agent learns; each of the {batch.width} jobs {what}.")
 
 
-def _names(args: RunArguments, source: TaskSource) -> list[str]:
+def _task_names(args: RunArguments, source: TaskSource) -> list[str]:
     """Return the distinct tasks to run in the order given, filtered by kind."""
     if args.all and args.tasks:
         raise LabError("run", "takes TASK names or --all, not both", code=2)
@@ -223,13 +223,13 @@ def _names(args: RunArguments, source: TaskSource) -> list[str]:
     return fitting_names
 
 
-def _tasks(
+def _load_tasks(
     args: RunArguments, source: TaskSource, places: Sequence[RunPlace]
 ) -> tuple[list[Task], list[RefusedAttempt]]:
     """Return the tasks and the refused attempts at those that their environment cannot load. Raise if it loads none."""
     tasks: list[Task] = []
     errors: dict[str, LabError] = {}
-    for name in _names(args, source):
+    for name in _task_names(args, source):
         try:
             tasks.append(source.task(name))
         except LabError as error:
@@ -347,11 +347,11 @@ def _tell(result: BatchResult) -> None:
             kind.kind,
             str(kind.tasks),
             str(kind.attempts),
-            *(_rate(kind.rates[k - 1]) for k in ks),
-            *([_share(kind.recovery)] if many else []),
-            _number(kind.steps, 1),
-            _number(kind.seconds, 1),
-            _number(kind.cost, 4),
+            *(_format_rate(kind.rates[k - 1]) for k in ks),
+            *([_format_share(kind.recovery)] if many else []),
+            _format_number(kind.steps, 1),
+            _format_number(kind.seconds, 1),
+            _format_number(kind.cost, 4),
         ]
         for kind in result.kinds
     ]
@@ -368,9 +368,9 @@ def _task_row(task: TaskResult) -> list[str]:
         task.task,
         task.kind,
         f"{task.passes}/{len(checked_attempts)}" if checked_attempts else "not checked",
-        _number(task.steps, 1),
-        _number(task.seconds, 1),
-        _number(task.cost, 4),
+        _format_number(task.steps, 1),
+        _format_number(task.seconds, 1),
+        _format_number(task.cost, 4),
         f"{last.status}: {last.reason}" if last is not None else "-",
     ]
 
@@ -414,15 +414,15 @@ def _notes(result: BatchResult) -> list[str]:
     return notes
 
 
-def _rate(rate: PassRate) -> str:
+def _format_rate(rate: PassRate) -> str:
     return "undefined" if rate.rate is None else f"{rate.passed}/{rate.tasks} {rate.rate:.0%}"
 
 
-def _share(value: float | None) -> str:
+def _format_share(value: float | None) -> str:
     return "-" if value is None else f"{value:.0%}"
 
 
-def _number(value: float | None, digits: int) -> str:
+def _format_number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
@@ -443,9 +443,9 @@ class RunCounter:
 
         def on_event(event: AnyEvent | None) -> None:
             if isinstance(event, Paused | Resumed) and event.by.id == "phone":
-                self._print(f"{self._named(task, number)} {_phone_words(event)}")
+                self._print(f"{self._attempt_name(task, number)} {_phone_words(event)}")
             if self._bar is not None and self._row is not None and isinstance(event, Step):
-                self._bar.update(self._row, description=self._named(task, number) + f" · step {event.index + 1}")
+                self._bar.update(self._row, description=self._attempt_name(task, number) + f" · step {event.index + 1}")
 
         return on_event
 
@@ -461,7 +461,7 @@ class RunCounter:
 
     def _tell(self, task: str, attempt: Attempt) -> None:
         score = "no score" if attempt.score is None else f"score {attempt.score:g}"
-        line = f"{self._over}/{self.total} {self._named(task, attempt.attempt)}: {attempt.status}, {score}"
+        line = f"{self._over}/{self.total} {self._attempt_name(task, attempt.attempt)}: {attempt.status}, {score}"
         line += f", {attempt.steps} step{'' if attempt.steps == 1 else 's'}, {attempt.seconds:.1f} s"
         line += f": {attempt.reason}" if attempt.status == "failed" else ""
         self._print(plain(line, lines=False))
@@ -484,7 +484,7 @@ class RunCounter:
         if self._bar is not None and self._row is not None:
             self._bar.update(self._row, total=self.total)
 
-    def _named(self, task: str, number: int) -> str:
+    def _attempt_name(self, task: str, number: int) -> str:
         return plain(task, lines=False) + (f" attempt {number}" if self._most > 1 else "")
 
 

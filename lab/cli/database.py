@@ -108,10 +108,10 @@ def write_new(out: Path, data: bytes, title: str, nothing: str) -> None:
         problem = error.strerror if isinstance(error, OSError) else str(error)
         raise LabError(title, f"cannot be written ({problem}).") from error
     finally:
-        _removed(part)
+        _remove(part)
 
 
-def _removed(part: Path) -> None:
+def _remove(part: Path) -> None:
     try:
         part.unlink(missing_ok=True)
     except (OSError, ValueError):

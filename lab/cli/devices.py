@@ -60,16 +60,16 @@ def devices(args: Arguments) -> int:
     """List the phones. Exit code 3 if one cannot be used as it is."""
     phones = found(start=True)
     lines = [DeviceLine(**phone._asdict()) for phone in phones]
-    print_result(lines, lambda _: _tell_devices(phones), json=args.json, nothing=_NO_PHONE)
+    print_result(lines, lambda _: _print_devices(phones), json=args.json, nothing=_NO_PHONE)
     return 0 if all(phone.ready for phone in phones) else 3
 
 
-def _tell_devices(phones: Sequence[ListedDevice]) -> None:
+def _print_devices(phones: Sequence[ListedDevice]) -> None:
     columns = ["serial", "state", "screen", "model", "android", "size", "what to do"]
-    print_table(columns, list(map(_row, phones)), wide="what to do")
+    print_table(columns, list(map(_device_row, phones)), wide="what to do")
 
 
-def _row(phone: ListedDevice) -> list[str]:
+def _device_row(phone: ListedDevice) -> list[str]:
     size = f"{phone.size[0]}x{phone.size[1]}" if phone.size else "-"
     # Quoted, since a phone chooses its own serial.
     use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"
@@ -109,12 +109,12 @@ def fetch(args: DeviceScrcpyArguments) -> int:
 
     jar = bring(args.version or DEFAULT, base=args.base or "")
     print_result(
-        ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _tell_fetched, json=args.json
+        ServerFetched(str(jar.path), jar.version, jar.size, jar.sha256, jar.fresh), _print_fetched, json=args.json
     )
     return 0
 
 
-def _tell_fetched(jar: ServerFetched) -> None:
+def _print_fetched(jar: ServerFetched) -> None:
     outcome = "fetched and checked" if jar.fresh else "was there already, checked"
     print_line(f"scrcpy server {jar.version}: {outcome} (SHA-256 {jar.sha256[:12]}…, {jar.bytes:,} bytes)\n{jar.path}")
 
@@ -167,15 +167,15 @@ def phone(args: PhoneArguments) -> int:
     if args.adb_port in _EMULATORS:
         warn(f"adb takes {_EMULATORS[0]} to {_EMULATORS[-1]} for emulators' ports: it may list this phone twice.")
     server = PhoneServer(
-        _phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, "")
+        _build_phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, "")
     )
     with end_signals() as end, server:
-        _tell_served(args, server)
+        _print_served(args, server)
         end.wait_for_end()
     return 0
 
 
-def _phone(args: PhoneArguments) -> Phone:
+def _build_phone(args: PhoneArguments) -> Phone:
     """Return the phone for the task or persona, in the requested world."""
     from lab.runs.spec import Spec, embedded, in_world
 
@@ -196,7 +196,7 @@ def _task(args: PhoneArguments) -> Task:
     return library.on_their_phone(Task("phone", "general", persona=args.persona or ""))
 
 
-def _tell_served(args: PhoneArguments, server: PhoneServer) -> None:
+def _print_served(args: PhoneArguments, server: PhoneServer) -> None:
     """Print the address and the lines to type, with the token only if it was generated here."""
     if args.json:
         token = server.token

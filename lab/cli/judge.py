@@ -165,12 +165,12 @@ def judge(args: JudgeArguments) -> int:
         )  # fmt: skip
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
-            print_result(shown_question(job, unit, llm if args.json else None), _tell_prompt, json=args.json)
+            print_result(shown_question(job, unit, llm if args.json else None), _print_prompt, json=args.json)
             return 0
         if args.resume and not (job.has_begun or BatchJudging(job, llm).has_begun):
             raise LabError("judge", f"--resume: {plain(job.judge.id)} has judged nothing in {study.name} yet.", code=2)
         if args.dry_run:
-            print_result(estimated(job, llm, batch=args.batch), _tell_estimate, json=args.json)
+            print_result(estimated(job, llm, batch=args.batch), _print_estimate, json=args.json)
             return 0
         for model in (llm, *stages.values()):
             model.check()
@@ -178,10 +178,10 @@ def judge(args: JudgeArguments) -> int:
             if terms.budget is not None and model.prices() is None:
                 hint = "Set model_price_in and model_price_out: US dollars for a million tokens."
                 raise LabError("judge", f"--budget: nobody knows what {plain(model.model)} costs.", hint)
-        with _alone(job, args.split):
-            outcome = _went(job, llm, args, settings.person)
+        with _lock_work(job, args.split):
+            outcome = _run_job(job, llm, args, settings.person)
         report = _report(job, outcome)
-        print_result(report, lambda told: _tell_report(told, outcome.unpriced, args.split), json=args.json)
+        print_result(report, lambda told: _print_report(told, outcome.unpriced, args.split), json=args.json)
         return 0 if report.done == report.total else 3 if report.done else 1
 
 
@@ -214,7 +214,7 @@ def _validate(args: JudgeArguments, settings: Settings) -> int:
         columns.raters[at].id: bool(((columns.rater == at) & (columns.value >= 0)).any()) for at in study_data.judges
     }
     print_result(
-        JudgeValidation(study.name, judge_sections), lambda validation: _tell_validation(validation, args, judges),
+        JudgeValidation(study.name, judge_sections), lambda validation: _print_validation(validation, args, judges),
         json=args.json,
     )  # fmt: skip
     return 0 if any(section.tables for section in judge_sections) else 1
@@ -230,7 +230,7 @@ def _hold_gate(args: JudgeArguments, settings: Settings, file: Path) -> int:
         return hold_gate(store, study_named(store, args.study), judge, file, args.split, json=args.json)
 
 
-def _tell_validation(validation: JudgeValidation, args: JudgeArguments, judges: Mapping[str, bool]) -> None:
+def _print_validation(validation: JudgeValidation, args: JudgeArguments, judges: Mapping[str, bool]) -> None:
     """Print the sections, else why there are none: nobody judged, not the named one, or no comparable answers.
 
     `judges` maps each judge to True if it has any answer.
@@ -313,7 +313,7 @@ def _sign(job: JudgingJob, person: str) -> None:
 
 
 @contextmanager
-def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
+def _lock_work(job: JudgingJob, part: Split | None) -> Iterator[None]:
     """Lock this judge's work, so that no other process pays for the same answers. Raise `LabError` if it is locked."""
     study, judge = job.study, job.judge.id
     with ExitStack() as stack:
@@ -324,18 +324,18 @@ def _alone(job: JudgingJob, part: Split | None) -> Iterator[None]:
         yield
 
 
-def _went(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
+def _run_job(job: JudgingJob, llm: Llm, args: JudgeArguments, person: str) -> JudgingDone:
     """Run the job with a progress bar. One Ctrl+C lets questions in progress finish, a second stops at once."""
     if args.batch:
         batches = BatchJudging(job, llm)
         batches.check()
         _sign(job, person)
-        with _bar(job) as tell, _ended_by_keys(job, "What is in a batch goes on at its provider."):
+        with _progress_bar(job) as tell, _end_on_interrupt(job, "What is in a batch goes on at its provider."):
             return batches.go(tell)
     BatchJudging(job, llm).check_none_open()
     executor = _executor(job, llm, args)
     _sign(job, person)
-    with _bar(job) as tell, _ended_by_keys(job, "What is under way is waited for."):
+    with _progress_bar(job) as tell, _end_on_interrupt(job, "What is under way is waited for."):
         return job.run(llm, tell, executor)
 
 
@@ -350,7 +350,7 @@ def _executor(job: JudgingJob, llm: Llm, args: JudgeArguments) -> ModelExecutor 
 
 
 @contextmanager
-def _ended_by_keys(job: JudgingJob, meanwhile: str) -> Iterator[None]:
+def _end_on_interrupt(job: JudgingJob, meanwhile: str) -> Iterator[None]:
     # A signal handler, since the job's thread waits in `wait` and must still store what arrives.
     def end(number: int, frame: object) -> None:
         if job.closing:
@@ -367,7 +367,7 @@ def _ended_by_keys(job: JudgingJob, meanwhile: str) -> Iterator[None]:
 
 
 @contextmanager
-def _bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
+def _progress_bar(job: JudgingJob) -> Iterator[Callable[[JudgeProgress], None]]:
     """Show progress on standard error: sheets, cost, remaining time."""
     if not sys.stderr.isatty():
         yield lambda progress: None
@@ -398,7 +398,7 @@ def _report(job: JudgingJob, outcome: JudgingDone) -> JudgeReport:
     )  # fmt: skip
 
 
-def _tell_report(report: JudgeReport, unpriced: int, part: Split | None) -> None:
+def _print_report(report: JudgeReport, unpriced: int, part: Split | None) -> None:
     what = report.study if part is None else f"{report.study}, units of {part}"
     if not report.total:
         print_line(f"{plain(report.judge)} has judged all of {what}.")
@@ -427,7 +427,7 @@ def _tell_report(report: JudgeReport, unpriced: int, part: Split | None) -> None
         print_line("The same line again goes on from here.")
 
 
-def _tell_estimate(estimate: JudgeEstimate) -> None:
+def _print_estimate(estimate: JudgeEstimate) -> None:
     least = "at least " if estimate.staged else ""
     print_line(
         f"{count(estimate.sheets, 'sheet')} to judge: {least}{count(estimate.questions, 'question')}, "
@@ -450,7 +450,7 @@ def _outcome_words(asked: JudgeEstimate | ShownQuestion) -> str:
     return f"The judge is told nothing of how a run ended{' (--hide outcome)' if asked.hides_outcome else ''}."
 
 
-def _tell_prompt(question: ShownQuestion) -> None:
+def _print_prompt(question: ShownQuestion) -> None:
     print_line(f"judge {plain(question.judge)}, method {question.method}, stage {question.stage}, unit {question.unit}")
     print_line(_outcome_words(question))
     for message in question.messages:

@@ -72,18 +72,18 @@ def hold_gate(store: Store, study: Study, judge: str, file: Path, part: Split | 
         check_split(study_data)
     now = gate_of(study_data, judge, part)
     if not file.exists():
-        _write(file, now)
+        _write_gate(file, now)
         report = GateReport(study.name, judge, judge, True, len(now.answers), ())
     else:
-        before = _read(file)
-        fields = tuple(_line(field) for field in compare_gates(before, now, IntervalTerms("bootstrap")))
+        before = _read_gate(file)
+        fields = tuple(_gate_line(field) for field in compare_gates(before, now, IntervalTerms("bootstrap")))
         without = missing_places(before, now, study_data, part)
         report = GateReport(study.name, judge, before.judge, False, len(now.answers), fields, without)
-    print_result(report, lambda result: _tell(result, file), json=json)
+    print_result(report, lambda result: _print_report(result, file), json=json)
     return 1 if report.fell else 0
 
 
-def _write(file: Path, gate: JudgeGate) -> None:
+def _write_gate(file: Path, gate: JudgeGate) -> None:
     try:
         with open_file(file, "xb") as stream:
             stream.write(encode(gate) + b"\n")
@@ -91,7 +91,7 @@ def _write(file: Path, gate: JudgeGate) -> None:
         raise LabError(f"--gate {file}", f"cannot be written ({error.strerror})") from error
 
 
-def _read(file: Path) -> JudgeGate:
+def _read_gate(file: Path) -> JudgeGate:
     from annotators.validation.judge_gate import JudgeGate
 
     where = f"--gate {file}"
@@ -99,7 +99,7 @@ def _read(file: Path) -> JudgeGate:
     return gate
 
 
-def _line(field: GatedField) -> GateLine:
+def _gate_line(field: GatedField) -> GateLine:
     from annotators.validation.drift import has_fallen
 
     drift = field.drift
@@ -109,7 +109,7 @@ def _line(field: GatedField) -> GateLine:
     )  # fmt: skip
 
 
-def _tell(report: GateReport, file: Path) -> None:
+def _print_report(report: GateReport, file: Path) -> None:
     if report.written:
         print_line(
             f"{plain(str(file), lines=False)} holds {report.answers:,} answers of {plain(report.judge)} from now on."
@@ -119,7 +119,7 @@ def _tell(report: GateReport, file: Path) -> None:
         interval = f" [{field.low:+.1%}, {field.high:+.1%}]" if field.low is not None and field.high is not None else ""
         verdict = "FELL" if field.fell else "holds"
         print_line(
-            f"{verdict}  {field.field}: {_share(field.before)} before, {_share(field.now)} now, change "
+            f"{verdict}  {field.field}: {_format_share(field.before)} before, {_format_share(field.now)} now, change "
             f"{field.change or 0:+.1%}{interval}; {field.lost:,} lost, {field.won:,} won of {field.items:,} items"
         )
         if field.settled_otherwise:
@@ -131,5 +131,5 @@ def _tell(report: GateReport, file: Path) -> None:
         )
 
 
-def _share(value: float | None) -> str:
+def _format_share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"

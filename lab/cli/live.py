@@ -234,7 +234,7 @@ def _check_step(run: Summary, step: int) -> None:
         raise LabError(f"run {run.id}", f"has no step {step}; it has {has}")
 
 
-def _changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict[str, Any]:
+def _spec_changes(args: LiveArguments, settings: Settings, *, headless: bool) -> dict[str, Any]:
     """Return the fields of a spec that the command line sets, None for those left alone."""
     from lab.runs.shadows import check_shadows
 
@@ -255,8 +255,8 @@ def _resumed_spec(args: LiveArguments, settings: Settings, store: Store, *, head
     """Return an open run of this file and the spec to resume it."""
     from lab.runs.spec import resume_spec
 
-    changes = _changes(args, settings, headless=headless)
-    _refuse_other(args)
+    changes = _spec_changes(args, settings, headless=headless)
+    _refuse_changes(args)
     trace = store.runs.trace(store.runs.find(args.resume or ""))
     spec = resume_spec(trace, person=args.person, device=args.device, harness=args.harness, **changes)
     if settings.seat != spec.seat and settings.seat != "developer":
@@ -272,7 +272,7 @@ def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spe
     from lab.runs.task_source import one_environment, task_source
     from simulators import library
 
-    changes = _changes(args, settings, headless=headless)
+    changes = _spec_changes(args, settings, headless=headless)
     environment = one_environment(args.environments, args.device, args.harness)
     with task_source(environment, args.seed or 0) as source:
         task = replace_playbook(source.task(args.task or ""), args.playbook, args.agent)
@@ -299,7 +299,7 @@ def _new_spec(args: LiveArguments, settings: Settings, *, headless: bool) -> Spe
     return spec
 
 
-def _refuse_other(args: LiveArguments) -> None:
+def _refuse_changes(args: LiveArguments) -> None:
     """Raise `LabError` for options that an open run cannot change."""
     options = {
         "--persona": args.persona is not None,

@@ -37,10 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         shadows = shadowing()
         if not shadows:
             raise
-        return _refuse(LabError(shadows[0].name, f"{shadows[0].found}.", shadows[0].do), as_json=False)
+        return _report_error(LabError(shadows[0].name, f"{shadows[0].found}.", shadows[0].do), as_json=False)
 
 
-def _with_file(argv: Sequence[str]) -> Sequence[str]:
+def _expand_file(argv: Sequence[str]) -> Sequence[str]:
     """Return the command line. A file in place of a command becomes --db FILE."""
     first = argv[0] if argv else "-"
     if first.startswith("-") or not os.path.isfile(first):
@@ -52,13 +52,13 @@ def _with_file(argv: Sequence[str]) -> Sequence[str]:
 def _run(argv: Sequence[str] | None) -> int:
     parser, args = build_parser(), Arguments()
     try:
-        parser.parse_args(_with_file(sys.argv[1:] if argv is None else argv), args)
+        parser.parse_args(_expand_file(sys.argv[1:] if argv is None else argv), args)
         _apply_file_mode()
-        code = _run_command(args) if args.run is not None else _home(parser, args)
+        code = _run_command(args) if args.run is not None else _open_home(parser, args)
         sys.stdout.flush()
         return code
     except LabError as error:
-        return _refuse(error, as_json=args.json)
+        return _report_error(error, as_json=args.json)
     except KeyboardInterrupt:
         # 128 + SIGINT, as shells report it.
         return 130
@@ -69,7 +69,7 @@ def _run(argv: Sequence[str] | None) -> int:
     except OSError as error:
         _drop_output()
         what = str(error.filename or "standard output")
-        return _refuse(LabError(what, f"cannot be used ({error.strerror})."), as_json=False)
+        return _report_error(LabError(what, f"cannot be used ({error.strerror})."), as_json=False)
 
 
 def _run_command(args: Arguments) -> int:
@@ -105,7 +105,7 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _refuse(error: LabError, *, as_json: bool) -> int:
+def _report_error(error: LabError, *, as_json: bool) -> int:
     from lab.cli.output import Refused, print_json, warn
 
     warn(error.sentence)
@@ -114,7 +114,7 @@ def _refuse(error: LabError, *, as_json: bool) -> int:
     return error.code
 
 
-def _home(parser: Parser, args: Arguments) -> int:
+def _open_home(parser: Parser, args: Arguments) -> int:
     """Open Home, or print the help without a terminal."""
     from lab.cli.app import has_terminal, is_dumb, no_terminal, show_home
 

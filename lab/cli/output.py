@@ -47,16 +47,16 @@ def print_json(value: Any) -> None:
 
 def print_json_lines(value: Any) -> None:
     """Print one indented JSON document on standard output, for people to read."""
-    sys.stdout.buffer.write(_escaped(msgspec.json.format(encode(value), indent=2) + b"\n"))
+    sys.stdout.buffer.write(_escape(msgspec.json.format(encode(value), indent=2) + b"\n"))
     sys.stdout.flush()
 
 
 def json_bytes(value: Any) -> bytes:
     """Return a JSON document with a line feed, with control and direction characters escaped."""
-    return _escaped(encode(value) + b"\n")
+    return _escape(encode(value) + b"\n")
 
 
-def _escaped(data: bytes) -> bytes:
+def _escape(data: bytes) -> bytes:
     if data.isascii():
         return data
     return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", data.decode()).encode()
@@ -194,7 +194,7 @@ def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> Non
     needs = [max(cell_len(name), *(cell_len(row[at]) for row in cells), 0) for at, name in enumerate(columns)]
     folds = columns.index(wide) if wide else None
     whole = shutil.get_terminal_size().columns
-    widths = _widths(needs, folds, whole) if sys.stdout.isatty() else dict(enumerate(needs))
+    widths = _column_widths(needs, folds, whole) if sys.stdout.isatty() else dict(enumerate(needs))
 
     def shown(row: list[str]) -> list[str]:
         lines = [wrap_cells(row[at], width) if at == folds else [cut(row[at], width)] for at, width in widths.items()]
@@ -210,7 +210,7 @@ def _print_aligned(columns: list[str], cells: list[list[str]], wide: str) -> Non
         sys.stdout.write("".join(line + "\n" for line in lines))
 
 
-def _widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:
+def _column_widths(needs: list[int], folds: int | None, whole: int) -> dict[int, int]:
     """Return the width of each column by index, two blanks between them. Columns that go below the row are missing."""
     widths = {at: need if at in (0, folds) else min(need, _WIDEST) for at, need in enumerate(needs)}
     if folds is not None:

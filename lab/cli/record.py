@@ -63,7 +63,7 @@ def add_record(parser: Parser) -> None:
 def record(args: RecordArguments) -> int:
     """Record a demonstration from its intent, or resume an open one."""
     if args.run_id is not None:
-        return _saved(args)
+        return _save_stored(args)
     if args.resume is not None and (args.task or args.intent or args.place or args.quick):
         problem = "--resume goes on with a recording as it is; it takes no task, intent, place or --quick"
         raise LabError("record", problem, code=2)
@@ -72,16 +72,16 @@ def record(args: RecordArguments) -> int:
     if settings.seat == "rater":
         raise LabError("record", "is not there for the seat rater.")
     if args.save_playbook is not None and Path(args.save_playbook).exists():
-        raise _is_there(args.save_playbook)
+        raise _exists_error(args.save_playbook)
     with open_store(settings) as store:
         from screens.navigation import Opening
 
         if args.resume is not None:
-            spec, trace = _resumed(args, args.resume, settings, store)
+            spec, trace = _resume(args, args.resume, settings, store)
             opening = live_opening(store, spec, trace)
             settings = msgspec.structs.replace(settings, seat=spec.seat)
         else:
-            opening = Opening("live", ask=_asked(args, settings))
+            opening = Opening("live", ask=_build_recording(args, settings))
             _check_phone(opening.ask.spec if opening.ask else None)
         runs: list[str] = []
         opening = opening._replace(on_recording=runs.append)
@@ -90,11 +90,11 @@ def record(args: RecordArguments) -> int:
             run = next((run for run in reversed(runs) if store.runs.has_run(run)), None)
             if run is None:
                 raise LabError("--save-playbook", "nothing was recorded, so nothing is written.")
-            _save(store, run, args.save_playbook)
+            _save_playbook(store, run, args.save_playbook)
         return code
 
 
-def _saved(args: RecordArguments) -> int:
+def _save_stored(args: RecordArguments) -> int:
     """Write the playbook of a stored run."""
     if args.run_id is None or args.save_playbook is None or args.task or args.resume:
         raise LabError("record", "--run ID goes with --save-playbook FILE alone", code=2)
@@ -103,11 +103,11 @@ def _saved(args: RecordArguments) -> int:
         raise LabError("record", "is not there for the seat rater.")
     refuse_blind(settings, "record --run")
     with open_store(settings, create=False, readonly=True) as store:
-        _save(store, store.runs.find(args.run_id), args.save_playbook)
+        _save_playbook(store, store.runs.find(args.run_id), args.save_playbook)
     return 0
 
 
-def _save(store: Store, run: str, file: str) -> None:
+def _save_playbook(store: Store, run: str, file: str) -> None:
     """Write a run's actions as a playbook, to a new file."""
     from lab.agents.playbook_draft import as_yaml, drafted
     from lab.cli.output import SHORT_ID, print_line
@@ -122,13 +122,13 @@ def _save(store: Store, run: str, file: str) -> None:
         with open_file(Path(file), "x", encoding="utf-8") as out:
             out.write(as_yaml(moves))
     except FileExistsError as error:
-        raise _is_there(file) from error
+        raise _exists_error(file) from error
     except OSError as error:
         raise LabError(file, f"cannot be written ({error.strerror}).") from error
     print_line(f"{file}: {len(moves)} moves. `hitlab live TASK --playbook {file}` plays them.")
 
 
-def _is_there(file: str) -> LabError:
+def _exists_error(file: str) -> LabError:
     return LabError(file, "is there already; nothing was written.", "Name a new file.")
 
 
@@ -142,7 +142,7 @@ def _check_phone(spec: Spec | None) -> None:
             phone_of(spec).close()
 
 
-def _asked(args: RecordArguments, settings: Settings) -> DemonstrationRequest:
+def _build_recording(args: RecordArguments, settings: Settings) -> DemonstrationRequest:
     """Return what to record once intent and place are known. Raise `LabError` now for all that can fail."""
     from lab.core.demonstration import check_line
     from screens.launcher import new_recording
@@ -153,7 +153,7 @@ def _asked(args: RecordArguments, settings: Settings) -> DemonstrationRequest:
     return asking._replace(spec=spec, intent=intent, place=place)
 
 
-def _resumed(args: RecordArguments, run: str, settings: Settings, store: Store) -> tuple[Spec, Trace]:
+def _resume(args: RecordArguments, run: str, settings: Settings, store: Store) -> tuple[Spec, Trace]:
     from lab.runs.spec import resume_spec
 
     trace = store.runs.trace(store.runs.find(run))

@@ -75,13 +75,13 @@ def add_report(parser: Parser) -> None:
 def report(args: ReportArguments) -> int:
     """Print a study's report or write it to a new file, in the form of an option or of the file's suffix."""
     settings = settings_for(args.db, sees_outcomes, "report")
-    form = _form(args)
+    form = _output_form(args)
     with open_store(settings, create=False, readonly=True) as store:
         study_report = _study_report(
             store, args.study, args.beside, interval_method(args.bootstrap, args.seed), _embedding(args.embed, settings)
         )
     if args.out:
-        data = _rendered(study_report, form, _WIDTH, _WIDTH)
+        data = _render(study_report, form, _WIDTH, _WIDTH)
         write_new(Path(args.out), data, args.out, "nothing was written")
         print_result(
             ReportWritten(args.out, form, len(data)),
@@ -89,12 +89,12 @@ def report(args: ReportArguments) -> int:
             json=args.json,
         )
     else:
-        write_table(_rendered(study_report, form, _columns(), _table_columns()).decode())
+        write_table(_render(study_report, form, _terminal_columns(), _table_columns()).decode())
         sys.stdout.flush()
     return 0
 
 
-def _form(args: ReportArguments) -> Form:
+def _output_form(args: ReportArguments) -> Form:
     forms: dict[Form, bool] = {"md": args.md, "html": args.html, "json": args.json}
     if args.report_form is not None:
         return "text" if args.report_form == "table" else args.report_form
@@ -129,7 +129,7 @@ def _study_report(store: Store, name: str, beside: list[str], how: IntervalTerms
     return make_report(study_data, program(), platform())
 
 
-def _rendered(study_report: Report, form: Form, width: int, table_width: int) -> bytes:
+def _render(study_report: Report, form: Form, width: int, table_width: int) -> bytes:
     if form == "md":
         from annotators.report.markdown import as_markdown
 
@@ -147,8 +147,8 @@ def _rendered(study_report: Report, form: Form, width: int, table_width: int) ->
 
 def _table_columns() -> int:
     """Return the columns for tables. In a pipe none is too wide, unless COLUMNS names a width."""
-    return _columns() if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNLIMITED
+    return _terminal_columns() if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNLIMITED
 
 
-def _columns() -> int:
+def _terminal_columns() -> int:
     return max(_LEAST, min(_MOST, shutil.get_terminal_size((_WIDTH, 24)).columns))

@@ -93,7 +93,9 @@ def merge(args: MergeArguments) -> int:
         make_folder(path.parent)
     sweep_leftovers(path.parent, temporary=True)
     outcome, unwiped = erased_or_unwiped(path, lambda: merge_into(path, [Path(file) for file in args.files]))
-    print_result(_merge_report(path, args.files, outcome), lambda _: _tell(path, args.files, outcome), json=args.json)
+    print_result(
+        _merge_report(path, args.files, outcome), lambda _: _print_merge(path, args.files, outcome), json=args.json
+    )
     for file in outcome.linked_files:
         warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
     return not_wiped(unwiped)
@@ -108,7 +110,7 @@ def _merge_report(path: Path, files: list[str], outcome: Merged) -> MergeDone:
     )  # fmt: skip
 
 
-def _tell(path: Path, files: list[str], outcome: Merged) -> None:
+def _print_merge(path: Path, files: list[str], outcome: Merged) -> None:
     print_line(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
     for name, words in CAME.items():
         if count := outcome.added.get(name, 0):
@@ -117,11 +119,11 @@ def _tell(path: Path, files: list[str], outcome: Merged) -> None:
         print_line("          nothing new")
     if outcome.already_present:
         print_line(f"{outcome.already_present:9,} rows were here already")
-    _tell_gone(outcome)
-    _tell_clashes(path, outcome)
+    _print_gone(outcome)
+    _print_clashes(path, outcome)
 
 
-def _tell_gone(outcome: Merged) -> None:
+def _print_gone(outcome: Merged) -> None:
     if outcome.withdrew:
         print_line(
             f"{', '.join(outcome.withdrew)} withdrew elsewhere and {'is' if len(outcome.withdrew) == 1 else 'are'} "
@@ -144,7 +146,7 @@ def _count_final(path: Path, outcome: Merged) -> int:
         return sum(places for sheet, places in sheets.items() if is_final(*sheet))
 
 
-def _tell_clashes(path: Path, outcome: Merged) -> None:
+def _print_clashes(path: Path, outcome: Merged) -> None:
     if outcome.clashes:
         count, final_count = len(outcome.clashes), _count_final(path, outcome)
         print_line(

@@ -122,28 +122,28 @@ def import_runs(args: ImportArguments) -> int:
     failure = failed_import(paths, args.format, encoding=args.encoding) if is_new(settings) else None
     if failure is not None:
         result = msgspec.convert({**msgspec.to_builtins(failure), "linked": 0}, ImportResult)
-        code = _tell_result(result, args, "")
-        _warn_of(failure.fallbacks)
+        code = _print_import_result(result, args, "")
+        _warn_of_fallbacks(failure.fallbacks)
         return code
     with open_store(settings) as store:
         with import_progress(store.size) as on_run:
             report = import_paths(store, paths, args.format, on_run=on_run, link=args.link, encoding=args.encoding)
         result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.links.count_outside()}, ImportResult)
-        code = _tell_result(result, args, str(store.path))
-        _warn_of(report.fallbacks)
+        code = _print_import_result(result, args, str(store.path))
+        _warn_of_fallbacks(report.fallbacks)
         _warn_incomplete(report.incomplete, in_file(args.db))
         return code
 
 
-def _warn_of(fallbacks: Sequence[Fallback]) -> None:
+def _warn_of_fallbacks(fallbacks: Sequence[Fallback]) -> None:
     """Warn of each kind of source data that was not imported as it is."""
     for fallback in fallbacks:
         warn(f"import: {fallback.sentence}")
 
 
-def _tell_result(result: ImportResult, args: ImportArguments, db: str) -> int:
+def _print_import_result(result: ImportResult, args: ImportArguments, db: str) -> int:
     """Print the numbers and failures, and return the exit code."""
-    print_result(result, lambda _: _tell_import(result, db), json=args.json)
+    print_result(result, lambda _: _print_import(result, db), json=args.json)
     for failure in result.failed:
         warn(failure.error)
     if result.interrupted:
@@ -168,7 +168,7 @@ def _warn_incomplete(runs: Sequence[tuple[str, MissingPictures]], db: str) -> No
     )
 
 
-def _tell_import(result: ImportResult, db: str) -> None:
+def _print_import(result: ImportResult, db: str) -> None:
     """Print the numbers with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
     if not (result.imported or result.skipped or result.interrupted):
         return
@@ -251,11 +251,11 @@ def pack(args: PackArguments) -> int:
     with Store.open(out, create=False, readonly=True) as copy:
         outside = copy.links.count_outside()
     result = Packed(str(out), out.stat().st_size, not args.no_images, outside)
-    print_result(result, lambda _: _tell_packed(result, embed=args.embed), json=args.json)
+    print_result(result, lambda _: _print_packed(result, embed=args.embed), json=args.json)
     return 0
 
 
-def _tell_packed(result: Packed, *, embed: bool) -> None:
+def _print_packed(result: Packed, *, embed: bool) -> None:
     print_line(f"{result.bytes:,} bytes in {result.db}" + ("" if result.images else ", without screenshots"))
     if result.outside:
         stay = "they stay in files on this machine, and the copy names them"
@@ -313,11 +313,11 @@ def export(args: ExportArguments) -> int:
     result = Exported(
         str(out), args.format, args.reviewed, tuple(run_ids), size, uncleared_count, archived=len(every) - len(ids)
     )
-    print_result(result, _tell_export, json=args.json)
+    print_result(result, _print_export, json=args.json)
     return 0
 
 
-def _tell_export(result: Exported) -> None:
+def _print_export(result: Exported) -> None:
     reviewed = " as reviewed" if result.reviewed else ""
     print_line(f"{count(len(result.runs), 'run')}, {result.bytes:,} bytes, in {result.out}{reviewed}")
     if result.archived:

@@ -100,7 +100,7 @@ def withdraw(args: WithdrawArguments) -> int:
         def named(erasure: Erased) -> Erased:
             return _without_places(erasure) if settings.seat in ("participant", "rater") else erasure
 
-        covers = RedactionChoice(_texts(args.cover), args.cover_all)
+        covers = RedactionChoice(_checked_texts(args.cover), args.cover_all)
         if not args.yes:
             erasure = named(preview_withdrawal(store, args.code, by, covers))
             if args.show and args.json:
@@ -110,11 +110,11 @@ def withdraw(args: WithdrawArguments) -> int:
                 _preview(str(store.path), erasure)
             if args.show:
                 return 0
-            covers = _ask(args.code, erasure, covers, as_json=args.json)
+            covers = _confirm(args.code, erasure, covers, as_json=args.json)
         erasure, unwiped = erased_or_unwiped(store.path, lambda: named(take_out(store, args.code, by, covers)))
         print_result(
             _withdrawal_report(str(store.path), erasure, done=True, unwiped=unwiped),
-            lambda _: _tell(str(store.path), erasure),
+            lambda _: _print_result(str(store.path), erasure),
             json=args.json,
         )
     for path in erasure.outside:
@@ -132,7 +132,7 @@ def _refuse_seat(settings: Settings, code: str, covers: list[str] | None) -> Non
         raise LabError("withdraw", f"--cover names words of anybody; it is not for seat {settings.seat}.")
 
 
-def _texts(covers: list[str] | None) -> tuple[str, ...]:
+def _checked_texts(covers: list[str] | None) -> tuple[str, ...]:
     """Return the texts to redact, as typed. Raise `LabError` if one is too short to search for."""
     for text in covers or ():
         if len(normalize(text)) < 2:
@@ -146,14 +146,14 @@ def _without_places(erasure: Erased) -> Erased:
     return erasure._replace(quoted=erasure.quoted._replace(texts=texts, remaining=()))
 
 
-def _ask(code: str, erasure: Erased, covers: RedactionChoice, *, as_json: bool) -> RedactionChoice:
+def _confirm(code: str, erasure: Erased, covers: RedactionChoice, *, as_json: bool) -> RedactionChoice:
     """Return what to redact besides. Raise `LabError` unless somebody at a terminal types the code."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LabError("withdraw", "nothing was done: nobody was asked.", "--yes does it; --show only tells.", code=2)
     texts = list(covers.texts)
     unsure = [one for one in erasure.quoted.texts if not one.covered]
     for at, one in enumerate(unsure):
-        sys.stdout.write(f"Cover {_quoted(one)}? [y]es, [N]o, [a]ll, none of the [r]est: ")
+        sys.stdout.write(f"Cover {_format_quoted(one)}? [y]es, [N]o, [a]ll, none of the [r]est: ")
         sys.stdout.flush()
         answer = sys.stdin.readline().strip().casefold()[:1]
         if answer in ("a", "r"):
@@ -170,55 +170,55 @@ def _ask(code: str, erasure: Erased, covers: RedactionChoice, *, as_json: bool) 
 
 def _preview(db: str, erasure: Erased) -> None:
     print_line(f"{erasure.row.code} in {db}: what goes")
-    _lines(erasure)
+    _print_counts(erasure)
     covered = [one for one in erasure.quoted.texts if one.covered]
     if covered:
         print_line(f"{count(len(covered), 'text')} of theirs stand elsewhere, too, and are covered there:")
-        _say_places(dict.fromkeys(place for one in covered for place in one.places), _MOST_PLACES)
-    _say_left(erasure)
+        _print_places(dict.fromkeys(place for one in covered for place in one.places), _MOST_PLACES)
+    _print_remaining(erasure)
     for line in _QUOTATIONS:
         print_line(line)
     for path in erasure.outside:
         print_line(f"          outside, yours to delete: {path}")
 
 
-def _tell(db: str, erasure: Erased) -> None:
+def _print_result(db: str, erasure: Erased) -> None:
     print_line(f"{erasure.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
-    _lines(erasure)
-    _say_left(erasure)
+    _print_counts(erasure)
+    _print_remaining(erasure)
 
 
-def _say_left(erasure: Erased) -> None:
+def _print_remaining(erasure: Erased) -> None:
     """Print which of their words stay, and where."""
     unsure = [one for one in erasure.quoted.texts if not one.covered]
     if unsure:
         print_line(_UNSURE)
         for one in unsure:
-            _say_quoted(one)
+            _print_quoted(one)
     for line in erasure.quoted.remaining:
         print_line(f"Words of theirs stay: {line}.")
 
 
-def _say_quoted(one: QuotedText) -> None:
-    print_line(f"  {_quoted(one)}")
-    _say_places(one.places, _PLACES)
+def _print_quoted(one: QuotedText) -> None:
+    print_line(f"  {_format_quoted(one)}")
+    _print_places(one.places, _PLACES)
 
 
-def _say_places(places: Collection[str], most: int) -> None:
+def _print_places(places: Collection[str], most: int) -> None:
     for place in list(places)[:most]:
         print_line(f"      {place}")
     if len(places) > most:
         print_line(f"      and {count(len(places) - most, 'more place')}")
 
 
-def _quoted(one: QuotedText) -> str:
+def _format_quoted(one: QuotedText) -> str:
     """Format a text with the number of other texts that contain it."""
     words = plain(" ".join(one.text.split()), lines=False)
     words = words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"
     return f'"{words}" in {count(one.count, "text")}'
 
 
-def _lines(erasure: Erased) -> None:
+def _print_counts(erasure: Erased) -> None:
     for name, words in ERASED_WORDS.items():
         if number := erasure.row.counts.get(name, 0):
             print_line(f"{number:9,} {words}")

@@ -71,31 +71,31 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 def label(args: LabelArguments) -> int:
     """Import labels row by row, printing each once stored. Exit code 3 if some rows were refused."""
     settings = settings_for(args.db, may_rate, "label")
-    rater, config = _rater(args, settings)
+    rater, config = _typed_rater(args, settings)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        file = _one_file(args.files)
+        file = _only_file(args.files)
         name = "standard input" if file == "-" else Path(file).name
         taking = RowImport(store, study, rater, name)
         if rater.id:
             person = check_rater(study, rater.id, rater.kind or "human", rater.alone, "label")
             if config:
                 taking.keep_config(person, config)
-        with _lines(file) as lines:
-            return _take_all(taking, lines, name, keep_going=args.keep_going, as_json=args.json)
+        with _input_lines(file) as lines:
+            return _import_all(taking, lines, name, keep_going=args.keep_going, as_json=args.json)
 
 
-def _one_file(files: Sequence[str]) -> str:
+def _only_file(files: Sequence[str]) -> str:
     """Return the named file, "-" for standard input if none is named."""
     if len(files) > 1:
         raise LabError("label", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2)
     return files[0] if files else "-"
 
 
-def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_going: bool, as_json: bool) -> int:
+def _import_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_going: bool, as_json: bool) -> int:
     counts = {"kept": 0, "there already": 0, "refused": 0}
     stop_place = ""
-    for result in _each(taking, lines, name):
+    for result in _import_rows(taking, lines, name):
         counts[result.state] += 1
         if as_json:
             print_json(result)
@@ -118,13 +118,13 @@ def _take_all(taking: RowImport, lines: Iterator[bytes], name: str, *, keep_goin
     return 0 if not counts["refused"] else 3 if well else 1
 
 
-def _each(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[LabelDone]:
-    for number, where, data in _numbered(lines, name):
+def _import_rows(taking: RowImport, lines: Iterator[bytes], name: str) -> Iterator[LabelDone]:
+    for number, where, data in _numbered_rows(lines, name):
         for row in rows_of(data, where, number):
             yield refused(row) if isinstance(row, LabError) else taking.take(row)
 
 
-def _numbered(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str, bytes]]:
+def _numbered_rows(lines: Iterator[bytes], name: str) -> Iterator[tuple[int, str, bytes]]:
     """Yield each row's number, place and bytes: of each line as it arrives, or of each item of a JSON list."""
     is_first = True
     for number, line in enumerate(lines, 1):
@@ -148,16 +148,16 @@ def refused(error: LabError) -> LabelDone:
 
 
 @contextmanager
-def _lines(file: str) -> Iterator[Iterator[bytes]]:
+def _input_lines(file: str) -> Iterator[Iterator[bytes]]:
     """Yield the lines of a file or of standard input, each as soon as it is complete."""
     if file == "-":
-        yield _read(sys.stdin.buffer)
+        yield _read_lines(sys.stdin.buffer)
         return
     with open_lines(Path(file), f"label file {file}") as stream:
-        yield _read(stream, f"label file {file}")
+        yield _read_lines(stream, f"label file {file}")
 
 
-def _read(stream: BinaryIO, what: str = "standard input") -> Iterator[bytes]:
+def _read_lines(stream: BinaryIO, what: str = "standard input") -> Iterator[bytes]:
     """Yield lines, the start alone of one that is too long. Raise `LabError` for one that does not end."""
 
     def read_line() -> bytes:
@@ -175,7 +175,7 @@ def _read(stream: BinaryIO, what: str = "standard input") -> Iterator[bytes]:
                 raise LabError("label", f"a line has more than {limits.JSON_BYTES:,} bytes; nothing after it was read.")
 
 
-def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
+def _typed_rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
     """Return the rater of the labels and the text of a model's configuration, empty if none is given."""
     alone = settings.person if settings.seat == "rater" else ""
     if args.kind not in (None, "model") and args.config is not None:
@@ -187,12 +187,12 @@ def _rater(args: LabelArguments, settings: Settings) -> tuple[Rater, str]:
         raise LabError("label", "--kind model needs --config: its prompt and parameters, or a file of them.", code=2)
     if args.run_number < 1:
         raise LabError("label", f"--run {args.run_number} is less than 1.", code=2)
-    text = _config(args.config) if args.config is not None else ""
+    text = _config_text(args.config) if args.config is not None else ""
     config = config_sha_of(args.rater, text) if text else ""
     return Rater(args.rater or alone, kind, args.run_number, config, alone), text
 
 
-def _config(config: str) -> str:
+def _config_text(config: str) -> str:
     try:
         is_file = Path(config).is_file()
     except (OSError, ValueError):

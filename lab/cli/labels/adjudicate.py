@@ -107,7 +107,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
     settings = load(db=args.db, person=args.person)
     check_seat(settings, sees_outcomes, "adjudicate")
     _check_options(args)
-    item = bool(_settling(args))
+    item = bool(_settling_options(args))
     at_once = args.majority or bool(args.by_rater) or args.all_but_one or args.undo
     settles = at_once or args.source or item
     if settles:
@@ -118,16 +118,16 @@ def adjudicate(args: AdjudicateArguments) -> int:
         chair = AdjudicationSession(store, study, Actor("human", settings.person))
         chair.check()
         if args.gold:
-            return _gold(chair, Path(args.gold), as_json=args.json)
+            return _write_gold(chair, Path(args.gold), as_json=args.json)
         if args.source:
-            return _kept(chair, _from_file(chair, args.source), args)
-        args.reason = _reason(study, args)
+            return _print_settlements(chair, _settle_file(chair, args.source), args)
+        args.reason = _full_reason(study, args)
         if args.undo:
-            return _kept(chair, undo_batch(chair, args.reason), args)
+            return _print_settlements(chair, undo_batch(chair, args.reason), args)
         if at_once:
-            return _at_once(chair, args)
+            return _settle_scope(chair, args)
         if args.unit and item:
-            return _kept(chair, [_settled_here(chair, args, args.unit)], args)
+            return _print_settlements(chair, [_settle_item(chair, args, args.unit)], args)
         if args.unit:
             return _show(chair, args, args.unit)
         if args.listed or args.json:
@@ -144,7 +144,7 @@ def adjudicate(args: AdjudicateArguments) -> int:
 
 def _check_options(args: AdjudicateArguments) -> None:
     """Raise `LabError` for options that do not go together."""
-    settles = _settling(args)
+    settles = _settling_options(args)
     at_once = {"--majority": args.majority, "--by-rater": args.by_rater, "--undo": args.undo}
     ways = [*settles, *(name for name, value in at_once.items() if value), *(["--from"] * bool(args.source))]
     if args.all_but_one and not ways:
@@ -192,14 +192,14 @@ def _check_field(chair: AdjudicationSession, field: str) -> None:
         raise LabError("adjudicate", f"--field: {unknown_name(field, ids)}")
 
 
-def _settling(args: AdjudicateArguments) -> list[str]:
+def _settling_options(args: AdjudicateArguments) -> list[str]:
     """Return the given options that settle a single item."""
     options = {"--value": args.value, "--missing": args.missing, "--withdraw": args.withdraw}
     return [name for name, value in options.items() if value]
 
 
 # -- one item ----------------------------------------------------------------------------------------------------
-def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> ItemAnswers:
+def _find_case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> ItemAnswers:
     try:
         unit = StudyPlaces(chair.store, chair.study, suggests=True).unit(name, "adjudicate")
     except LabError as error:
@@ -208,18 +208,18 @@ def _case(chair: AdjudicationSession, args: AdjudicateArguments, name: str) -> I
 
 
 def _show(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> int:
-    case = _case(chair, args, unit)
+    case = _find_case(chair, args, unit)
     check_seen(chair, case, "adjudicate")
     case_result = case_output(chair.study, case, judges=args.judges)
     print_result(case_result, print_case, json=args.json)
     return 0
 
 
-def _settled_here(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> SignedSettlement:
-    case = _case(chair, args, unit)
+def _settle_item(chair: AdjudicationSession, args: AdjudicateArguments, unit: str) -> SignedSettlement:
+    case = _find_case(chair, args, unit)
     if args.withdraw:
         return chair.withdraw(case, args.reason or "")
-    moves = [_move(chair.study, case, words) for words in args.move]
+    moves = [_parse_move(chair.study, case, words) for words in args.move]
     value = value_at(chair.study, case, args.value) if args.value is not None else None
     means: Means = args.means or ("discussion" if moves or args.minutes is not None else "adjudicator")
     return chair.settle(
@@ -234,7 +234,7 @@ def _settled_here(chair: AdjudicationSession, args: AdjudicateArguments, unit: s
     )
 
 
-def _move(study: Study, case: ItemAnswers, words: str) -> Move:
+def _parse_move(study: Study, case: ItemAnswers, words: str) -> Move:
     """Parse WHO:WAS:NOW:CODE. WAS may be empty and CODE omitted."""
     parts = words.split(":")
     if not 3 <= len(parts) <= 4 or not parts[0]:
@@ -244,15 +244,15 @@ def _move(study: Study, case: ItemAnswers, words: str) -> Move:
 
 
 # -- several -----------------------------------------------------------------------------------------------------
-def _at_once(chair: AdjudicationSession, args: AdjudicateArguments) -> int:
+def _settle_scope(chair: AdjudicationSession, args: AdjudicateArguments) -> int:
     """Settle every item of the scope that this person may settle, in one transaction, and print how many are left."""
     scope = BatchScope(args.field, args.all_but_one, args.by_rater)
     _check_field(chair, args.field)
     batch = batch_of(chair, _queue(chair).open, scope)
-    return _kept(chair, settle_batch(chair, batch, args.reason or ""), args, batch)
+    return _print_settlements(chair, settle_batch(chair, batch, args.reason or ""), args, batch)
 
 
-def _reason(study: Study, args: AdjudicateArguments) -> str:
+def _full_reason(study: Study, args: AdjudicateArguments) -> str:
     """Return the reason as typed, after the words of the protocol's reason if --reason-id names one."""
     if not args.reason_id:
         return args.reason or ""
@@ -264,7 +264,7 @@ def _reason(study: Study, args: AdjudicateArguments) -> str:
     return ": ".join(filter(None, (reason_words[args.reason_id], args.reason)))
 
 
-def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
+def _settle_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
     """Settle a file's lines in one transaction, under the same rules as typed options."""
     from store.adjudication import Ruling
 
@@ -283,14 +283,14 @@ def _from_file(chair: AdjudicationSession, file: str) -> list[SignedSettlement]:
 def _settlement(chair: AdjudicationSession, case: ItemAnswers, row: Row) -> Settlement:
     moves = tuple(chair.move(case, move) for move in row.moves)
     means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
-    value = as_option(_asked(chair.study, case), target_of(case.unit, case.spot.target), row.value)
+    value = as_option(_field_of(chair.study, case), target_of(case.unit, case.spot.target), row.value)
     return Settlement(
         case.spot.target, case.spot.field, means, value, row.missing, row.reason.strip(), row.minutes, moves,
         row.judges_seen, row.withdrawn, chair.reason_id(row.reason),
     )  # fmt: skip
 
 
-def _kept(
+def _print_settlements(
     chair: AdjudicationSession,
     settlements: list[SignedSettlement],
     args: AdjudicateArguments,
@@ -313,7 +313,7 @@ def _kept(
     return 0
 
 
-def _gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
+def _write_gold(chair: AdjudicationSession, out: Path, *, as_json: bool) -> int:
     """Write the settled values to a new file, as lines for `hitlab study new --gold`."""
     from annotators.gold import GoldLine
 
@@ -374,13 +374,13 @@ def rows_of(name: str) -> list[tuple[str, Row]]:
         count = (row.value is not None) + (row.missing is not None) + row.withdrawn
         if count != 1:
             raise LabError(where, f"field value: {count or 'none'} of value, missing and withdrawn is told")
-        rows.append((where, _cleaned(row)))
+        rows.append((where, _clean_row(row)))
     if not rows:
         raise LabError(what, "holds no line")
     return rows
 
 
-def _cleaned(row: Row) -> Row:
+def _clean_row(row: Row) -> Row:
     moves = tuple(msgspec.structs.replace(move, why=clean(move.why)) for move in row.moves)
     return msgspec.structs.replace(row, reason=clean(row.reason), value=clean_value(row.value), moves=moves)
 
@@ -396,7 +396,7 @@ def places_of(study: Study, unit: Unit, target: str, field: str, where: str) -> 
 
 def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
     """Parse a typed value of the place's field. Raise `LabError` if it does not fit."""
-    field = _asked(study, case)
+    field = _field_of(study, case)
     if field.kind in ("nominal", "ordinal"):
         return words
     if field.kind == "flag":
@@ -407,7 +407,7 @@ def value_at(study: Study, case: ItemAnswers, words: str) -> Any:
     return typed_value(field, words)
 
 
-def _asked(study: Study, case: ItemAnswers) -> Field:
+def _field_of(study: Study, case: ItemAnswers) -> Field:
     field = study.protocol.field(case.spot.field)
     assert field is not None
     return field

@@ -141,19 +141,19 @@ class GoldWritten(msgspec.Struct, frozen=True):
 
 def queue_output(study: Study, queue: Queue) -> QueueTold:
     return QueueTold(
-        study.id, study.version, study.title, tuple(map(_dispute, queue.open)), tuple(map(_dispute, queue.settled)),
-        queue.waiting,
+        study.id, study.version, study.title, tuple(map(_dispute_line, queue.open)),
+        tuple(map(_dispute_line, queue.settled)), queue.waiting,
     )  # fmt: skip
 
 
-def _dispute(dispute: DisputedPlace) -> DisputeLine:
-    counts = tuple(map(_count, dispute.counts))
-    most = _count(dispute.majority) if dispute.majority is not None else None
+def _dispute_line(dispute: DisputedPlace) -> DisputeLine:
+    counts = tuple(map(_count_line, dispute.counts))
+    most = _count_line(dispute.majority) if dispute.majority is not None else None
     settlement = settled_line(dispute.settled) if dispute.settled is not None else None
     return DisputeLine(dispute.unit, dispute.spot.target, dispute.spot.field, counts, dispute.moves, most, settlement)
 
 
-def _count(answer: AnswerCount) -> CountLine:
+def _count_line(answer: AnswerCount) -> CountLine:
     return CountLine(answer.value, answer.reason or None, answer.people)
 
 
@@ -161,14 +161,14 @@ def case_output(study: Study, case: ItemAnswers, *, judges: bool) -> CaseTold:
     most = case.majority
     people = sum(voice.said.word == most.word for voice in case.voices) if most is not None else 0
     return CaseTold(
-        study.id, study.version, case.unit.id, case.spot.target, case.spot.field, tuple(map(_voice, case.voices)),
-        tuple(map(_voice, case.judges)) if judges else (),
+        study.id, study.version, case.unit.id, case.spot.target, case.spot.field, tuple(map(_voice_line, case.voices)),
+        tuple(map(_voice_line, case.judges)) if judges else (),
         CountLine(most.value, most.reason_missing, people) if most is not None else None,
         settled_line(case.settled, case) if case.settled is not None else None, case.closed,
     )  # fmt: skip
 
 
-def _voice(voice: MaskedAnswer) -> VoiceLine:
+def _voice_line(voice: MaskedAnswer) -> VoiceLine:
     answer, label = voice.said, voice.said.label
     step = step_of(label) if label is not None else None
     return VoiceLine(
@@ -212,7 +212,10 @@ def print_queue(queue: QueueTold) -> None:
         print_table(
             ["", "item", "question", "answers", "moves alpha by"],
             [
-                [dispute.unit, dispute.target or "-", dispute.field, _counts(dispute), _moved(dispute.moves)]
+                [
+                    dispute.unit, dispute.target or "-", dispute.field, _format_counts(dispute),
+                    _format_effect(dispute.moves),
+                ]  # fmt: skip
                 for dispute in queue.open[:_SHOWN]
             ],
         )  # fmt: skip
@@ -228,11 +231,11 @@ def print_queue(queue: QueueTold) -> None:
         print_line(f"{runs} until all its raters have handed it in" if queue.waiting == 1 else f"{runs} until all have")
 
 
-def _counts(dispute: DisputeLine) -> str:
+def _format_counts(dispute: DisputeLine) -> str:
     return ", ".join(count_of_answer(count.people, value_words(count.value, count.missing)) for count in dispute.said)
 
 
-def _moved(by: float | None) -> str:
+def _format_effect(by: float | None) -> str:
     return "-" if by is None else format_number(by, 4)
 
 
@@ -252,7 +255,7 @@ def print_case(case: CaseTold) -> None:
         wide="note",
     )  # fmt: skip
     if case.settled is not None:
-        print_line(f"settled   {_settled_words(case.settled)}")
+        print_line(f"settled   {_describe_settlement(case.settled)}")
         for move in case.settled.moves:
             why = f" ({', '.join(part for part in (move.code, move.why) if part)})" if move.code or move.why else ""
             print_line(f"moved     {move.rater}: {value_words(move.was, None)} -> {value_words(move.now, None)}{why}")
@@ -260,7 +263,7 @@ def print_case(case: CaseTold) -> None:
         print_line(f"closed    {case.closed}")
 
 
-def _settled_words(settlement: SettledLine) -> str:
+def _describe_settlement(settlement: SettledLine) -> str:
     if settlement.withdrawn:
         return f"no more: {settlement.reason}"
     minutes = f", {settlement.minutes:g} min" if settlement.minutes is not None else ""
@@ -271,7 +274,7 @@ def _settled_words(settlement: SettledLine) -> str:
 def print_settlements(lines: Sequence[SettledLine], db: str, open_words: str = "") -> None:
     for settlement in lines[:_SHOWN]:
         where = ", ".join(part for part in (settlement.unit, settlement.target, settlement.field) if part)
-        print_line(f"{where}: {_settled_words(settlement)}")
+        print_line(f"{where}: {_describe_settlement(settlement)}")
     if len(lines) > _SHOWN:
         print_line(f"and {len(lines) - _SHOWN:,} more")
     print_line(f"{len(lines):,} kept in {db}" + (f"; left open: {open_words}" if open_words else ""))

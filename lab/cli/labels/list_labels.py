@@ -219,7 +219,7 @@ def labels(args: LabelsArguments) -> int:
             print_labels_csv(store, study, query, only)
             return 0
         all_told = query_labels(store, study, query, only)
-        final_clashes = _final(store, study, all_told.clashes)
+        final_clashes = _final_clashes(store, study, all_told.clashes)
         print_result(all_told, lambda _: print_labels(all_told, final_clashes), json=args.json)
     return 0
 
@@ -285,7 +285,7 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
         if history or label.id in current_ids:
             yield LabelLine(
                 label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.id,
-                label.rater.kind, label.run, label.value, label.reason_missing, _step(label), label.evidence,
+                label.rater.kind, label.run, label.value, label.reason_missing, _step_number(label), label.evidence,
                 label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
                 label.also, label.id in current_ids, place_key(label) in two,
                 (label.rater.id, label.unit, label.run) in hand_ins, label.shown_at, label.first_key_at, label.at,
@@ -304,7 +304,7 @@ def clashes(rows: list[Label]) -> list[ClashLine]:
     ]  # fmt: skip
 
 
-def _final(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[ClashLine]:
+def _final_clashes(store: Store, study: Study, lines: Iterable[ClashLine]) -> list[ClashLine]:
     """Return the clashes that nobody can settle, because the rater has seen the gold."""
     units = {line.unit: store.studies.unit(study, line.unit) for line in lines}
     return [line for line in lines if store.labels.sheet(study, units[line.unit], line.rater, line.run).is_final]
@@ -356,7 +356,7 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
         raise LabError("labels", error.message.replace("field unit: ", "--unit: "), error.hint) from error
 
 
-def _step(label: Label) -> int | None:
+def _step_number(label: Label) -> int | None:
     step = step_of(label)
     return None if step is None else step + 1
 
@@ -384,10 +384,12 @@ _COLUMNS = ("unit", "rater", "question", "answer", "item", "step", "round", "sur
 def print_labels(result: LabelList, final_clashes: Collection[ClashLine] = ()) -> None:
     """Print labels as a table, then clashes and a summary."""
     if result.labels:
-        rows = [_cells(label) for label in result.labels]
+        rows = [_label_cells(label) for label in result.labels]
         if all(label.current for label in result.labels):
             rows = [row[:-1] for row in rows]
-        told_of = [at for at, name in enumerate(_COLUMNS[: len(rows[0])]) if _tells(name, [row[at] for row in rows])]
+        told_of = [
+            at for at, name in enumerate(_COLUMNS[: len(rows[0])]) if _has_content(name, [row[at] for row in rows])
+        ]
         columns = [_COLUMNS[at] for at in told_of]
         print_table(columns, [[row[at] for at in told_of] for row in rows], wide="note" if "note" in columns else "")
     for clash in result.clashes:
@@ -399,22 +401,22 @@ def print_labels(result: LabelList, final_clashes: Collection[ClashLine] = ()) -
     current_count = sum(label.current for label in result.labels)
     older = len(result.labels) - current_count - sum(len(clash.values) for clash in result.clashes)
     history = f", {older:,} of them superseded or taken back" if older > 0 else ""
-    clashing = f", {_counted(len(result.clashes), 'clash')}" if result.clashes else ""
+    clashing = f", {_format_count(len(result.clashes), 'clash')}" if result.clashes else ""
     print_line(
-        f"{_counted(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}"
+        f"{_format_count(len(result.labels), 'answer')}{history}{clashing} in {result.study} v{result.version}{whose}"
     )
 
 
-def _counted(count: int, what: str) -> str:
+def _format_count(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 'es' if what.endswith('sh') else 's'}"
 
 
-def _tells(column: str, cells: list[str]) -> bool:
+def _has_content(column: str, cells: list[str]) -> bool:
     """Return True if a column has content. Who, what and where are always shown."""
     return column in _COLUMNS[:4] or any(cell not in ("", "-", "1" if column == "round" else "") for cell in cells)
 
 
-def _cells(label: LabelLine) -> list[str]:
+def _label_cells(label: LabelLine) -> list[str]:
     answer = answer_words(label.value, label.missing)
     if label.act == "undo":
         answer = f"undo: {answer}"
@@ -429,7 +431,7 @@ def _cells(label: LabelLine) -> list[str]:
     ]  # fmt: skip
 
 
-def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
+def _print_introductions(lines: Sequence[IntroductionLine]) -> None:
     """Print when each rater saw the guide, and their practice."""
     rows = [
         [
@@ -445,7 +447,7 @@ def _tell_introductions(lines: Sequence[IntroductionLine]) -> None:
 def print_pilot(result: PilotTold) -> None:
     """Print practice, each rater against gold, the confusions, and each pair of raters."""
     if result.introductions:
-        _tell_introductions(result.introductions)
+        _print_introductions(result.introductions)
         print_line("")
     if not result.raters:
         print_line("nobody was dealt a pilot unit")

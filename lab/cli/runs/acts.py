@@ -100,14 +100,14 @@ def _archive(args: ArchiveArguments, *, archived: bool) -> int:
     verb = "archive" if archived else "restore"
     settings = settings_for(args.db, sees_outcomes, verb)
     with open_store(settings, create=False) as store:
-        runs = _selected(store, args.words, verb, archived=not archived)
+        runs = _find_runs(store, args.words, verb, archived=not archived)
         acts = archive_runs(store, runs, settings.person, archived=archived)
     result = RunsArchived(archived, tuple(runs), tuple(act.trace for act in acts))
-    print_result(result, lambda _: _tell_archived(result, args.db), json=args.json)
+    print_result(result, lambda _: _print_archived(result, args.db), json=args.json)
     return 0
 
 
-def _tell_archived(result: RunsArchived, db: str | None) -> None:
+def _print_archived(result: RunsArchived, db: str | None) -> None:
     already = len(result.runs) - len(result.new)
     beside = f"; {already:,} {'was' if already == 1 else 'were'} so already" if already else ""
     if not result.archived:
@@ -147,19 +147,19 @@ def tag(args: TagArguments) -> int:
         with open_store(settings, create=False, readonly=True) as store:
             lines = [TagLine(name, runs) for name, runs in store.runs.acts.tags().items()]
         nothing = "no tags; `hitlab runs tag RUN +NAME` puts one on"
-        print_result(lines, lambda _: _tell_tags(lines), json=args.json, nothing=nothing)
+        print_result(lines, lambda _: _print_tags(lines), json=args.json, nothing=nothing)
         return 0
     marks = [word for word in words if word[:1] in "+-" and not is_filter(word)]
     change = tag_change(marks)
     if not marks:
         raise LabError("tag", "needs +TAG or -TAG after the runs", "`hitlab runs tag` alone lists the tags.", code=2)
     with open_store(settings, create=False) as store:
-        runs = _selected(store, [word for word in words if word not in marks], "tag")
+        runs = _find_runs(store, [word for word in words if word not in marks], "tag")
         acts = tag_runs(store, runs, change, settings.person)
         states = store.runs.acts.states(runs)
     run_tags = tuple(RunTags(run, states[run].tags if run in states else ()) for run in runs)
     result = RunsTagged(change.added, change.removed, len(acts), run_tags)
-    print_result(result, lambda _: _tell_tagged(result, change), json=args.json)
+    print_result(result, lambda _: _print_tagged(result, change), json=args.json)
     return 0
 
 
@@ -191,31 +191,31 @@ def rename(args: RenameArguments) -> int:
         raise LabError("rename-agent", "--to is empty.", "--undo brings the agent's own name back.", code=2)
     settings = settings_for(args.db, sees_outcomes, "rename-agent")
     with open_store(settings, create=False) as store:
-        runs = _selected(store, args.words, "rename-agent")
+        runs = _find_runs(store, args.words, "rename-agent")
         acts = rename_agent(store, runs, name, settings.person)
     result = AgentRenamed(name, tuple(runs), tuple(act.trace for act in acts))
-    print_result(result, lambda _: _tell_renamed(result), json=args.json)
+    print_result(result, lambda _: _print_renamed(result), json=args.json)
     return 0
 
 
-def _tell_renamed(result: AgentRenamed) -> None:
+def _print_renamed(result: AgentRenamed) -> None:
     name = result.agent
     whole = "its own name again" if name is None else compose_name(name.name, name.version, name.model, ())
     already = len(result.runs) - len(result.new)
     print_line(f"{count(len(result.new), 'run')}: agent {whole}" + (f"; {already:,} so already" if already else ""))
 
 
-def _tell_tags(lines: Sequence[TagLine]) -> None:
+def _print_tags(lines: Sequence[TagLine]) -> None:
     print_table(["tag", "runs"], [[line.tag, f"{line.runs:,}"] for line in lines])
 
 
-def _tell_tagged(result: RunsTagged, change: TagChange) -> None:
+def _print_tagged(result: RunsTagged, change: TagChange) -> None:
     words = [f"+{name}" for name in change.added] + [f"-{name}" for name in change.removed]
     note = "" if result.changes else "; all was so already"
     print_line(f"{count(len(result.runs), 'run')}: {' '.join(words)}{note}")
 
 
-def _selected(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
+def _find_runs(store: Store, words: Sequence[str], verb: str, *, archived: bool = False) -> list[str]:
     """Return the runs that words name. A filter searches the listed runs, or with `archived` the archived ones."""
     words = [word.strip() for word in words]
     if not words:

@@ -54,8 +54,8 @@ def swap_answers(
         raise LabError(f"fork {run}", "--each-ask forks at every question: name the run without a step.", code=2)
     with open_store(settings, create=False) as store:
         trace = store.runs.trace(store.runs.find(run))
-        _check(trace, user)
-        donor_replies = _replies(store, trace, file, study)
+        _check_run(trace, user)
+        donor_replies = _load_replies(store, trace, file, study)
         plan_list = plan_swaps(trace, donor_replies)
         if not plan_list:
             raise LabError(
@@ -68,16 +68,19 @@ def swap_answers(
         replies = []
         for number, reply in enumerate(swap_replies(store, trace.id, plan_list, person=settings.person, user=user), 1):
             replies.append(reply)
-            warn(f"{number}/{len(plan_list)}: step {plan_list[number - 1].at + 1}, {_donors(reply)}: {_end(reply)}")
+            step = plan_list[number - 1].at + 1
+            warn(f"{number}/{len(plan_list)}: step {step}, {_format_donors(reply)}: {_format_end(reply)}")
         questions = tuple(compare_replies(store, trace, plan_list, replies))
     fork_count = sum(bool(reply.run) for reply in replies)
     print_result(
-        AnswerSwap(trace.id, trace.task.id, trace.agent.identity, fork_count, questions, left_out), _tell, json=json
+        AnswerSwap(trace.id, trace.task.id, trace.agent.identity, fork_count, questions, left_out),
+        _print_swap,
+        json=json,
     )
     return 0 if fork_count else 1
 
 
-def _check(trace: Trace, user: str | None) -> None:
+def _check_run(trace: Trace, user: str | None) -> None:
     """Raise `LabError` if a run has no answered question, or nobody would answer questions after a fork."""
     if not asked_steps(trace):
         raise LabError(f"run {trace.id}", "asked nothing that was answered.")
@@ -87,7 +90,7 @@ def _check(trace: Trace, user: str | None) -> None:
         raise LabError("fork", "nobody answers what a fork asks later on.", hint, code=2)
 
 
-def _replies(store: Store, trace: Trace, file: str | None, study: str | None) -> list[DonorReply]:
+def _load_replies(store: Store, trace: Trace, file: str | None, study: str | None) -> list[DonorReply]:
     if file is not None:
         return load_replies(Path(file))
     from lab.studies.played_replies import played_replies
@@ -99,7 +102,7 @@ def _replies(store: Store, trace: Trace, file: str | None, study: str | None) ->
 # -- telling it ----------------------------------------------------------------------------------------------------
 
 
-def _tell(swap: AnswerSwap) -> None:
+def _print_swap(swap: AnswerSwap) -> None:
     print_line(f"{swap.run}: {plain(swap.task)}, agent {plain(swap.agent)}; {count(swap.forks, 'fork')}")
     for question in swap.questions:
         print_line("")
@@ -107,7 +110,7 @@ def _tell(swap: AnswerSwap) -> None:
         if len(question.replies) == 1:
             print_line("  no other reply fits it")
             continue
-        rows = [_row(reply) for reply in question.replies]
+        rows = [_reply_row(reply) for reply in question.replies]
         print_table(["run", "outcome", "score", "steps", "way", "reply", "of"], rows, wide="reply")
         counts = f"{count(question.outcomes, 'outcome')}, {count(question.ways, 'way')}"
         print_line(f"  {question.finding} ({len(rows)} replies, {counts})")
@@ -117,18 +120,26 @@ def _tell(swap: AnswerSwap) -> None:
     print_line(f"way: equal numbers, equal actions after the reply.{note}")
 
 
-def _row(reply: SwappedReply) -> list[str]:
+def _reply_row(reply: SwappedReply) -> list[str]:
     score = "-" if reply.score is None else f"{reply.score:g}"
     words = f"{reply.decision}: {reply.say}" if reply.decision and reply.say else reply.decision or reply.say
-    return [reply.run or "-", _end(reply), score, str(reply.steps), str(reply.way or "-"), words, _donors(reply)]
+    return [
+        reply.run or "-",
+        _format_end(reply),
+        score,
+        str(reply.steps),
+        str(reply.way or "-"),
+        words,
+        _format_donors(reply),
+    ]
 
 
-def _donors(reply: SwappedReply) -> str:
+def _format_donors(reply: SwappedReply) -> str:
     names = one_line(", ".join(reply.donors), _WIDEST)
     return plain(f"{names} (by order)" if reply.match == "by order" else names, lines=False)
 
 
-def _end(reply: SwappedReply) -> str:
+def _format_end(reply: SwappedReply) -> str:
     if reply.error:
         return plain(one_line(reply.error, _WIDEST), lines=False)
     return {True: "passed", False: "not passed", None: reply.status}[reply.passed]

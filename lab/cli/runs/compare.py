@@ -71,22 +71,22 @@ def compare(args: CompareArguments) -> int:
     settings = settings_for(args.db, sees_outcomes, "compare")
     with open_store(settings, create=False, readonly=True) as store:
         comparison = laid(store, store.runs.find(args.left), store.runs.find(args.right))
-    print_result(_comparison(comparison), lambda _: _tell(comparison), json=args.json)
+    print_result(_comparison(comparison), lambda _: _print_comparison(comparison), json=args.json)
     return 0
 
 
 def _comparison(comparison: RunComparison) -> Comparison:
     return Comparison(
-        _run(comparison.left),
-        _run(comparison.right),
+        _compared_run(comparison.left),
+        _compared_run(comparison.right),
         comparison.same_task,
         comparison.first,
         tuple(comparison.starts),
-        tuple(_pair(comparison, index) for index in range(len(comparison.pairs))),
+        tuple(_compared_pair(comparison, index) for index in range(len(comparison.pairs))),
     )
 
 
-def _run(side: Side) -> ComparedRun:
+def _compared_run(side: Side) -> ComparedRun:
     started, ended, cost = side.started, side.ended, side.cost
     return ComparedRun(
         side.recording.id,
@@ -101,7 +101,7 @@ def _run(side: Side) -> ComparedRun:
     )
 
 
-def _pair(comparison: RunComparison, index: int) -> ComparedPair:
+def _compared_pair(comparison: RunComparison, index: int) -> ComparedPair:
     pair, words = comparison.pairs[index], comparison.words(index)
     end = comparison.is_end(index)
     left = None if pair.left is None or end else pair.left + 1
@@ -109,7 +109,7 @@ def _pair(comparison: RunComparison, index: int) -> ComparedPair:
     return ComparedPair(left, right, pair.same, *words, end=end)
 
 
-def _tell(comparison: RunComparison) -> None:
+def _print_comparison(comparison: RunComparison) -> None:
     if comparison.same_task:
         print_line(f"task   {comparison.left.task}")
     else:
@@ -119,7 +119,7 @@ def _tell(comparison: RunComparison) -> None:
     print_line("")
     rows = []
     for index in range(len(comparison.pairs)):
-        pair = _pair(comparison, index)
+        pair = _compared_pair(comparison, index)
         first = "►" if index == comparison.first else " "
         numbers = ["" if number is None else str(number) for number in (pair.left, pair.right)]
         rows.append([first + sign_of(comparison, index), numbers[0], pair.left_words, numbers[1], pair.right_words])

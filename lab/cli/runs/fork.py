@@ -116,13 +116,13 @@ def fork(args: ForkArguments) -> int:
         return _swap_answers(args, settings)
     if args.replies is not None or args.study is not None:
         raise LabError("fork", "--replies and --from go with --each-ask.", code=2)
-    change = _change(args)
+    change = _fork_change(args)
     breaks = breaks_of(args.breaks, settings)
     pace = args.pace if args.pace is not None else 0.0 if without else settings.pace
     with open_store(settings, create=False) as store:
         run, index = parse_fork_place(store, args.place)
         if args.action is not None:
-            change = change._replace(action=_action(store, run, index, args.action.strip()))
+            change = change._replace(action=_parse_action(store, run, index, args.action.strip()))
         if not without:
             return show_live(store, settings, lambda: fork_run(
                 store, run, index, change, person=settings.person, pace=pace, gate=args.gate, breaks=breaks
@@ -151,7 +151,7 @@ def _swap_answers(args: ForkArguments, settings: Settings) -> int:
     return swap_answers(args.place, args.replies, args.study, args.user, settings, json=args.json)
 
 
-def _change(args: ForkArguments) -> ForkChange:
+def _fork_change(args: ForkArguments) -> ForkChange:
     from lab.runs.fork import ForkChange
 
     if args.action is not None:
@@ -173,7 +173,7 @@ def _check_action(name: str) -> None:
     raise LabError("--action", f"{words!r} {problem}{near}", _ACTIONS.format(", ".join(kinds)), code=2)
 
 
-def _action(store: Store, run: str, index: int, text: str) -> Action:
+def _parse_action(store: Store, run: str, index: int, text: str) -> Action:
     """Parse an action: JSON on the screen before the step, or a kind that needs no more fields."""
     from lab.core.action_target import read_action
     from lab.runs.fork import screen_before
@@ -227,11 +227,11 @@ def family(args: FamilyArguments) -> int:
     developers_only(settings, "family")
     with open_store(settings, create=False, readonly=True) as store:
         limbs = tree(store.runs.family(store.runs.find(args.run_id)))
-    print_result([_line(limb.run) for limb in limbs], lambda _: _tell_family(limbs), json=args.json)
+    print_result([_kin_line(limb.run) for limb in limbs], lambda _: _print_family(limbs), json=args.json)
     return 0
 
 
-def _tell_family(limbs: Sequence[TreeLine]) -> None:
+def _print_family(limbs: Sequence[TreeLine]) -> None:
     from lab.runs.family import change_words
 
     names = shortest_names(limb.run.actor for limb in limbs if limb.run.actor is not None)
@@ -244,7 +244,7 @@ def _tell_family(limbs: Sequence[TreeLine]) -> None:
     print_table(["run", "step", "what is other", "agent", "steps", "status", "score"], rows, wide="what is other")
 
 
-def _line(kin: RelatedRun) -> KinLine:
+def _kin_line(kin: RelatedRun) -> KinLine:
     names = set(KinLine.__struct_fields__) - {"step", "changes"}
     values = {name: value for name, value in msgspec.structs.asdict(kin).items() if name in names}
     origin = kin.forked

@@ -123,7 +123,7 @@ def runs(args: RunsArguments) -> int:
     """Print the fitting runs in the requested order, or with --group the statistics of each group."""
     if args.limit is not None and args.limit < 1:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
-    run_filter, order = _read(with_tag(args.words, args.tag)), _order(args.sort, args.group)
+    run_filter, order = _parse_filter(with_tag(args.words, args.tag)), _parse_order(args.sort, args.group)
     settings = settings_for(args.db, sees_outcomes, "runs")
     with open_list(settings, args.db) as store:
         rows = store.runs.rows(-1)
@@ -131,21 +131,21 @@ def runs(args: RunsArguments) -> int:
         away = sum(row.archived for row in rows)
         costs: dict[str, Cost] = {}
         if run_filter.needs_costs or order.needs_costs:
-            costs = _costs(store, entries)
+            costs = _measure_costs(store, entries)
         arrangement = arrange(entries, run_filter, order, costs, frozenset())
         lines = arrangement.lines[: args.limit]
         if (args.costs or args.json) and not costs:
-            costs = _costs(store, [line.entry for line in lines if line.entry is not None])
+            costs = _measure_costs(store, [line.entry for line in lines if line.entry is not None])
         arrangement = arrangement._replace(lines=lines)
     if not rows and not args.json:
         print_line(_NO_RUNS.format(store.path))
         return 0
-    table = _table(len(entries), away, arrangement, costs)
-    print_result(table, lambda _: _tell_table(table, arrangement, order, costs, archived=args.archived), json=args.json)
+    table = _run_table(len(entries), away, arrangement, costs)
+    print_result(table, lambda _: _print_runs(table, arrangement, order, costs, archived=args.archived), json=args.json)
     return 0
 
 
-def _read(words: Sequence[str]) -> RunFilter:
+def _parse_filter(words: Sequence[str]) -> RunFilter:
     """Return the filter, typed as one word or as several."""
     try:
         return parse_filter(" ".join(words))
@@ -153,23 +153,23 @@ def _read(words: Sequence[str]) -> RunFilter:
         raise LabError("runs", error.message, error.hint, code=2) from error
 
 
-def _order(sort: str | None, group: str | None) -> Order:
+def _parse_order(sort: str | None, group: str | None) -> Order:
     by = sort or NEWEST
     reverse = by.endswith("-")
     by = column(by.removesuffix("-"), SORTS, "--sort")
     return Order(by, reverse, column(group, GROUPS, "--group") if group else "")
 
 
-def _costs(store: Store, entries: Sequence[RunEntry]) -> dict[str, Cost]:
+def _measure_costs(store: Store, entries: Sequence[RunEntry]) -> dict[str, Cost]:
     return {case.id: cost_of(case) for case in store.runs.measured([row.run.id for row in entries])}
 
 
-def _table(total: int, archived: int, arrangement: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
+def _run_table(total: int, archived: int, arrangement: ArrangedRuns, costs: Mapping[str, Cost]) -> RunTable:
     return RunTable(
         total,
         arrangement.runs,
         tuple(_run_line(line.entry, costs) for line in arrangement.lines if line.entry is not None),
-        tuple(_group(line.group) for line in arrangement.lines if line.group is not None),
+        tuple(_group_line(line.group) for line in arrangement.lines if line.group is not None),
         archived,
     )
 
@@ -185,13 +185,13 @@ def _run_line(row: RunEntry, costs: Mapping[str, Cost]) -> RunLine:
     )  # fmt: skip
 
 
-def _group(group: RunGroup) -> GroupLine:
+def _group_line(group: RunGroup) -> GroupLine:
     return GroupLine(
         group.name, group.runs, group.mean, group.n, group.missing, round(group.steps, 3), dict(group.statuses)
     )
 
 
-def _tell_table(
+def _print_runs(
     table: RunTable, arrangement: ArrangedRuns, order: Order, costs: Mapping[str, Cost], *, archived: bool
 ) -> None:
     groups = [line.group for line in arrangement.lines if line.group is not None]
@@ -268,7 +268,7 @@ def traces(args: TracesArguments) -> int:
     nothing = _NO_RUNS.format(store.path)
     if any_run:
         nothing = f"no {'archived ' if args.archived else ''}runs{f' with the tag {tag}' if tag else ''}"
-    print_result(lines, lambda _: _tell_traces(lines, names), json=args.json, nothing=nothing)
+    print_result(lines, lambda _: _print_traces(lines, names), json=args.json, nothing=nothing)
     if away and not args.json:
         print_line(ARCHIVED_TOO.format(away, "traces"))
     return 0
@@ -281,17 +281,17 @@ _TRACE_COLUMNS = {
 """Columns of `traces`, by field."""
 
 
-def _tell_traces(lines: list[TraceLine], names: Mapping[str, str]) -> None:
+def _print_traces(lines: list[TraceLine], names: Mapping[str, str]) -> None:
     tags = ["tags"] if any(line.tags for line in lines) else []
     rows = [
-        [_cell(names.get(line.agent) if name == "agent" else getattr(line, name)) for name in _TRACE_COLUMNS]
+        [_format_cell(names.get(line.agent) if name == "agent" else getattr(line, name)) for name in _TRACE_COLUMNS]
         + ([" ".join(line.tags) or "-"] if tags else [])
         for line in lines
     ]
     print_table([*_TRACE_COLUMNS.values(), *tags], [[run_id_cell(row[0]), *row[1:]] for row in rows], wide="task")
 
 
-def _cell(value: object) -> str:
+def _format_cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -156,7 +156,7 @@ def metrics(args: MetricsArguments) -> int:
         left_out: dict[str, int] = {}
         cases = list(_measurable(store, args, left_out))
         source, demonstrations = "", list[MeasuredRun]()
-        beside: Beside = _nothing
+        beside: Beside = _no_numbers
         if args.study:
             study = study_named(store, args.study)
             marks, source = study_marks(store, args.study, args.rater or "", cases)
@@ -165,9 +165,9 @@ def metrics(args: MetricsArguments) -> int:
             if others := len(cases) - len(own_cases):
                 left_out["not of the study"] = others
             cases = with_unsettled(with_marks(own_cases, marks), marks)
-            beside = _study_numbers(store, study, args) if args.paper == PAPERS else _nothing
+            beside = _study_numbers(store, study, args) if args.paper == PAPERS else _no_numbers
         if args.marks:
-            cases = with_marks(cases, _marks(store, Path(args.marks)))
+            cases = with_marks(cases, _marks_by_run(store, Path(args.marks)))
         groups = measure_groups(cases, args.by, args.paper, terms, demonstrations=demonstrations, beside=beside)
         result = Measured(
             db=str(store.path),
@@ -193,7 +193,7 @@ def metrics(args: MetricsArguments) -> int:
 Beside = Callable[[Sequence[MeasuredRun]], Iterable[Number]]
 
 
-def _nothing(cases: Sequence[MeasuredRun]) -> Iterable[Number]:
+def _no_numbers(cases: Sequence[MeasuredRun]) -> Iterable[Number]:
     return ()
 
 
@@ -213,7 +213,7 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
     if args.run_ids and args.tag is not None:
         raise LabError("metrics", "takes runs by their ids or by --tag, not both", code=2)
     if args.run_ids:
-        yield from _measured_all(store.runs.measured([store.runs.find(id) for id in args.run_ids], spooled=True))
+        yield from _check_ended(store.runs.measured([store.runs.find(id) for id in args.run_ids], spooled=True))
         return
     tag = check_tag(args.tag) if args.tag is not None else ""
     ids = [line.id for line in reversed(store.runs.summaries(archived=None, tag=tag))] if tag else None
@@ -221,13 +221,13 @@ def _measurable(store: Store, args: MetricsArguments, left_out: dict[str, int]) 
     if archived_ids and args.study:
         archived_ids -= {run for unit in store.studies.units(study_named(store, args.study)) for run in unit.runs}
     for case in store.runs.measured(ids, spooled=True):
-        if why := _why_not(case, archived_ids, forks=args.forks):
+        if why := _reason_to_skip(case, archived_ids, forks=args.forks):
             left_out[why] = left_out.get(why, 0) + 1
         else:
             yield case
 
 
-def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -> str:
+def _reason_to_skip(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -> str:
     """Return the reason why an unnamed run is in no number, empty if it counts."""
     if case.id in archived_ids:
         return "archived"
@@ -236,7 +236,7 @@ def _why_not(case: MeasuredRun, archived_ids: Collection[str], *, forks: bool) -
     return "forked from another run" if case.parent and not forks else ""
 
 
-def _measured_all(cases: Iterable[MeasuredRun]) -> Iterator[MeasuredRun]:
+def _check_ended(cases: Iterable[MeasuredRun]) -> Iterator[MeasuredRun]:
     """Yield the named runs. Raise `LabError` if one has not ended."""
     for case in cases:
         if case.status == "open":
@@ -244,7 +244,7 @@ def _measured_all(cases: Iterable[MeasuredRun]) -> Iterator[MeasuredRun]:
         yield case
 
 
-def _marks(store: Store, path: Path) -> dict[str, tuple[str, Marks]]:
+def _marks_by_run(store: Store, path: Path) -> dict[str, tuple[str, Marks]]:
     """Return a file's marks by full run id. Raise `LabError` if two lines are about one run."""
     by_run: dict[str, tuple[str, Marks]] = {}
     for where, marks in read_marks(path):
@@ -269,11 +269,11 @@ def _terms(args: MetricsArguments, settings: Settings) -> MetricTerms:
         rule_weight=args.rule_weight,
         embed=embed,
         embedder=args.embed or "",
-        profiles=_profiles(Path(args.profiles)) if args.profiles else {},
+        profiles=_read_profiles(Path(args.profiles)) if args.profiles else {},
     )
 
 
-def _profiles(folder: Path) -> dict[str, dict[str, object]]:
+def _read_profiles(folder: Path) -> dict[str, dict[str, object]]:
     """Return KnowU-Bench's profiles by role, the name of each file."""
     if not folder.is_dir():
         raise LabError(str(folder), "is no folder of profiles.", "KnowU-Bench keeps them in user_profile/.")
@@ -299,50 +299,50 @@ TITLES = {
 
 def print_metrics(result: Measured, agents: Mapping[str, str]) -> None:
     """Print a table for each group and paper. `agents` maps identities to their shortest names."""
-    out = f"; left out: {_counts(result.left_out.items())}" if result.left_out else ""
-    _say_folded(f"{_counted(result.runs, 'runs')} in {result.db}{out}")
+    out = f"; left out: {_format_reasons(result.left_out.items())}" if result.left_out else ""
+    _print_folded(f"{_format_count(result.runs, 'runs')} in {result.db}{out}")
     if result.rated:
-        _say_folded(f"rated: {result.rated}")
+        _print_folded(f"rated: {result.rated}")
     if not result.groups:
         print_line("Nothing to measure: no run is there that has ended.")
     for group in result.groups:
         if group.by:
             values = {key: agents.get(value, value) if key == "agent" else value for key, value in group.by.items()}
             group_words = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in values.items())
-            print_line(f"\n== {group_words}: {_counted(group.runs, 'runs')}")
+            print_line(f"\n== {group_words}: {_format_count(group.runs, 'runs')}")
         own = (STUDY,) if any(number.paper == STUDY for number in group.numbers) else ()
         for paper in (*own, *result.papers):
-            _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
+            _print_paper(paper, [number for number in group.numbers if number.paper == paper])
 
 
-def _tell_paper(paper: str, numbers: list[Number]) -> None:
+def _print_paper(paper: str, numbers: list[Number]) -> None:
     there = [number for number in numbers if number.value is not None]
     print_line(f"\n{TITLES[paper]}")
     if there:
-        print_table(["metric", "of", "value", "n", _REST], [_row(number) for number in there], wide=_REST)
+        print_table(["metric", "of", "value", "n", _REST], [_number_row(number) for number in there], wide=_REST)
     reasons: dict[tuple[str, str, str], list[str]] = {}
     for number in numbers:
         if number.value is None:
-            key = (number.part, number.undefined, _counts(number.left_out))
-            reasons.setdefault(key, []).append(_name(number))
+            key = (number.part, number.undefined, _format_reasons(number.left_out))
+            reasons.setdefault(key, []).append(_format_name(number))
     for (part, reason, out), names in reasons.items():
         of = f" ({part})" if part else ""
-        _say_folded(f"  no {', '.join(dict.fromkeys(names))}{of}: {reason}{f' (left out: {out})' if out else ''}")
+        _print_folded(f"  no {', '.join(dict.fromkeys(names))}{of}: {reason}{f' (left out: {out})' if out else ''}")
     if not numbers:
         print_line("  nothing: it has no number for these runs")
 
 
-def _row(number: Number) -> list[str]:
+def _number_row(number: Number) -> list[str]:
     return [
-        _name(number),
+        _format_name(number),
         number.part or "all",
-        _value(number),
-        _counted(number.n, number.of),
-        "; ".join(text for text in (_counts(number.left_out), number.note) if text),
+        _format_value(number),
+        _format_count(number.n, number.of),
+        "; ".join(text for text in (_format_reasons(number.left_out), number.note) if text),
     ]
 
 
-def _say_folded(text: str) -> None:
+def _print_folded(text: str) -> None:
     """Print a line, on a terminal wrapped between words."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     if not width:
@@ -354,19 +354,19 @@ def _say_folded(text: str) -> None:
         print_line(piece)
 
 
-def _counts(reasons: Iterable[tuple[str, int]]) -> str:
+def _format_reasons(reasons: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{count:,} {why}" for why, count in reasons)
 
 
-def _counted(count: int, of: str) -> str:
+def _format_count(count: int, of: str) -> str:
     return f"{count:,} {of.removesuffix('s') if count == 1 else of}"
 
 
-def _name(number: Number) -> str:
+def _format_name(number: Number) -> str:
     return f"{number.metric} ({number.version})" if number.version else number.metric
 
 
-def _value(number: Number) -> str:
+def _format_value(number: Number) -> str:
     """Format a number in its unit. A change has a sign, and a change of a share is in percentage points."""
     value = number.value
     assert value is not None
@@ -379,23 +379,23 @@ def _value(number: Number) -> str:
         case "seconds":
             return f"{sign}{format_number(size, 1)} s"
         case "usd":
-            return f"{sign}${_cents(size)}"
+            return f"{sign}${_format_dollars(size)}"
         case "count":
             return f"{sign}{format_number(size, 0 if size == int(size) else 2)}"
     return f"{sign}{format_number(size, 3)}"
 
 
-def _cents(size: float) -> str:
+def _format_dollars(size: float) -> str:
     """Format dollars with four digits after the point, or as many as two significant digits need."""
     return f"{size:,.{4 if size >= 0.001 or not size else min(12, 1 - floor(log10(size)))}f}"
 
 
 def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
     """Print the definition and source of each number, by paper."""
-    print_result(texts, _tell_explained, json=as_json)
+    print_result(texts, _print_definitions, json=as_json)
 
 
-def _tell_explained(texts: Mapping[str, Mapping[str, str]]) -> None:
+def _print_definitions(texts: Mapping[str, Mapping[str, str]]) -> None:
     for paper, metrics in texts.items():
         print_line(f"{TITLES[paper]}\n")
         rows = [row for name, text in metrics.items() for row in ([name, text], ["", ""])]

@@ -69,10 +69,10 @@ def read(args: ReadArguments) -> int:
     reader = TextReader()
     try:
         with open_store(settings, create=False, readonly=True) as store:
-            runs = _runs(args, store)
+            runs = _find_runs(args, store)
             pictures = wordless_pictures(store, runs)
             new = [picture for picture in pictures if reader.stored_text(picture.sha256) is None]
-            with _bar(len(new)) as advance:
+            with _progress_bar(len(new)) as advance:
                 unread_pictures = read_pictures(store, new, reader, advance)
     finally:
         reader.close()
@@ -80,13 +80,13 @@ def read(args: ReadArguments) -> int:
     known_count = len(pictures) - len(new)
     print_result(
         PicturesRead(reader.engine, len(runs), len(pictures), known_count, len(new) - len(lines), lines),
-        _tell,
+        _print_readings,
         json=args.json,
     )
     return 3 if lines else 0
 
 
-def _runs(args: ReadArguments, store: Store) -> list[str]:
+def _find_runs(args: ReadArguments, store: Store) -> list[str]:
     if args.all:
         return [run.id for run in store.runs.summaries()]
     if args.study is None:
@@ -96,7 +96,7 @@ def _runs(args: ReadArguments, store: Store) -> list[str]:
     return list(dict.fromkeys(run for unit in units for run in unit.runs if store.runs.has_run(run)))
 
 
-def _tell(result: PicturesRead) -> None:
+def _print_readings(result: PicturesRead) -> None:
     if not result.pictures:
         print_line(f"{count(result.runs, 'run')}: no picture of a screen without words.")
         return
@@ -109,7 +109,7 @@ def _tell(result: PicturesRead) -> None:
 
 
 @contextmanager
-def _bar(pictures: int) -> Iterator[Callable[[], None]]:
+def _progress_bar(pictures: int) -> Iterator[Callable[[], None]]:
     """Show progress on standard error with the remaining time. Yield a callback for each finished picture."""
     if not sys.stderr.isatty() or not pictures:
         yield lambda: None

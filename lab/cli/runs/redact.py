@@ -132,7 +132,7 @@ def privacy(args: PrivacyArguments) -> int:
     if args.run_id is not None and settings.seat == "rater":
         _refuse_rated(settings, args.run_id)
     if not (args.show or args.boxes or args.texts or args.clear):
-        return _screen(args, settings)
+        return _open_screen(args, settings)
     if args.run_id is None:
         raise LabError("privacy", "needs the ID of a run", "`hitlab runs redact --list` lists what waits.", code=2)
     only_shown = not (args.boxes or args.texts or args.clear)
@@ -141,7 +141,7 @@ def privacy(args: PrivacyArguments) -> int:
         run = store.runs.find(args.run_id)
         if only_shown:
             return _show(store, run, as_json=args.json)
-        result, unwiped = _done(store, run, args, Actor("human", settings.person))
+        result, unwiped = _redact_and_clear(store, run, args, Actor("human", settings.person))
     print_result(result, print_redaction, json=args.json)
     return not_wiped(unwiped)
 
@@ -157,7 +157,7 @@ def _refuse_rated(settings: Settings, run_id: str) -> None:
             raise LabError("privacy", what, "`hitlab runs redact --list` lists the demonstrations that wait.")
 
 
-def _screen(args: PrivacyArguments, settings: Settings) -> int:
+def _open_screen(args: PrivacyArguments, settings: Settings) -> int:
     if args.json:
         raise LabError("privacy", "--json goes with --show, --list or an act", code=2)
     with open_store(settings, create=False) as store:
@@ -167,10 +167,10 @@ def _screen(args: PrivacyArguments, settings: Settings) -> int:
         return show_room(store, settings, Opening("privacy", run), "privacy", "--list and --show print instead.")
 
 
-def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[PrivacyDone, LabError | None]:
+def _redact_and_clear(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[PrivacyDone, LabError | None]:
     boxes: dict[int, list[Bounds]] = {}
     for step, box in args.boxes or ():
-        boxes.setdefault(_step(step), []).append(_box(box))
+        boxes.setdefault(_parse_step(step), []).append(_parse_box(box))
     redaction: Redacted | None = None
     unwiped: LabError | None = None
     if boxes or args.texts:
@@ -178,7 +178,7 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
         from store.run_redaction import redact
 
         words = args.texts or ()
-        reader = _reader() if words else None
+        reader = _text_reader() if words else None
 
         def cover() -> Redacted:
             read_tree = tree_reader(store, reader) if reader is not None else None
@@ -197,7 +197,7 @@ def _done(store: Store, run: str, args: PrivacyArguments, by: Actor) -> tuple[Pr
     return redaction_result(run, redaction, cleared=args.clear, unwiped=unwiped), unwiped
 
 
-def _reader() -> TextReader | None:
+def _text_reader() -> TextReader | None:
     """Return the reader of words in pictures without a UI tree, None if disabled or not installed."""
     from lab.ocr.engine import engine_name
     from lab.ocr.reader import TextReader
@@ -223,14 +223,14 @@ def redaction_result(
     return PrivacyDone(trace=run, cleared=cleared, replaced=dict(redaction.replaced), **counts)
 
 
-def _step(text: str) -> int:
+def _parse_step(text: str) -> int:
     step = whole_number(text)
     if not step:
         raise LabError("--box", f"step {text!r} is no number from 1 on", code=2)
     return step - 1
 
 
-def _box(text: str) -> Bounds:
+def _parse_box(text: str) -> Bounds:
     pixels = [whole_number(part.strip()) for part in text.split(",")]
     sides = [pixel for pixel in pixels if pixel is not None]
     if not len(pixels) == len(sides) == 4:
@@ -253,11 +253,11 @@ def _show(store: Store, run: str, *, as_json: bool) -> int:
     )
     cleared_by = tuple(clearance.by.id for clearance in store.reviews.clearances(run))
     result = PrivacyShown(run, cleared_by, suspects_shown, len(shots), len(bare))
-    print_result(result, lambda _: _tell_shown(result, len(trace.steps)), json=as_json)
+    print_result(result, lambda _: _print_shown(result, len(trace.steps)), json=as_json)
     return 0
 
 
-def _tell_shown(result: PrivacyShown, steps: int) -> None:
+def _print_shown(result: PrivacyShown, steps: int) -> None:
     clearance = f"cleared by {', '.join(result.cleared_by)}" if result.cleared_by else "not cleared"
     print_line(f"run     {result.trace}, {clearance}")
     for suspect in result.suspects:
@@ -271,11 +271,11 @@ def _tell_shown(result: PrivacyShown, steps: int) -> None:
 def _list(args: PrivacyArguments, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         lines = [PrivacyLine(*entry) for entry in privacy_queue(store)]
-    print_result(lines, _tell_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
+    print_result(lines, _print_list, json=args.json, nothing=f"no demonstration waits to be cleared in {store.path}")
     return 0
 
 
-def _tell_list(lines: list[PrivacyLine]) -> None:
+def _print_list(lines: list[PrivacyLine]) -> None:
     rows = [[line.id[:13], line.task, line.annotator, str(line.steps), str(line.suspects)] for line in lines]
     print_table(["id", "task", "by", "steps", "suspects"], rows, wide="task")
 

@@ -169,20 +169,20 @@ def review(args: ReviewArguments) -> int:
     acts = [args.accept, args.edit, args.reject, args.settle]
     headless = args.show or args.commit or args.undo or any(act is not None for act in acts)
     if not headless:
-        return _screen(args, settings)
+        return _open_screen(args, settings)
     if args.run_id is None:
         raise LabError("review", "needs the ID of a demonstration", "`hitlab runs review --list` lists them.", code=2)
     if not args.show:
         require_person(settings, "review")
     with open_store(settings, create=False) as store:
         desk = ProofreadingSession(store, store.runs.find(args.run_id), Actor("human", settings.person))
-        _act(desk, args)
+        _do_act(desk, args)
         result = review_shown(desk.demo, desk.standing, desk.visible, settings.person)
     print_result(result, tell_review, json=args.json)
     return 0
 
 
-def _screen(args: ReviewArguments, settings: Settings) -> int:
+def _open_screen(args: ReviewArguments, settings: Settings) -> int:
     if args.json:
         raise LabError("review", "--json goes with --show, --list or an act", code=2)
     with open_store(settings, create=False) as store:
@@ -195,25 +195,25 @@ def _screen(args: ReviewArguments, settings: Settings) -> int:
 
 
 # -- acts from the command line --------------------------------------------------------------------------------
-def _act(desk: ProofreadingSession, args: ReviewArguments) -> None:
+def _do_act(desk: ProofreadingSession, args: ReviewArguments) -> None:
     if args.accept is not None:
-        steps = desk.sheet.unseen if args.accept == "all" else [_step(desk, args.accept)]
+        steps = desk.sheet.unseen if args.accept == "all" else [_parse_step(desk, args.accept)]
         desk.accept(steps)
     elif args.edit is not None:
-        place = _place_named(desk, *args.edit[:2])
-        desk.edit(place, _value_typed(place, args.edit[2]))
+        place = _parse_place(desk, *args.edit[:2])
+        desk.edit(place, _parse_value(place, args.edit[2]))
     elif args.reject is not None:
-        desk.reject(_step(desk, args.reject[0]), args.reject[1])
+        desk.reject(_parse_step(desk, args.reject[0]), args.reject[1])
     elif args.settle is not None:
-        place = _place_named(desk, *args.settle[:2], verdicts=True)
-        desk.settle(place, _value_typed(place, args.settle[2]), args.note or "")
+        place = _parse_place(desk, *args.settle[:2], verdicts=True)
+        desk.settle(place, _parse_value(place, args.settle[2]), args.note or "")
     elif args.undo:
         desk.undo()
     if args.commit:
         desk.commit()
 
 
-def _step(desk: ProofreadingSession, text: str) -> int | None:
+def _parse_step(desk: ProofreadingSession, text: str) -> int | None:
     """Parse a step as a number from 0, None for the whole."""
     if text == "whole":
         return None
@@ -223,8 +223,8 @@ def _step(desk: ProofreadingSession, text: str) -> int | None:
     return step - 1
 
 
-def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: bool = False) -> ProofreadPlace:
-    number = _step(desk, step)
+def _parse_place(desk: ProofreadingSession, step: str, field: str, *, verdicts: bool = False) -> ProofreadPlace:
+    number = _parse_step(desk, step)
     fields: tuple[Field, ...] = WHOLE_FIELDS if number is None else STEP_FIELDS
     fields = (*fields, verdict_place(number).field) if verdicts else fields
     for field_name in fields:
@@ -234,7 +234,7 @@ def _place_named(desk: ProofreadingSession, step: str, field: str, *, verdicts: 
     raise LabError("review", problem, code=2)
 
 
-def _value_typed(place: ProofreadPlace, text: str) -> Any:
+def _parse_value(place: ProofreadPlace, text: str) -> Any:
     if place.field != "action":
         return text if place.field in VERDICTS else text.strip()
     try:
@@ -249,16 +249,16 @@ def _value_typed(place: ProofreadPlace, text: str) -> Any:
 def _list(args: ReviewArguments, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=True) as store:
         reviews = review_list(store, settings.person)
-    print_result(reviews, lambda _: _tell_list(reviews, str(store.path)), json=args.json)
+    print_result(reviews, lambda _: _print_list(reviews, str(store.path)), json=args.json)
     return 0
 
 
-def _tell_list(reviews: ReviewList, db: str) -> None:
+def _print_list(reviews: ReviewList, db: str) -> None:
     if not reviews.demonstrations:
         print_line(f"no demonstrations in {db}; `hitlab record` makes one")
         return
     columns = ["id", "task", "by", "steps", "state", "mine", "differ", "cleared"]
-    print_table(columns, [_cells(line) for line in reviews.demonstrations], wide="task")
+    print_table(columns, [_list_cells(line) for line in reviews.demonstrations], wide="task")
     for rate in reviews.annotators:
         share = "nothing handed in by two yet" if rate.rate is None else f"{rate.rate:.1%} of {rate.looks} looks"
         print_line(
@@ -277,7 +277,7 @@ def review_list(store: Store, person: str) -> ReviewList:
 _FROM = {"task": "intent"}
 
 
-def _cells(line: ReviewLine) -> list[str]:
+def _list_cells(line: ReviewLine) -> list[str]:
     mine = line.mine if line.mine != "none" else "-"
     clearance = "yes" if line.cleared else "no"
     return [
@@ -298,20 +298,20 @@ def review_shown(demo: Proof, state: ProofreadingState, rows: Sequence[Review], 
         proofreaders=len(state.proofreaders),
         settled_by=state.settled_by,
         rejected=tuple(step + 1 for step in state.rejected),
-        differences=tuple(_difference(difference) for difference in state.differences) if two else (),
-        places=tuple(_place(demo, state, sheet, step) for step in (None, *range(demo.steps))),
+        differences=tuple(_difference_shown(difference) for difference in state.differences) if two else (),
+        places=tuple(_place_shown(demo, state, sheet, step) for step in (None, *range(demo.steps))),
         rows=tuple(rows),
     )
 
 
-def _difference(difference: Difference) -> DifferenceShown:
+def _difference_shown(difference: Difference) -> DifferenceShown:
     step = None if difference.place.step is None else difference.place.step + 1
     return DifferenceShown(
         step, difference.place.field, difference.old, tuple(WordShown(*word) for word in difference.words)
     )
 
 
-def _place(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:
+def _place_shown(demo: Proof, state: ProofreadingState, sheet: ProofreadingSheet, step: int | None) -> PlaceShown:
     places = [ProofreadPlace(step, field) for field in (WHOLE_FIELDS if step is None else STEP_FIELDS)]
     recorded: dict[str, Any] = {place.field: demo.values[place] for place in places}
     mine: dict[str, Any] = {
@@ -330,18 +330,18 @@ def tell_review(result: ReviewShown) -> None:
     )
     for place in result.places:
         head = "whole   " if place.step is None else f"{place.step:4}    "
-        print_line(f"{head}{_fields(place.recorded)}")
+        print_line(f"{head}{_format_fields(place.recorded)}")
         for field, value in place.mine.items():
-            print_line(f"        your {field}: {_value(field, value)}")
+            print_line(f"        your {field}: {_format_value(field, value)}")
         for field, value in place.reviewed.items():
             if value != place.recorded.get(field, value):
-                print_line(f"        stands now: {field}: {_value(field, value)}")
+                print_line(f"        stands now: {field}: {_format_value(field, value)}")
         if place.verdict:
             print_line(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
     for difference in result.differences:
         step, field = None if difference.step is None else difference.step - 1, difference.field
         where = place_words(ProofreadPlace(step, field))  # type: ignore[arg-type]
-        words_by_person = "; ".join(f"{word.by} says {_value(field, word.value)}" for word in difference.words)
+        words_by_person = "; ".join(f"{word.by} says {_format_value(field, word.value)}" for word in difference.words)
         print_line(f"differ  {where}: {words_by_person}")
     unseen = [None if place.step is None else place.step - 1 for place in result.places if not place.verdict]
     if result.handed_in:
@@ -352,9 +352,9 @@ def tell_review(result: ReviewShown) -> None:
         )
 
 
-def _fields(recorded: dict[str, Any]) -> str:
-    return "   ".join(f"{field}: {_value(field, value)}" for field, value in recorded.items() if value)
+def _format_fields(recorded: dict[str, Any]) -> str:
+    return "   ".join(f"{field}: {_format_value(field, value)}" for field, value in recorded.items() if value)
 
 
-def _value(field: str, value: Any) -> str:
+def _format_value(field: str, value: Any) -> str:
     return describe_action(action_of(value)) if field == "action" else f'"{value}"'

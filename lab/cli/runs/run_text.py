@@ -37,15 +37,15 @@ def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, e
         for line in step_lines(step, slip=step.index in trace.slips):
             print_line(line)
         if errors:
-            _say_errors(step.proposed.stderr)
+            _print_errors(step.proposed.stderr)
     print_line("")
     if trace.asked is not None and trace.answered is None:
         print_line(f'open    a question waits: "{trace.asked.question.text}"')
     demo = demonstration(trace)
-    print_line(_end(trace.ended) if trace.ended else f"open    {_next_command(trace)} goes on")
+    print_line(_format_end(trace.ended) if trace.ended else f"open    {_next_command(trace)} goes on")
     last_errors = trace.ended.stderr if trace.ended else ""
     if errors:
-        _say_errors(last_errors)
+        _print_errors(last_errors)
     elif last_errors or any(step.proposed.stderr for step in trace.steps):
         print_line(f"errors  its program wrote on standard error; `hitlab runs show {trace.id} --errors` prints it")
     checks = trace.ended.checks if trace.ended else ()
@@ -63,7 +63,7 @@ def print_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None, *, e
             print_line(f"        {line}")
     if trace.spent is not None:
         print_line(f"model   {spent_words(trace.spent)}")
-    for words in without_words(sorted({name for step in trace.steps for name in _user_without(step)})):
+    for words in without_words(sorted({name for step in trace.steps for name in _left_out_parameters(step)})):
         print_line(f"user    answered {words}")
     questions, replies = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
     print_line(f"        {count(len(trace.steps), 'step')}, {questions}, {replies}, in {db}")
@@ -76,11 +76,11 @@ def _next_command(trace: Trace) -> str:
     return f"hitlab {'live' if demonstration(trace) is None else 'record'} --resume {trace.id}"
 
 
-def _user_without(step: Step) -> tuple[str, ...]:
+def _left_out_parameters(step: Step) -> tuple[str, ...]:
     return step.reply.usage.without if step.reply is not None and step.reply.usage is not None else ()
 
 
-def _say_errors(text: str) -> None:
+def _print_errors(text: str) -> None:
     for line in text.splitlines():
         print_line(f"      ! {line}")
 
@@ -127,13 +127,13 @@ def describe_action(action: Action, step: Step | None = None) -> str:
     if action.status:
         parts.append(action.status)
     if action.at is not None:
-        parts.append(_target(action, step) + f"at {action.at[0]},{action.at[1]}")
+        parts.append(_target_label(action, step) + f"at {action.at[0]},{action.at[1]}")
     if action.to is not None:
         parts.append(f"to {action.to[0]},{action.to[1]}")
     return " ".join(parts)
 
 
-def _target(action: Action, step: Step | None) -> str:
+def _target_label(action: Action, step: Step | None) -> str:
     tree = step.before.tree if step else None
     if tree is None or action.at is None:
         return ""
@@ -141,7 +141,7 @@ def _target(action: Action, step: Step | None) -> str:
     return f'"{label}" ' if label else ""
 
 
-def _end(ended: Ended) -> str:
+def _format_end(ended: Ended) -> str:
     score = "no score" if ended.score is None else f"score {ended.score:g}"
     by = f" ({ended.scored_by})" if ended.scored_by else ""
     reason = f": {ended.reason}" if ended.reason else ""

@@ -57,7 +57,7 @@ def add_serve_study(parser: Parser) -> None:
 def serve(args: ServeArguments) -> int:
     """Serve until Ctrl+C. Make and print links for everybody without one."""
     settings = settings_for(args.db, sees_outcomes, "serve")
-    _check(args)
+    _check_options(args)
     people = check_people(args.answer) if args.answer is not None else []
     with open_store(settings, create=False) as store:
         named = [study_named(store, name) for name in [*args.studies, *(args.study or ())]]
@@ -71,7 +71,7 @@ def serve(args: ServeArguments) -> int:
     return 0
 
 
-def _check(args: ServeArguments) -> None:
+def _check_options(args: ServeArguments) -> None:
     """Raise `LabError` if people could not reach the server as it is configured."""
     if not args.studies and args.study is None and args.answer is None:
         raise LabError("serve", "what is served? --study STUDY, or --answer P01,P02.", code=2)
@@ -101,11 +101,11 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
         if address.startswith("http:") and args.host not in _LOOPBACK:
             warn("What people type and see crosses the network as it is: put a proxy with TLS before this server.")
         for study in studies:
-            _tell(store, study, address, by)
+            _print_study(store, study, address, by)
             if args.watch:
-                _tell_watch(store, study, address, by)
+                _print_watch(store, study, address, by)
         if people:
-            _tell_answer(store, people, address, by)
+            _print_answer(store, people, address, by)
         print_line("Ctrl+C ends it; what was answered is kept.")
         # Links appear once only, so they must reach a pipe or log now.
         sys.stdout.flush()
@@ -115,17 +115,17 @@ async def _serve(store: Store, studies: Sequence[Study], people: Sequence[str], 
         await server.stop()
 
 
-def _tell(store: Store, study: Study, address: str, by: str) -> None:
+def _print_study(store: Store, study: Study, address: str, by: str) -> None:
     """Print the address of a study and the links that are made now."""
-    _tell_links(store, study, linked_people(store, study), address, by, f"hitlab study links {study.id}")
+    _print_links(store, study, linked_people(store, study), address, by, f"hitlab study links {study.id}")
 
 
-def _tell_answer(store: Store, people: Sequence[str], address: str, by: str) -> None:
+def _print_answer(store: Store, people: Sequence[str], address: str, by: str) -> None:
     """Print the address of the room Answer and the links that are made now."""
-    _tell_links(store, None, people, address, by, "hitlab serve user --links")
+    _print_links(store, None, people, address, by, "hitlab serve user --links")
 
 
-def _tell_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:
+def _print_links(store: Store, study: Study | None, people: Sequence[str], address: str, by: str, command: str) -> None:
     """Make and print the missing links. `command` is how to make others."""
     new_links = make_missing(store, study, people, address, by=by)
     name = study.name if study is not None else "Answer"
@@ -136,7 +136,7 @@ def _tell_links(store: Store, study: Study | None, people: Sequence[str], addres
         print_line(f"  {there} have a link already; `{command} --again CODE` makes another")
 
 
-def _tell_watch(store: Store, study: Study, address: str, by: str) -> None:
+def _print_watch(store: Store, study: Study, address: str, by: str) -> None:
     """Make and print the manager's link of a study, unless there is one."""
     if has_watch_link(store, study):
         print_line(f"  a link to watch it is there already; `hitlab study links {study.id} --watch` makes another")

@@ -87,25 +87,25 @@ def answer(args: AnswerArguments) -> int:
     """Serve the endpoint, with or without a screen at this terminal, or do one act under the same rules."""
     settings = load(db=args.db, person=(args.person or "").partition(",")[0] or None)
     check_seat(settings, may_answer, "answer")
-    people = _people(args.person, settings)
-    _check(args)
+    people = _parse_people(args.person, settings)
+    _check_options(args)
     if args.list:
         return list_conversations(args, settings)
     if args.links:
         return links(args, settings, people if args.person else [])
     if args.reply is not None or args.close is not None:
         return act(args, settings)
-    return _room(args, settings) if args.room else _serve(args, settings, people)
+    return _open_room(args, settings) if args.room else _serve(args, settings, people)
 
 
-def _people(codes: str | None, settings: Settings) -> list[str]:
+def _parse_people(codes: str | None, settings: Settings) -> list[str]:
     codes_typed = [code.strip() for code in (codes or "").split(",") if code.strip()]
     people = list(dict.fromkeys(codes_typed)) or [settings.person]
     check_people(people, "--as", "code")
     return people
 
 
-def _check(args: AnswerArguments) -> None:
+def _check_options(args: AnswerArguments) -> None:
     """Raise `LabError` for options that do not go together."""
     acts = [
         name
@@ -175,7 +175,7 @@ def _check_belongs(args: AnswerArguments) -> None:
 # -- serving -----------------------------------------------------------------------------------------------------
 
 
-def _room(args: AnswerArguments, settings: Settings) -> int:
+def _open_room(args: AnswerArguments, settings: Settings) -> int:
     """Open one person's screen on a file that another process serves."""
     from screens.navigation import Opening
 
@@ -192,13 +192,13 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
     headless = args.headless or args.json or args.script is not None or args.model is not None
     if not headless and not app.has_terminal():
         raise LabError("answer", app.no_terminal(), "Add --headless, --script FILE or --model NAME.")
-    plan = _plan(args, settings, people)
+    plan = _serving_plan(args, settings, people)
     with open_store(settings) as store, serving(store, plan, lambda error: warn(error.sentence)) as server:
         if headless:
             codes, place = tuple(person.id for person in plan.people), place_of(server, plan)
             endpoint = EndpointServed(server.base, plan.access.token, str(store.path), codes)
             with end_signals() as end:
-                _tell(endpoint, place, as_json=args.json)
+                _print_endpoint(endpoint, place, as_json=args.json)
                 end.wait_for_end()
             return 0
         from screens.navigation import Opening
@@ -206,7 +206,7 @@ def _serve(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> 
         return app.run_app(store, settings, Opening("answer", endpoint=place_of(server, plan)))
 
 
-def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
+def _serving_plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> AnswerPlan:
     """Return how to serve the endpoint. Raise `LabError` before a file is made."""
     from lab.serve.answer_service import AnswerPlan
     from lab.serve.endpoint_server import check_server
@@ -221,7 +221,7 @@ def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> A
         access_for(args.host, os.environ.get(TOKEN, "")),
         judge_rules(args.judge_rule),
         actors,
-        _known(args.task_file or ()),
+        _known_tasks(args.task_file or ()),
         users,
         _llm(args.judge_model, settings) if args.judge_model is not None else None,
         args.keep_alive,
@@ -229,7 +229,7 @@ def _plan(args: AnswerArguments, settings: Settings, people: Sequence[str]) -> A
     )
 
 
-def _known(names: Sequence[str]) -> list[KnownTask]:
+def _known_tasks(names: Sequence[str]) -> list[KnownTask]:
     from simulators import library
     from simulators.users.endpoint.known_tasks import KnownTask
 
@@ -262,7 +262,7 @@ def _llm(name: str, settings: Settings) -> Llm:
     return llm
 
 
-def _tell(endpoint: EndpointServed, place: EndpointPlace, *, as_json: bool) -> None:
+def _print_endpoint(endpoint: EndpointServed, place: EndpointPlace, *, as_json: bool) -> None:
     if as_json:
         print_json(endpoint)
         return

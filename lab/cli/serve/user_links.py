@@ -53,15 +53,15 @@ def links(args: AnswerLinksArguments, settings: Settings, people: Sequence[str])
     until = expiry(args.until) if args.until else ""
     with open_store(settings, create=False) as store:
         url, is_guess = links_address(store, args.url)
-        link_holders = _linked(store)
+        link_holders = _people_with_links(store)
         again = named_people(args.again, link_holders, "--again")
         revoked_people = named_people(args.revoke, link_holders, "--revoke")
         recipients = [*people, *(code for code in again if code not in people)]
         check_apart(recipients, revoked_people)
         _revoke(store, [*again, *revoked_people], settings.person)
         new_links = make_missing(store, None, recipients, url, by=settings.person, until=until, shared=args.shared)
-        result = AnswerLinks(tuple(_rows(store, new_links)))
-    print_result(result, lambda _: _tell(result, is_guess=is_guess), json=args.json)
+        result = AnswerLinks(tuple(_link_rows(store, new_links)))
+    print_result(result, lambda _: _print_user_links(result, is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -75,7 +75,7 @@ def check_people(codes: str) -> list[str]:
     return people
 
 
-def _linked(store: Store) -> list[str]:
+def _people_with_links(store: Store) -> list[str]:
     """Return everybody who ever had a link and did not withdraw."""
     return list(dict.fromkeys(link.rater for link in links_of(store, None)))
 
@@ -87,13 +87,13 @@ def _revoke(store: Store, people: Sequence[str], by: str) -> None:
             revoke_link(store, link, by=by)
 
 
-def _rows(store: Store, new_links: dict[str, str]) -> list[PersonLink]:
+def _link_rows(store: Store, new_links: dict[str, str]) -> list[PersonLink]:
     last: dict[str, Link] = {link.rater: link for link in links_of(store, None)}
     at = now()
     return [person_link(link, at, new_links.get(code, "")) for code, link in last.items()]
 
 
-def _tell(result: AnswerLinks, *, is_guess: bool) -> None:
+def _print_user_links(result: AnswerLinks, *, is_guess: bool) -> None:
     people = ",".join(link.rater for link in result.links if link.state == "open")
     print_links(result.links)
     if any(link.address for link in result.links):

@@ -52,18 +52,18 @@ def doctor(args: Arguments) -> int:
     """Print every check with its result and advice. Exit code 3 if something needs doing."""
 
     findings: list[Finding] = examine(load(db=args.db))
-    print_result(findings, _tell_findings, json=args.json)
+    print_result(findings, _print_findings, json=args.json)
     return 0 if all(finding.ok for finding in findings) else 3
 
 
-def _tell_findings(findings: list[Finding]) -> None:
+def _print_findings(findings: list[Finding]) -> None:
     for finding in findings:
-        _tell(f"{'✓' if finding.ok else '✗'} {finding.name:10} ", finding.found)
+        _print_wrapped(f"{'✓' if finding.ok else '✗'} {finding.name:10} ", finding.found)
         for line in finding.do.splitlines():
-            _tell(f"  {'':10} ", line)
+            _print_wrapped(f"  {'':10} ", line)
 
 
-def _tell(first: str, text: str) -> None:
+def _print_wrapped(first: str, text: str) -> None:
     """Print a line. On a terminal wrap it under the text."""
     import shutil
     import sys
@@ -90,24 +90,24 @@ def examine(settings: Settings) -> list[Finding]:
     """Check everything that a run can fail on."""
     if shadows := shadowing():
         # The other checks import those modules, so they cannot run.
-        return [_python(), _settings_file(), *shadows]
-    terminal = [_terminal(), _colour(), _graphics(settings)]
+        return [_check_python(), _describe_settings_file(), *shadows]
+    terminal = [_check_terminal(), _check_colour(), _check_graphics(settings)]
     return [
-        _python(),
-        *_shared(),
-        _settings(settings),
+        _check_python(),
+        *_check_shared_names(),
+        _check_settings(settings),
         *terminal,
-        _fonts(),
-        _ocr(settings),
-        *_database(settings),
-        *_leftovers(settings),
-        _adb(),
-        _phones(),
-        _scrcpy(),
+        _check_fonts(),
+        _check_ocr(settings),
+        *_check_database(settings),
+        *_sweep_leftovers(settings),
+        _check_adb(),
+        _check_phones(),
+        _check_scrcpy(),
     ]
 
 
-def _python() -> Finding:
+def _check_python() -> Finding:
     versions = f"{sys.version.split()[0]}, hitlab {version('hitlab')}, textual {version('textual')}"
     ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     return Finding("python", ok, versions, "" if ok else "hitlab is tested on Python 3.11 to 3.13.")
@@ -116,7 +116,7 @@ def _python() -> Finding:
 def shadowing() -> list[Finding]:
     """Return a finding for each of hitlab's modules that another one of that name shadows."""
     own = Path(__file__).resolve().parents[3]
-    places = {name: place for name in _MODULES if (place := _place(name)).parent.resolve() != own}
+    places = {name: place for name in _MODULES if (place := _module_place(name)).parent.resolve() != own}
     do = (
         "Leave the folder you are in, or take that one off PYTHONPATH. Where it is an installed package, install "
         "hitlab by `uv tool install` or `pipx install`, apart from it."
@@ -127,7 +127,7 @@ def shadowing() -> list[Finding]:
     ]
 
 
-def _place(name: str) -> Path:
+def _module_place(name: str) -> Path:
     """Return a top-level package's folder, or a module's file."""
     from importlib.util import find_spec
 
@@ -138,9 +138,9 @@ def _place(name: str) -> Path:
     return origin.parent if origin.name == "__init__.py" else origin
 
 
-def _shared() -> list[Finding]:
+def _check_shared_names() -> list[Finding]:
     """Return a finding for each other installed package with a module under one of hitlab's names."""
-    others = {name: sorted({*_owners().get(name, ())} - {"hitlab"}) for name in _MODULES}
+    others = {name: sorted({*_module_owners().get(name, ())} - {"hitlab"}) for name in _MODULES}
     do = "One hides or overwrites the other. Install hitlab by `uv tool install` or `pipx install`, apart from it."
     return [
         Finding("modules", False, f"the installed package {package} has a module `{name}`, too", do)
@@ -150,14 +150,14 @@ def _shared() -> list[Finding]:
 
 
 @cache
-def _owners() -> Mapping[str, list[str]]:
+def _module_owners() -> Mapping[str, list[str]]:
     """Return the installed packages of each top-level module, cached, since it reads every package's file list."""
     from importlib.metadata import packages_distributions
 
     return packages_distributions()
 
 
-def _settings(settings: Settings) -> Finding:
+def _check_settings(settings: Settings) -> Finding:
     """Check the settings file as the screens would."""
     from screens.keymap import keymap_of
     from screens.theme import check_theme
@@ -167,15 +167,15 @@ def _settings(settings: Settings) -> Finding:
         keymap_of(settings.keymap)
     except LabError as error:
         return Finding("settings", False, f"{error.title}: {error.message}", error.hint or "Choose one of these.")
-    return _settings_file()
+    return _describe_settings_file()
 
 
-def _settings_file() -> Finding:
+def _describe_settings_file() -> Finding:
     path = settings_file()
     return Finding("settings", True, f"{path}" if path.is_file() else f"defaults ({path} is not there)", "")
 
 
-def _terminal() -> Finding:
+def _check_terminal() -> Finding:
     if not sys.stdout.isatty():
         return Finding("terminal", True, "none here; --headless, --json and --events work without", "")
     from screens.dialogs import LEAST
@@ -186,7 +186,7 @@ def _terminal() -> Finding:
     return Finding("terminal", ok, f"{columns}x{rows}, TERM={os.environ.get('TERM', '')}", do)
 
 
-def _colour() -> Finding:
+def _check_colour() -> Finding:
     value = os.environ.get("COLORTERM", "")
     if not sys.stdout.isatty() or value in ("truecolor", "24bit"):
         return Finding("colour", True, f"COLORTERM={value}" if value else "not asked for without a terminal", "")
@@ -194,7 +194,7 @@ def _colour() -> Finding:
     return Finding("colour", False, f"COLORTERM={value or 'not set'}", do)
 
 
-def _graphics(settings: Settings) -> Finding:
+def _check_graphics(settings: Settings) -> Finding:
     """Query the terminal's graphics and check that Replay's setting fits them."""
     from screens.mirror.terminal_graphics import query_terminal
 
@@ -214,7 +214,7 @@ def _graphics(settings: Settings) -> Finding:
     return Finding("graphics", not do, words, do)
 
 
-def _fonts() -> Finding:
+def _check_fonts() -> Finding:
     from simulators.phone.fonts import font_of
 
     font = font_of("中")
@@ -222,7 +222,7 @@ def _fonts() -> Finding:
     return Finding("fonts", font is not None, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
 
 
-def _ocr(settings: Settings) -> Finding:
+def _check_ocr(settings: Settings) -> Finding:
     """Report the engine that recognizes words in pictures without UI text."""
     from lab.ocr.engine import EXTRA, engine_name
 
@@ -233,7 +233,7 @@ def _ocr(settings: Settings) -> Finding:
     return Finding("ocr", True, f"read by {name}" if name else "not read", do)
 
 
-def _database(settings: Settings) -> list[Finding]:
+def _check_database(settings: Settings) -> list[Finding]:
     path = database(settings)
     if not path.exists():
         return [Finding("database", True, f"{path} (made at the first run)", "")]
@@ -247,18 +247,18 @@ def _database(settings: Settings) -> list[Finding]:
         return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
     do = "" if not wrong else "Copy what can be read with `hitlab file pack`, and keep the file."
     finding = Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
-    lost = [_missing(*missing)] if missing[0] else []
-    return [finding, *lost, *([_pictures(link_count, lost_links)] if link_count else [])]
+    lost = [_report_missing(*missing)] if missing[0] else []
+    return [finding, *lost, *([_report_linked(link_count, lost_links)] if link_count else [])]
 
 
-def _missing(pictures: int, runs: int, first: str) -> Finding:
+def _report_missing(pictures: int, runs: int, first: str) -> Finding:
     """Report pictures that runs name and the file does not hold."""
     found = f"{count(pictures, 'picture')} of {count(runs, 'run')} not in the file, as of {first}"
     do = "Import the runs again from where their pictures are. A copy by `hitlab file pack --no-images` has none."
     return Finding("pictures", False, found, do)
 
 
-def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
+def _report_linked(link_count: int, lost_links: Sequence[Link]) -> Finding:
     """Report pictures in files outside the database."""
     sentences = [link.problem() for link in lost_links[:_NAMED]] + (
         [f"{len(lost_links) - _NAMED} more"] if len(lost_links) > _NAMED else []
@@ -268,7 +268,7 @@ def _pictures(link_count: int, lost_links: Sequence[Link]) -> Finding:
     return Finding("pictures", not lost_links, words, do)
 
 
-def _leftovers(settings: Settings) -> list[Finding]:
+def _sweep_leftovers(settings: Settings) -> list[Finding]:
     """Remove copies that killed commands left, which may hold erased data. Return no finding if there are none."""
     from store.leftovers import sweep
 
@@ -281,7 +281,7 @@ def _leftovers(settings: Settings) -> list[Finding]:
     return [Finding("leftovers", not leftovers.remaining, f"of commands that were killed: {'; '.join(sentences)}", do)]
 
 
-def _adb() -> Finding:
+def _check_adb() -> Finding:
     """Report the adb program and its server without starting it."""
     from lab.devices.adb_server import Server, adb_program
 
@@ -294,7 +294,7 @@ def _adb() -> Finding:
         return Finding("adb", False, error.message, error.hint)
 
 
-def _phones() -> Finding:
+def _check_phones() -> Finding:
     from lab.devices.device_list import found
 
     try:
@@ -306,7 +306,7 @@ def _phones() -> Finding:
     return Finding("phones", not do, listing or "none on adb's line; the embedded one needs none", do)
 
 
-def _scrcpy() -> Finding:
+def _check_scrcpy() -> Finding:
     """Report the scrcpy server. A missing one is fine, since screenshots serve instead. An unusable one is not."""
     from lab.devices.scrcpy_server import find, wished
 

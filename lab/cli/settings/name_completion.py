@@ -30,13 +30,13 @@ def complete(parser: Parser) -> NoReturn:
         sys.exit(1)
     line = os.environ.get("COMP_LINE", "")
     words = line.split() if line[-1:].isspace() else line.split()[:-1]
-    _build(parser, words)
+    _build_commands(parser, words)
     CompletionFinder()(parser, always_complete_options=False)
     # argcomplete exits by itself. Code 1 tells the shell that there is no completion.
     sys.exit(1)
 
 
-def _build(parser: Parser, words: Sequence[str]) -> None:
+def _build_commands(parser: Parser, words: Sequence[str]) -> None:
     """Replace the typed commands by their parsers, and attach completers to their arguments."""
     for action in parser._actions:
         if action.dest in parser.names:
@@ -46,7 +46,7 @@ def _build(parser: Parser, words: Sequence[str]) -> None:
             for name in commands.keys() & set(words):
                 if isinstance(command := commands[name], Command):
                     commands[name] = command.parser()
-                    _build(commands[name], words)
+                    _build_commands(commands[name], words)
 
 
 class CompletionRequest(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ _MOST_RUNS = 200
 """Maximum number of runs to list."""
 
 
-def _store(settings: Settings) -> Store:
+def _open_store(settings: Settings) -> Store:
     """Open the file in force read-only: no sweeping, no migration. Raise `LabError` if there is none."""
     from lab.core.settings import database
     from store.store import Store
@@ -100,7 +100,7 @@ def _runs(request: CompletionRequest) -> Mapping[str, str]:
     settings = request.settings
     if not sees_outcomes(settings.seat):
         return {}
-    with _store(settings) as store:
+    with _open_store(settings) as store:
         return dict(store.runs.names(request.prefix, _MOST_RUNS))
 
 
@@ -109,7 +109,7 @@ def _studies(request: CompletionRequest) -> list[str]:
     from lab.studies.seats import sees_outcomes
 
     settings = request.settings
-    with _store(settings) as store:
+    with _open_store(settings) as store:
         names = store.studies.names()
         if sees_outcomes(settings.seat):
             return names
@@ -125,7 +125,7 @@ def _raters(request: CompletionRequest) -> Sequence[str]:
     study = request.typed.get("study")
     if not sees_outcomes(settings.seat) or not isinstance(study, str):
         return ()
-    with _store(settings) as store:
+    with _open_store(settings) as store:
         return study_named(store, study).raters
 
 

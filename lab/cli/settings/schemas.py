@@ -106,7 +106,7 @@ def schema(args: SchemaArguments) -> int:
     elif args.name in schema_types:
         schema = msgspec.json.schema(schema_types[args.name])
         if args.name in _FILES:
-            _named_by_its_file(schema)
+            _make_id_optional(schema)
         print_json_lines({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
     else:
         raise LabError("schema", unknown_name(args.name, names()), code=2)
@@ -118,7 +118,7 @@ _FILES = ("task", "script")
 
 
 # The reader fills in `id` before it decodes, so that the type requires what the file need not have.
-def _named_by_its_file(schema: dict[str, Any]) -> None:
+def _make_id_optional(schema: dict[str, Any]) -> None:
     struct = schema["$defs"][schema["$ref"].rpartition("/")[2]]
     struct["required"] = [name for name in struct["required"] if name != "id"]
     if not struct["required"]:

@@ -117,7 +117,7 @@ def lock(args: StudyLockArguments) -> int:
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         check_open(store, study)
-        items_left = _left(store, study)
+        items_left = _count_open(store, study)
         if (
             not items_left
             and not any(store.studies.progress(study, code).dealt for code in study.raters)
@@ -127,7 +127,7 @@ def lock(args: StudyLockArguments) -> int:
         if items_left and not args.even_so:
             who = ", ".join(f"{code} {count:,}" for code, count in items_left.items())
             raise LabError(f"study {study.name}", f"is not done: {who} left.", "--even-so locks it as it stands.")
-        _act(store, study, settings.person, "locked", {"left": items_left} if items_left else {})
+        _record_act(store, study, settings.person, "locked", {"left": items_left} if items_left else {})
         result = StudyLocked(study.id, study.version, sum(items_left.values()))
     print_result(
         result, lambda _: print_line(f"{study.name} is locked; nothing in it changes any more"), json=args.json
@@ -135,7 +135,7 @@ def lock(args: StudyLockArguments) -> int:
     return 0
 
 
-def _left(store: Store, study: Study) -> dict[str, int]:
+def _count_open(store: Store, study: Study) -> dict[str, int]:
     """Return the number of open assignments of each person who neither left nor withdrew."""
     people = [
         store.studies.progress(study, code)
@@ -216,15 +216,15 @@ def replace(args: StudyReplaceArguments) -> int:
         assignments = deal_to_successor(study, leaving, finished_sheets, args.by, theirs, tasks)
         fresh = [changed(assignment, at=at) for assignment in assignments]
         count = store.studies.deal(study, fresh)
-        _act(store, study, args.by, "replaced", {"for": args.rater, "by": settings.person})
+        _record_act(store, study, args.by, "replaced", {"for": args.rater, "by": settings.person})
         if not store.labels.has_withdrawn(args.rater):
-            _act(store, study, args.rater, "left", {"for": args.by, "by": settings.person})
+            _record_act(store, study, args.rater, "left", {"for": args.by, "by": settings.person})
         result = RaterReplaced(study.id, study.version, args.rater, args.by, len(finished_sheets), count)
-    print_result(result, lambda _: _tell_replaced(result, study.name, in_file(args.db)), json=args.json)
+    print_result(result, lambda _: _print_replaced(result, study.name, in_file(args.db)), json=args.json)
     return 0
 
 
-def _tell_replaced(result: RaterReplaced, name: str, there: str) -> None:
+def _print_replaced(result: RaterReplaced, name: str, there: str) -> None:
     stays = f"; what they handed in stays ({result.stays:,})" if result.stays else ""
     print_line(f"{result.rater} has left {name}{stays}")
     print_line(f"{result.dealt:,} dealt to {result.by}; next: hitlab study rate {result.study} --as {result.by}{there}")
@@ -267,7 +267,7 @@ def release(args: StudyReleaseArguments) -> int:
         if not store.studies.is_held(study, args.rater):
             near = "" if args.rater in study.raters else suggestion(args.rater, study.raters)
             raise LabError(f"study {study.name}", f"{args.rater} is not held{near or '.'}")
-        _act(store, study, args.rater, "released", {"by": settings.person})
+        _record_act(store, study, args.rater, "released", {"by": settings.person})
     print_result(
         RaterReleased(study.id, study.version, args.rater),
         lambda _: print_line(f"{args.rater} may go on in {study.name}"),
@@ -283,7 +283,7 @@ def handed_in_by(store: Store, study: Study, code: str) -> Collection[tuple[str,
     return {(unit, run) for (_, unit, run), act in hand_ins.items() if "interrupted" not in act.detail}
 
 
-def _act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, object]) -> None:
+def _record_act(store: Store, study: Study, code: str, act: ActKind, detail: dict[str, object]) -> None:
     store.labels.record_act(Act(uuid7(), study.id, study.version, Actor("human", code), act, now(), detail=detail))
 
 

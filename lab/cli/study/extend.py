@@ -82,7 +82,7 @@ def extend(args: StudyExtendArguments) -> int:
             check_seen([extension.blank], "study extend")
         extended_study = extend_study(store, extension)
     result = _result(extension, extended_study)
-    print_result(result, lambda _: _tell(result, args.db), json=args.json)
+    print_result(result, lambda _: _print_extension(result, args.db), json=args.json)
     return 0
 
 
@@ -113,7 +113,7 @@ def _result(extension: StudyExtension, extended_study: ExtendedStudy) -> StudyEx
     )
 
 
-def _tell(result: StudyExtended, db: str | None) -> None:
+def _print_extension(result: StudyExtended, db: str | None) -> None:
     name, units = f"{result.study} v{result.version}", UNIT_WORDS[result.unit]
     new = f"{result.new:,} {result.unit if result.new == 1 else units}"
     already = f"; {result.already:,} named were in it already" if result.already else ""

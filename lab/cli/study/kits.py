@@ -75,11 +75,11 @@ def kit(args: StudyKitArguments) -> int:
         str(out), rater_kit.study, rater_kit.version, rater_kit.rater,
         rater_kit.units, len(rater_kit.runs), rater_kit.labels, rater_kit.acts, out.stat().st_size,
     )  # fmt: skip
-    print_result(result, _tell_kit, json=args.json)
+    print_result(result, _print_kit, json=args.json)
     return 0
 
 
-def _tell_kit(result: KitMade) -> None:
+def _print_kit(result: KitMade) -> None:
     name = Path(result.out).name
     print_line(f"{result.out}: {result.study} v{result.version} for {result.rater}, {result.bytes:,} bytes")
     print_line(f"{count(result.units, 'item')}, {count(result.runs, 'run')}, {count(result.labels, 'answer')} so far")
@@ -116,11 +116,11 @@ def take(args: StudyTakeArguments) -> int:
         content.carried,
         newest,
     )  # fmt: skip
-    print_result(result, lambda _: _tell_import(result, content.unsettled_clashes), json=args.json)
+    print_result(result, lambda _: _print_taken(result, content.unsettled_clashes), json=args.json)
     return not_wiped(unwiped)
 
 
-def _tell_import(result: KitTaken, final: Collection[tuple[str, str, str]]) -> None:
+def _print_taken(result: KitTaken, final: Collection[tuple[str, str, str]]) -> None:
     counts = f"{count(result.labels, 'answer')} and {count(result.acts, 'act')} came in"
     print_line(f"{result.rater} in {result.study} v{result.version}: {counts}")
     if result.runs:

@@ -91,8 +91,10 @@ def links(args: StudyLinksArguments) -> int:
         _revoke(store, study, [*again, *revoked_people], settings.person)
         recipients = [] if revoked_people and not again else again or people
         new_links = make_missing(store, study, recipients, url, by=settings.person, until=until, shared=args.shared)
-        result = StudyLinks(study.id, study.version, tuple(_rows(store, study, new_links)), _watch_row(store, study))
-    print_result(result, lambda _: _tell(result, study.name, is_guess=is_guess), json=args.json)
+        result = StudyLinks(
+            study.id, study.version, tuple(_link_rows(store, study, new_links)), _watch_row(store, study)
+        )
+    print_result(result, lambda _: _print_study_links(result, study.name, is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -121,7 +123,7 @@ def _watch_links(
     if args.watch:
         address = make_watch_link(store, study, url, by=by, until=until, shared=args.shared)
     result = StudyLinks(study.id, study.version, (), _watch_row(store, study, address))
-    print_result(result, lambda _: _tell_watch(result, study.name, len(open_links), is_guess=is_guess), json=args.json)
+    print_result(result, lambda _: _print_watch(result, study.name, len(open_links), is_guess=is_guess), json=args.json)
     return 0
 
 
@@ -214,7 +216,7 @@ def _revoke(store: Store, study: Study, people: Sequence[str], by: str) -> None:
             revoke_link(store, link, by=by)
 
 
-def _rows(store: Store, study: Study, new_links: dict[str, str]) -> list[PersonLink]:
+def _link_rows(store: Store, study: Study, new_links: dict[str, str]) -> list[PersonLink]:
     """Return each person's last link, in the order of the study's people."""
     last: dict[str, Link] = {link.rater: link for link in links_of(store, study)}
     at = now()
@@ -238,7 +240,7 @@ def person_link(link: Link, at: str, address: str) -> PersonLink:
     )
 
 
-def _tell_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) -> None:
+def _print_watch(result: StudyLinks, name: str, revoked: int, *, is_guess: bool) -> None:
     if result.watch is not None and result.watch.address:
         print_line(f"{result.watch.rater} watches {name}  {result.watch.address}")
         print_line("The link is shown this once. `hitlab serve study` opens it.")
@@ -258,7 +260,7 @@ def print_guess_note(*, is_guess: bool) -> None:
         print_line("Where it is another address, put that in its place, or make the links with --url.")
 
 
-def _tell(result: StudyLinks, name: str, *, is_guess: bool) -> None:
+def _print_study_links(result: StudyLinks, name: str, *, is_guess: bool) -> None:
     print_links(result.links, result.watch)
     if any(link.address for link in result.links):
         print_line("Each link is shown this once, and is for one person. `hitlab serve study` opens them.")
@@ -276,9 +278,9 @@ def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) ->
         [
             [
                 link.rater if link is not watch else f"{link.rater} (watches)",
-                _state(link),
-                _minute(link.entered),
-                _minute(link.until),
+                _format_state(link),
+                _format_minute(link.entered),
+                _format_minute(link.until),
             ]
             for link in (*links, watch)
             if link is not None
@@ -289,12 +291,12 @@ def print_links(links: Sequence[PersonLink], watch: PersonLink | None = None) ->
             print_line(f"{link.rater}  {link.address}")
 
 
-def _minute(at: str) -> str:
+def _format_minute(at: str) -> str:
     """Format a UTC time to the minute."""
     return at[:16].replace("T", " ")
 
 
-def _state(link: PersonLink) -> str:
+def _format_state(link: PersonLink) -> str:
     if link.state != "open":
         return link.state
     if link.address:

@@ -173,7 +173,7 @@ def add_study_new(parser: Parser) -> None:
 def new(args: StudyNewArguments) -> int:
     """Freeze a study over runs, tasks or items. An existing name with any difference becomes a new version."""
     settings = settings_for(args.db, sees_outcomes, "study new")
-    plan = _plan(args)
+    plan = _build_plan(args)
     named = args.name is not None or args.plan.endswith((".yaml", ".yml"))
     with open_store(settings) as store:
         result = freeze_studies(
@@ -183,7 +183,7 @@ def new(args: StudyNewArguments) -> int:
     return 0
 
 
-def _plan(args: StudyNewArguments) -> Plan:
+def _build_plan(args: StudyNewArguments) -> Plan:
     """Return the plan of a command line."""
     arguments = vars(args)
     terms: dict[str, Any] = {name: arguments[name] for name in _FLAGS if arguments[name] is not None}
@@ -204,7 +204,7 @@ def print_frozen(result: StudiesFrozen, db: str | None = None) -> None:
         if not study.new:
             print_line(f"{study.study} v{study.version} is frozen as exactly this already; nothing was done")
         else:
-            _tell_new(study)
+            _print_frozen(study)
     print_skipped(result.skipped)
     for study in result.studies:
         print_line(f"next: hitlab study deal {study.study}{in_file(db)}")
@@ -221,7 +221,7 @@ def print_skipped(skipped: Iterable[Skipped]) -> None:
         )
 
 
-def _tell_new(study: StudyFrozen) -> None:
+def _print_frozen(study: StudyFrozen) -> None:
     print_line(f"{study.study} v{study.version}: {study.title}")
     print_line(f"asks      {study.protocol} (version {study.protocol_sha[:12]}, guide {study.guide_sha[:12]})")
     main = study.units - study.pilot - study.mechanical - study.practice

@@ -179,11 +179,11 @@ def play(args: StudyPlayArguments) -> int:
             raise LabError(what, f"is rated, not played: its unit is a {study.protocol.unit}.")
         if args.show_prompt is not None:
             unit = StudyPlaces(store, study).unit(args.show_prompt, "--show-prompt")
-            print_result(_prompt(study, unit), _tell_prompt, json=args.json)
+            print_result(_play_prompt(study, unit), _print_prompt, json=args.json)
             return 0
         if store.studies.locked(study):
             raise LabError(what, "is locked; nothing in it changes any more.")
-        doing = _ask_shadows if args.shadows else _rehearsal if args.rehearse else _plays
+        doing = _ask_shadows if args.shadows else _rehearse if args.rehearse else _play_units
         outcome = doing(store, study, args, settings)
     if args.json:
         print_json(outcome)
@@ -198,7 +198,7 @@ def play(args: StudyPlayArguments) -> int:
     return 3 if outcome.left or outcome.interrupted or open_runs or lacking else 0
 
 
-def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+def _play_units(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Play the units of a script or the named model."""
     from lab.studies.headless_plays import PlayBudget, check_plays, headless_plays
 
@@ -217,7 +217,7 @@ def _plays(store: Store, study: Study, args: StudyPlayArguments, settings: Setti
             code = args.code or f"model:{args.model}"
             work, does = (study.id, study.version, "play", code), f"has {plain(code)} play {study.name}"
             stack.enter_context(process_lock(store.path, *work, title="study play", does=does))
-        return _played(store, study, todo, plays_left, settings.device, PlayBudget(args.budget), quiet=args.json)
+        return _run_plays(store, study, todo, plays_left, settings.device, PlayBudget(args.budget), quiet=args.json)
 
 
 def check_priced(model: str, settings: Settings) -> None:
@@ -229,7 +229,7 @@ def check_priced(model: str, settings: Settings) -> None:
         raise LabError("study play", f"--budget: nobody knows what {plain(model)} costs.", hint)
 
 
-def _played(
+def _run_plays(
     store: Store,
     study: Study,
     todo: Sequence[HeadlessPlay],
@@ -283,7 +283,7 @@ def print_played_run(run: PlayedRun) -> None:
 # -- rehearsals ------------------------------------------------------------------------------------------------
 
 
-def _rehearsal(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
+def _rehearse(store: Store, study: Study, args: StudyPlayArguments, settings: Settings) -> StudyPlayed:
     """Let scripts play the parts of the named people."""
     from lab.studies.rehearsal import rehearse
 
@@ -352,7 +352,7 @@ def _ask_shadows(store: Store, study: Study, args: StudyPlayArguments, settings:
 # -- what would be sent ----------------------------------------------------------------------------------------
 
 
-def _prompt(study: Study, unit: Unit) -> PlayPrompt:
+def _play_prompt(study: Study, unit: Unit) -> PlayPrompt:
     from lab.studies.headless_plays import shown_prompt
     from simulators.users.model import VERSION
 
@@ -360,7 +360,7 @@ def _prompt(study: Study, unit: Unit) -> PlayPrompt:
     return PlayPrompt(study.name, unit.id, VERSION, messages)
 
 
-def _tell_prompt(prompt: PlayPrompt) -> None:
+def _print_prompt(prompt: PlayPrompt) -> None:
     print_line(f"study {prompt.study}, unit {prompt.unit}, prompts {prompt.prompts}")
     for message in prompt.messages:
         print_line(f"\n[{message.role}]")

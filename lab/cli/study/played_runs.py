@@ -103,7 +103,7 @@ def runs(args: StudyArguments) -> int:
             problem = f"is rated, not played: its unit is a {study.protocol.unit}."
             raise LabError(f"study {study.name}", problem, "`hitlab study status` says how far it is.")
         played_runs = RunsPlayed(study.id, study.version, tuple(runs_of(store, study)))
-    print_result(played_runs, _tell, json=args.json)
+    print_result(played_runs, _print_runs, json=args.json)
     return 0
 
 
@@ -114,11 +114,11 @@ def runs_of(store: Store, study: Study) -> list[RunPlayed]:
         (assignment.rater, assignment.unit, assignment.run): assignment.position
         for assignment in store.studies.assignments(study)
     }
-    rows = [_run(store, study, play, acts, positions) for play in study_plays(store, study)]
+    rows = [_run_played(store, study, play, acts, positions) for play in study_plays(store, study)]
     return sorted(rows, key=lambda row: (row.kind, row.by, row.position or 0, row.play, row.task))
 
 
-def _run(
+def _run_played(
     store: Store, study: Study, study_play: StudyPlay, acts: Sequence[Act], positions: dict[tuple[str, str, int], int]
 ) -> RunPlayed:
     trace = store.runs.trace(study_play.trace) if store.runs.has_run(study_play.trace) else None
@@ -126,7 +126,7 @@ def _run(
     play = store.studies.unit(study, study_play.unit).play
     assert play is not None
     theirs = [act for act in acts if act.rater.id == study_play.by.id and act.rater.kind == study_play.by.kind]
-    run = _play(theirs, study_play)
+    run = _times_dealt(theirs, study_play)
     began = next((act.at for act in theirs if act.act == "played" and act.detail.get("run") == study_play.trace), None)
     questions = tuple(_questions(events))
     pause_seconds = pauses(events)
@@ -161,7 +161,7 @@ def _run(
     )
 
 
-def _play(theirs: Iterable[Act], study_play: StudyPlay) -> int:
+def _times_dealt(theirs: Iterable[Act], study_play: StudyPlay) -> int:
     """Return how many times this play had been dealt when its run began."""
     return next((act.run for act in theirs if act.act == "played" and act.detail.get("run") == study_play.trace), 1)
 
@@ -177,13 +177,13 @@ def _questions(events: Iterable[AnyEvent]) -> Iterable[QuestionPlayed]:
         if isinstance(event, Asked):
             open_one = event
         elif isinstance(event, Answered) and open_one is not None:
-            yield _question(open_one, event.reply)
+            yield _question_played(open_one, event.reply)
             open_one = None
     if open_one is not None:
-        yield _question(open_one, None)
+        yield _question_played(open_one, None)
 
 
-def _question(event: Asked, reply: Reply | None) -> QuestionPlayed:
+def _question_played(event: Asked, reply: Reply | None) -> QuestionPlayed:
     shown_at, sent_at = (reply.shown_at, reply.sent_at) if reply is not None else (None, None)
     return QuestionPlayed(
         event.index + 1,
@@ -191,18 +191,18 @@ def _question(event: Asked, reply: Reply | None) -> QuestionPlayed:
         shown_at,
         reply.first_key_at if reply is not None else None,
         sent_at,
-        _rounded(seconds_between(shown_at, sent_at)),
+        _round_seconds(seconds_between(shown_at, sent_at)),
         reply.edits if reply is not None else None,
         len(reply.text) if reply is not None else 0,
         reply.decision if reply is not None else None,
     )
 
 
-def _rounded(seconds: float | None) -> float | None:
+def _round_seconds(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 3)
 
 
-def _tell(result: RunsPlayed) -> None:
+def _print_runs(result: RunsPlayed) -> None:
     print_line(f"{result.study} v{result.version}: {len(result.runs):,} played")
     rows = [
         [

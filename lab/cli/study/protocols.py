@@ -88,12 +88,12 @@ def list_protocols(args: ProtocolsArguments) -> int:
         if args.name not in names():
             check_practice(one)
         return _show(one, args.locale, as_json=args.json)
-    lines = [_line(one, args.locale) for one in protocols().values()]
-    print_result(lines, _tell_list, json=args.json)
+    lines = [_protocol_line(one, args.locale) for one in protocols().values()]
+    print_result(lines, _print_list, json=args.json)
     return 0
 
 
-def _tell_list(lines: list[ProtocolLine]) -> None:
+def _print_list(lines: list[ProtocolLine]) -> None:
     rows = [
         [line.id, line.unit, _OF[line.targets], ", ".join(line.fields), line.sha[:_SHORT], line.title, line.source]
         for line in lines
@@ -113,7 +113,7 @@ def _print_file(name: str | None) -> int:
     return 0
 
 
-def _line(protocol: Protocol, locale: str) -> ProtocolLine:
+def _protocol_line(protocol: Protocol, locale: str) -> ProtocolLine:
     return ProtocolLine(
         id=protocol.id,
         title=protocol.word(locale, "title", protocol.title),
@@ -128,11 +128,11 @@ def _line(protocol: Protocol, locale: str) -> ProtocolLine:
 
 def _show(protocol: Protocol, locale: str, *, as_json: bool) -> int:
     result = ProtocolShown(protocol.sha, {name: protocol.guide_sha(name) for name in protocol.guide}, protocol)
-    print_result(result, lambda _: _tell_whole(protocol, locale), json=as_json)
+    print_result(result, lambda _: _print_protocol(protocol, locale), json=as_json)
     return 0
 
 
-def _tell_whole(protocol: Protocol, locale: str) -> None:
+def _print_protocol(protocol: Protocol, locale: str) -> None:
     locales = {"en", *protocol.guide, *protocol.words}
     if locale not in locales and locale.partition("-")[0] not in locales:
         warn(f"{protocol.id} is not there in {locale}; it is in {', '.join(sorted(locales))}.")
@@ -142,31 +142,31 @@ def _tell_whole(protocol: Protocol, locale: str) -> None:
         f"  asked of a {protocol.unit}" + ("" if protocol.targets == "unit" else f", of {_OF[protocol.targets]}")
     )
     print_line(f"  shown before handing in: {', '.join(protocol.shows) or 'the texts alone'}")
-    for words in _rules(protocol):
+    for words in _describe_rules(protocol):
         print_line(f"  {words}")
     for field in protocol.fields:
-        _show_field(protocol, field, locale)
+        _print_field(protocol, field, locale)
     if protocol.practice is not None:
         print_line("")
-        print_line(f"Practice before the first item: {_practice(protocol, protocol.practice)}")
+        print_line(f"Practice before the first item: {_describe_practice(protocol, protocol.practice)}")
     if protocol.reasons:
         print_line("")
         print_line("Reasons that are offered for settling")
         for id, words in protocol.reason_words(locale).items():
-            _block(f"{id}  {words}", 2, hang=len(id) + 2)
+            _print_block(f"{id}  {words}", 2, hang=len(id) + 2)
     if protocol.guide:
         print_line("")
         print_line(f"Guideline, version {protocol.guide_sha(locale)[:_SHORT]}")
-        _block(protocol.guideline(locale), 2)
+        _print_block(protocol.guideline(locale), 2)
 
 
-def _practice(protocol: Protocol, practice: Practice) -> str:
+def _describe_practice(protocol: Protocol, practice: Practice) -> str:
     """Describe the practice item without revealing the right answers."""
     runs = ", ".join(run.task + f" ({run.playbook})" * bool(run.playbook) for run in practice.runs)
     return f"{'run of ' * bool(runs)}{runs or protocol.unit}, {count(len(practice.answers), 'answer')} told to be right"
 
 
-def _rules(protocol: Protocol) -> list[str]:
+def _describe_rules(protocol: Protocol) -> list[str]:
     rules = {
         "only failed runs are asked about": protocol.only_failed,
         "each is rated beside another run of its task, by the person who made that one": protocol.reference,
@@ -175,18 +175,18 @@ def _rules(protocol: Protocol) -> list[str]:
     return [words for words, holds in rules.items() if holds]
 
 
-def _show_field(protocol: Protocol, field: Field, locale: str) -> None:
+def _print_field(protocol: Protocol, field: Field, locale: str) -> None:
     print_line("")
     key = f"[{field.key}] " if field.key else ""
-    print_line(f"{key}{protocol.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_kind(field))})")
+    print_line(f"{key}{protocol.word(locale, field.id, field.ask)} ({field.id}: {', '.join(_field_kind(field))})")
     hint = protocol.hint(locale, field)
     if hint:
-        _block(hint, 4)
+        _print_block(hint, 4)
     for choice in field.options:
-        _show_option(protocol, field, choice, locale)
+        _print_option(protocol, field, choice, locale)
 
 
-def _kind(field: Field) -> list[str]:
+def _field_kind(field: Field) -> list[str]:
     parts: list[str] = [field.kind]
     if field.least is not None and field.most is not None:
         parts.append(f"{field.least:g} to {field.most:g}" + (f" by {field.step:g}" if field.step else ""))
@@ -198,18 +198,18 @@ def _kind(field: Field) -> list[str]:
     return parts + ["with the step"] * field.evidence + ["sides shuffled"] * field.sided
 
 
-def _show_option(protocol: Protocol, field: Field, option: Option, locale: str) -> None:
+def _print_option(protocol: Protocol, field: Field, option: Option, locale: str) -> None:
     place = f"{field.id}.{option.id}"
     key = option.key or "-"
     caption = protocol.word(locale, place, option.shown)
     means = protocol.word(locale, f"{place}.means", option.means)
     id = f" ({option.id})" if caption != option.id else ""
-    _block(f"{key}  {caption}{id}" + f": {means}" * bool(means), 4, hang=3)
+    _print_block(f"{key}  {caption}{id}" + f": {means}" * bool(means), 4, hang=3)
     for case in protocol.cases(locale, field, option):
-        _block(f"· {case}", 9)
+        _print_block(f"· {case}", 9)
 
 
-def _block(text: str, indent: int, *, hang: int = 0) -> None:
+def _print_block(text: str, indent: int, *, hang: int = 0) -> None:
     """Print text folded to the terminal. Following lines are indented below the first one's words."""
     from rich.cells import cell_len
     from rich.console import Console

@@ -22,7 +22,7 @@ def can_repaint() -> bool:
 
 def repaint(page: Callable[[int, int], list[str]], every: float) -> None:
     """Show `page(columns, rows)` until the end is requested. Repaint at once after a resize."""
-    with end_signals(waking=(signal.SIGWINCH,)) as end, _keys() as keyboard:
+    with end_signals(waking=(signal.SIGWINCH,)) as end, _raw_keyboard() as keyboard:
         sys.stdout.write(_ENTER)
         try:
             while not end.asked:
@@ -49,7 +49,7 @@ def _asks_to_quit(keyboard: int) -> bool:
 
 
 @contextmanager
-def _keys() -> Iterator[list[int]]:
+def _raw_keyboard() -> Iterator[list[int]]:
     """Yield the keyboard without echo or line buffering, none if standard input is not a terminal."""
     if not sys.stdin.isatty():
         yield []

@@ -116,13 +116,13 @@ def status_of(store: Store, study: Study) -> StudyStatus:
         study.protocol.unit,
         study.units,
         store.studies.locked(study),
-        tuple(map(_rater, progress.raters)),
+        tuple(map(_rater_status, progress.raters)),
         kit.rater if kit is not None else None,
         progress.intervals,
     )
 
 
-def _rater(rater: RaterProgress) -> RaterStatus:
+def _rater_status(rater: RaterProgress) -> RaterStatus:
     return RaterStatus(
         rater.rater,
         rater.dealt,

@@ -70,7 +70,7 @@ def watch(args: StudyWatchArguments) -> int:
     if args.every < _LEAST:
         raise LabError("--every", f"{args.every:g} seconds are too few: {_LEAST:g} or more.", code=2)
     if args.open:
-        return _opened(args, settings)
+        return _open_screen(args, settings)
     with open_store(settings, create=False, readonly=True) as store:
         from lab.studies.study_progress import ProgressReader, check_whole
 
@@ -78,19 +78,19 @@ def watch(args: StudyWatchArguments) -> int:
         reader = ProgressReader(store)
         studies = [study_named(store, name) for name in dict.fromkeys(args.study)]
         if args.json or args.once or not can_repaint():
-            overview = _watched(reader.read, studies or _running(store))
+            overview = _read_studies(reader.read, studies or _running_studies(store))
             print_result(overview, lambda _: _print(overview, each=bool(studies)), json=args.json)
             return 0
 
         def page(columns: int, rows: int) -> list[str]:
-            overview = _watched(reader.read, studies or _running(store))
-            return _page(overview, columns, rows, each=bool(studies))
+            overview = _read_studies(reader.read, studies or _running_studies(store))
+            return _page_lines(overview, columns, rows, each=bool(studies))
 
         repaint(page, args.every)
     return 0
 
 
-def _opened(args: StudyWatchArguments, settings: Settings) -> int:
+def _open_screen(args: StudyWatchArguments, settings: Settings) -> int:
     """Open the screen of one study."""
     if args.json or args.once or len(args.study) != 1:
         raise LabError("study watch", "--open shows the room of one study, and prints nothing.", code=2)
@@ -104,13 +104,13 @@ def _opened(args: StudyWatchArguments, settings: Settings) -> int:
         return show_room(store, settings, opening, f"study {study.id}", "`hitlab study watch STUDY` prints it.")
 
 
-def _running(store: Store) -> list[Study]:
+def _running_studies(store: Store) -> list[Study]:
     from lab.studies.study_progress import running_studies
 
     return running_studies(store)
 
 
-def _watched(read: Callable[[Study, float], StudyProgress], studies: Sequence[Study]) -> StudiesWatched:
+def _read_studies(read: Callable[[Study, float], StudyProgress], studies: Sequence[Study]) -> StudiesWatched:
     from lab.studies.study_progress import iso_time
 
     now = time.time()
@@ -135,7 +135,7 @@ def _print(overview: StudiesWatched, *, each: bool) -> None:
         print_line(line)
 
 
-def _page(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
+def _page_lines(overview: StudiesWatched, columns: int, rows: int, *, each: bool) -> list[str]:
     """Return as many lines as the terminal has, the last with the time of reading and the key to quit."""
     room = max(1, rows - 1)
     most = room // max(1, len(overview.studies)) if each else None
@@ -152,35 +152,37 @@ def _lines(overview: StudiesWatched, width: int, *, each: bool, most: int | None
     if not overview.studies:
         return ["no study goes on; `hitlab study new PRESET --runs all --raters P1,P2` freezes one"], []
     if not each:
-        return _table(STUDIES, [progress_words.study_cells(progress) for progress in overview.studies], width).lines, []
+        return _layout_table(
+            STUDIES, [progress_words.study_cells(progress) for progress in overview.studies], width
+        ).lines, []
     lines: list[str] = []
     column_names: dict[str, None] = {}
     for progress in overview.studies:
-        table = _one_study(progress, width, most - bool(lines) if most is not None else None)
+        table = _study_table(progress, width, most - bool(lines) if most is not None else None)
         lines += [*([""] if lines else []), *table.lines]
         column_names |= dict.fromkeys(table.shown)
     means = [*progress_words.legend([name for name in RATERS if name in column_names], RATERS), *STRAGGLERS]
-    return lines, ["", *_folded(means, width)]
+    return lines, ["", *_fold_all(means, width)]
 
 
-def _one_study(progress: StudyProgress, width: int, most: int | None) -> _Table:
+def _study_table(progress: StudyProgress, width: int, most: int | None) -> _Table:
     """Return a study's people, judges, totals and questions."""
     intervals = map(progress_words.interval_words, progress.intervals)
-    head = _folded([progress_words.head_words(progress), *intervals], width)
+    head = _fold_all([progress_words.head_words(progress), *intervals], width)
     fields = [progress_words.field_cells(field) for field in progress.fields if field.differ.n]
-    questions = ["", *_table(FIELDS, fields, width).lines] if fields else []
+    questions = ["", *_layout_table(FIELDS, fields, width).lines] if fields else []
     rows = [progress_words.rater_cells(rater, progress.at) for rater in progress.raters]
     rows += [progress_words.judge_cells(judge) for judge in progress.judges]
-    table = _table(RATERS, [*rows, progress_words.total_cells(progress)], width)
+    table = _layout_table(RATERS, [*rows, progress_words.total_cells(progress)], width)
     if most is not None and len(head) + len(table.lines) + len(questions) > most:
         questions = []
     lines = table.lines
     if most is not None and len(head) + len(lines) > most:
-        lines = _shortened(progress, lines, max(1, most - len(head) - 3))
+        lines = _shorten(progress, lines, max(1, most - len(head) - 3))
     return _Table([*head, *lines, *questions], table.shown)
 
 
-def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
+def _shorten(progress: StudyProgress, lines: list[str], most: int) -> list[str]:
     """Shorten a table to `most` people: first those who need the manager, then others in order."""
     title, *rows, total = lines
     urgent = [at for at, rater in enumerate(progress.raters) if rater.held or rater.straggler or rater.clashes]
@@ -189,7 +191,7 @@ def _shortened(progress: StudyProgress, lines: list[str], most: int) -> list[str
     return [title, *(rows[at] for at in places), f"and {len(rows) - len(places):,} more (--once prints all)", total]
 
 
-def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
+def _layout_table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: int) -> _Table:
     """Return rows below their titles. If the width is too small, omit columns, then cut long words."""
     cells = [{name: column.title for name, column in table.items()}, *rows]
     needs = {name: max(cell_len(row.get(name, "")) for row in cells) for name in table}
@@ -212,5 +214,5 @@ def _table(table: Mapping[str, ProgressColumn], rows: Sequence[Cells], width: in
     return _Table(lines, column_names)
 
 
-def _folded(texts: Sequence[str], width: int) -> list[str]:
+def _fold_all(texts: Sequence[str], width: int) -> list[str]:
     return [line for text in texts for line in wrap_cells(text, width)]

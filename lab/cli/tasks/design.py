@@ -179,7 +179,7 @@ def author(args: AuthorArguments) -> int:
         raise LabError("author", "--even-draft goes with --out FILE", code=2)
     acts = any((args.draft, args.begin, args.submit, args.verify, args.objection, args.reopen, args.settle))
     if not acts and not args.show and args.out is None:
-        return _screen(args, args.target, settings)
+        return _open_screen(args, args.target, settings)
     if acts:
         require_person(settings, "author")
     only_read = args.db is not None and not acts
@@ -189,7 +189,7 @@ def author(args: AuthorArguments) -> int:
         if args.out is not None:
             return _write_out(bench, Path(args.out), even_draft=args.even_draft, as_json=args.json)
         if acts:
-            _act(bench, args)
+            _do_act(bench, args)
         return _show(bench, as_json=args.json, brief=acts)
 
 
@@ -206,7 +206,7 @@ def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | N
         task = library.task(target)
     else:
         runs = store.runs.of_task(target)
-        task_run = newest_run if newest_run in runs else runs[0] if runs else _run(store, target)
+        task_run = newest_run if newest_run in runs else runs[0] if runs else _find_run(store, target)
         task, newest_run = store.runs.task(task_run), newest_run or (None if runs else task_run)
     if newest_run is None:
         newest_run = store.runs.latest_run_of(subject_of(task))
@@ -215,7 +215,7 @@ def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | N
     return task, newest_run
 
 
-def _run(store: Store, target: str) -> str:
+def _find_run(store: Store, target: str) -> str:
     from simulators import library
 
     try:
@@ -230,7 +230,7 @@ def _run(store: Store, target: str) -> str:
         ) from error  # fmt: skip
 
 
-def _screen(args: AuthorArguments, target: str, settings: Settings) -> int:
+def _open_screen(args: AuthorArguments, target: str, settings: Settings) -> int:
     if args.json:
         raise LabError("author", "--json goes with --show, --list or an act", code=2)
     with open_store(settings) as store:
@@ -244,7 +244,7 @@ def _screen(args: AuthorArguments, target: str, settings: Settings) -> int:
 
 
 # -- acts ------------------------------------------------------------------------------------------------------
-def _act(bench: AuthorContext, args: AuthorArguments) -> None:
+def _do_act(bench: AuthorContext, args: AuthorArguments) -> None:
     if args.draft:
         from lab.studies.design_files import read_parts
 
@@ -287,17 +287,19 @@ def _settle(bench: AuthorContext, id: str) -> None:
 def _show(bench: AuthorContext, *, as_json: bool, brief: bool) -> int:
     head = bench.head()
     faults = problems(head.design, bench.task.apps)
-    print_result(_shown(bench, head, faults), lambda view: _tell_shown(head, faults, view, brief=brief), json=as_json)
+    print_result(
+        _design_shown(bench, head, faults), lambda view: _print_shown(head, faults, view, brief=brief), json=as_json
+    )
     return 0
 
 
-def _tell_shown(head: Revision, problem_list: list[Problem], view: DesignShown, *, brief: bool) -> None:
+def _print_shown(head: Revision, problem_list: list[Problem], view: DesignShown, *, brief: bool) -> None:
     if not brief:
         tell_design(head, problem_list, view.history)
     print_line(next_words(head, problem_list))
 
 
-def _shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) -> DesignShown:
+def _design_shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) -> DesignShown:
     frozen = bench.store.designs.newest_verified(bench.subject)
     return DesignShown(
         id=head.id,
@@ -319,18 +321,18 @@ def _shown(bench: AuthorContext, head: Revision, problem_list: list[Problem]) ->
 
 def _list(args: AuthorArguments, settings: Settings) -> int:
     with open_list(settings, args.db) as store:
-        lines = [_line(store, subject) for subject in store.designs.subjects()]
+        lines = [_design_line(store, subject) for subject in store.designs.subjects()]
         nothing = f"no designs in {store.path}; `hitlab tasks design TASK` drafts one"
-    print_result(lines, _tell_list, json=args.json, nothing=nothing)
+    print_result(lines, _print_list, json=args.json, nothing=nothing)
     return 0
 
 
-def _tell_list(lines: Sequence[DesignLine]) -> None:
+def _print_list(lines: Sequence[DesignLine]) -> None:
     columns = ["task", "version", "state", "authors", "nodes", "branches", "units", "criteria", "when"]
-    print_table(columns, [_cells(line) for line in lines], wide="task")
+    print_table(columns, [_list_cells(line) for line in lines], wide="task")
 
 
-def _line(store: Store, subject: Subject) -> DesignLine:
+def _design_line(store: Store, subject: Subject) -> DesignLine:
     heads = store.designs.heads(subject)
     head, frozen = heads[-1], store.designs.newest_verified(subject)
     return DesignLine(
@@ -349,7 +351,7 @@ def _line(store: Store, subject: Subject) -> DesignLine:
     )
 
 
-def _cells(line: DesignLine) -> list[str]:
+def _list_cells(line: DesignLine) -> list[str]:
     state = f"{line.state}, {line.heads} beside each other" if line.heads > 1 else line.state
     counts = [str(n) for n in (line.nodes, line.branches, line.units, line.criteria)]
     return [line.task, str(line.version), state, " ".join(line.authors) or "-", *counts, line.at[:16].replace("T", " ")]

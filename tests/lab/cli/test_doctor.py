@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.settings.doctor import _settings, _terminal
+from lab.cli.settings.doctor import _check_settings, _check_terminal
 from lab.core.settings import Settings
 from tests.warm import Warm
 
@@ -100,18 +100,18 @@ def _hitlab(*words: str, home: Path, path: tuple[Path, ...], folder: Path) -> su
     ],
 )
 def test_settings_that_no_screen_opens_with_are_told(settings: Settings, words: str, do: str) -> None:
-    found = _settings(settings)
+    found = _check_settings(settings)
     assert not found.ok
     assert words in found.found
     assert found.do.startswith(do)
-    assert _settings(Settings(keymap={"run.pause": "f12"}, theme="dracula")).ok
+    assert _check_settings(Settings(keymap={"run.pause": "f12"}, theme="dracula")).ok
 
 
 def test_a_terminal_is_large_enough_where_the_screens_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for size, ok in (((64, 18), True), ((63, 18), False), ((64, 17), False)):
         monkeypatch.setattr("shutil.get_terminal_size", lambda size=size: os.terminal_size(size))
-        assert _terminal().ok == ok
+        assert _check_terminal().ok == ok
 
 
 ROOT = Path(__file__).parents[3]

@@ -176,14 +176,14 @@ def test_of_demonstrations_alone_it_is_said_that_they_are_left_out(
     ],
 )  # fmt: skip
 def test_numbers_are_told_as_their_unit_is_read(metric: str, unit: Any, value: float, told: str) -> None:
-    assert metrics._value(Number("pspa", metric, value, unit, 1, "runs")) == told
+    assert metrics._format_value(Number("pspa", metric, value, unit, 1, "runs")) == told
 
 
 @pytest.mark.parametrize(
     ("count", "of", "told"), [(1, "runs", "1 run"), (0, "pairs", "0 pairs"), (12345, "steps", "12,345 steps")]
 )
 def test_counts_read_as_english(count: int, of: str, told: str) -> None:
-    assert metrics._counted(count, of) == told
+    assert metrics._format_count(count, of) == told
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.devices import _row
+from lab.cli.devices import _device_row
 from lab.cli.main import main
 from lab.cli.settings.doctor import Finding, examine
 from lab.core.settings import Settings
@@ -30,7 +30,7 @@ def test_devices_lists_phones_and_what_to_type(rig: Rig, attach: Attach, capsys:
 
 
 def test_a_serial_with_a_shells_characters_is_quoted_in_what_to_type() -> None:
-    assert _row(ListedDevice("a; reboot", "device"))[-1] == "hitlab live TASK --device 'a; reboot'"
+    assert _device_row(ListedDevice("a; reboot", "device"))[-1] == "hitlab live TASK --device 'a; reboot'"
 
 
 def test_a_phone_that_needs_something_is_listed_with_what(

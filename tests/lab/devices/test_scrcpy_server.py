@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.cli.settings.doctor import _scrcpy
+from lab.cli.settings.doctor import _check_scrcpy
 from lab.core.errors import LabError
 from lab.devices.scrcpy_codec import speech
 from lab.devices.scrcpy_server import PINNED, cache, command, find, places, version_of
@@ -153,11 +153,11 @@ def test_doctor_ticks_off_no_server_that_cannot_be_used(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("SCRCPY_SERVER_PATH", raising=False)
-    assert _scrcpy().ok
+    assert _check_scrcpy().ok
     if harm == "named":
         monkeypatch.setenv("SCRCPY_SERVER_PATH", str(tmp_path / "nowhere"))
     else:
         laid(cache() / "scrcpy-server-v3.3.4", "3.3.4")
-    found = _scrcpy()
+    found = _check_scrcpy()
     assert not found.ok
     assert found.do
