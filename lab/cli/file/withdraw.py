@@ -114,7 +114,7 @@ def withdraw(args: WithdrawArguments) -> int:
         erasure, unwiped = erased_or_unwiped(store.path, lambda: named(take_out(store, args.code, by, covers)))
         print_result(
             _withdrawal_report(str(store.path), erasure, done=True, unwiped=unwiped),
-            lambda _: _print_result(str(store.path), erasure),
+            lambda _: _print_withdrawal(str(store.path), erasure),
             json=args.json,
         )
     for path in erasure.outside:
@@ -182,7 +182,7 @@ def _preview(db: str, erasure: Erased) -> None:
         print_line(f"          outside, yours to delete: {path}")
 
 
-def _print_result(db: str, erasure: Erased) -> None:
+def _print_withdrawal(db: str, erasure: Erased) -> None:
     print_line(f"{erasure.row.code} has withdrawn from {db}; nothing of theirs is taken in again")
     _print_counts(erasure)
     _print_remaining(erasure)

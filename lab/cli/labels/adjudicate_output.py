@@ -213,12 +213,15 @@ def print_queue(queue: QueueTold) -> None:
             ["", "item", "question", "answers", "moves alpha by"],
             [
                 [
-                    dispute.unit, dispute.target or "-", dispute.field, _format_counts(dispute),
+                    dispute.unit,
+                    dispute.target or "-",
+                    dispute.field,
+                    _format_counts(dispute),
                     _format_effect(dispute.moves),
-                ]  # fmt: skip
+                ]
                 for dispute in queue.open[:_SHOWN]
             ],
-        )  # fmt: skip
+        )
         if len(queue.open) > _SHOWN:
             print_line(f"and {len(queue.open) - _SHOWN:,} more (--json)")
     majority = sum(dispute.majority is not None for dispute in queue.open)
