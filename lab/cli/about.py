@@ -62,7 +62,10 @@ class TaskLine(msgspec.Struct, frozen=True):
 
 
 class PersonaLine(msgspec.Struct, frozen=True):
-    """One persona in a list: `personas`. `clean` and `noise` count the entries of its two logs, null if it has none."""
+    """One persona in a list: `tasks personas`.
+
+    `clean` and `noise` count the entries of its two logs, null if it has none.
+    """
 
     id: str
     name: str
@@ -73,7 +76,7 @@ class PersonaLine(msgspec.Struct, frozen=True):
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Paths of the lab's files: `where`."""
+    """Paths of the lab's files: `file where`."""
 
     db: str
     settings: str
@@ -83,7 +86,7 @@ class Places(msgspec.Struct, frozen=True):
 
 
 class KeyLine(msgspec.Struct, frozen=True):
-    """One binding: `keys`. `keys` are the keys in force, `usual` the defaults, both separated by commas."""
+    """One binding: `settings keys`. `keys` are those in force, `usual` the defaults, both separated by commas."""
 
     id: str
     keys: str

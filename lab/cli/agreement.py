@@ -288,7 +288,7 @@ def _case_row(case: CaseValue) -> list[str]:
 
 
 class StudyRaters(msgspec.Struct, frozen=True):
-    """Numbers of each rater of a study: `raters`. `sha` is the frozen plan's hash, `how` the kind of intervals."""
+    """Numbers of each rater: `study raters`. `sha` is the frozen plan's hash, `how` the kind of intervals."""
 
     study: str
     version: int

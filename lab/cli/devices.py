@@ -126,7 +126,7 @@ _EMULATORS = range(5555, 5586, 2)
 
 
 class PhoneServed(msgspec.Struct, frozen=True):
-    """Address of a served phone: `phone`. `harness` accepts requests that bear `token`."""
+    """Address of a served phone: `serve phone`. `harness` accepts requests that bear `token`."""
 
     serial: str
     harness: str

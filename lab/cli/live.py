@@ -55,7 +55,7 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """Result of one run: `demo`, `live` and `fork`. `stopped` is null unless it halts at a breakpoint.
+    """Result of one run: `demo`, `live` and `runs fork`. `stopped` is null unless it halts at a breakpoint.
 
     `spent` is the cost of its model's answers, null if no model was asked.
     """

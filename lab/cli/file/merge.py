@@ -37,7 +37,7 @@ class ClashLine(msgspec.Struct, frozen=True):
 
 
 class MergeDone(msgspec.Struct, frozen=True):
-    """Result of `merge`.
+    """Result of `file merge`.
 
     `came` counts new rows by kind, `there` those that were here before. `gone` counts rows deleted because another file
     records a withdrawal (`withdrew`) or an erased run. `kits` are those of the files that were kits. `clashes` are all

@@ -69,7 +69,7 @@ class ImportResult(msgspec.Struct, frozen=True):
 
 
 class Packed(msgspec.Struct, frozen=True):
-    """Result of `pack`. `outside` counts the linked pictures, whose files are not in the copy."""
+    """Result of `file pack`. `outside` counts the linked pictures, whose files are not in the copy."""
 
     db: str
     bytes: int

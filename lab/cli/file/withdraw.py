@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Withdrawn(msgspec.Struct, frozen=True):
-    """Result of `withdraw`: what was erased, or with `done` false what would be.
+    """Result of `file withdraw`: what was erased, or with `done` false what would be.
 
     `counts` are rows by kind, `runs` the ids that are never imported again, `bytes` their size. `outside` are files
     with linked pictures of these runs, which remain on the disk. `unwiped` is the reason why erased bytes may remain in

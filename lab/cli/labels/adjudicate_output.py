@@ -82,7 +82,10 @@ class DisputeLine(msgspec.Struct, frozen=True):
 
 
 class QueueTold(msgspec.Struct, frozen=True):
-    """Open and settled disagreements: `adjudicate --list`. `waiting` counts units not handed in by all raters yet."""
+    """Open and settled disagreements: `labels adjudicate --list`.
+
+    `waiting` counts units not handed in by all raters yet.
+    """
 
     study: str
     version: int
@@ -106,7 +109,7 @@ class VoiceLine(msgspec.Struct, frozen=True):
 
 
 class CaseTold(msgspec.Struct, frozen=True):
-    """One place with all its answers: `adjudicate --unit U`."""
+    """One place with all its answers: `labels adjudicate --unit U`."""
 
     study: str
     version: int
@@ -121,7 +124,7 @@ class CaseTold(msgspec.Struct, frozen=True):
 
 
 class Adjudications(msgspec.Struct, frozen=True):
-    """Result of `adjudicate` with an option that settles. Of a batch, `left` counts the open items by reason."""
+    """Result of `labels adjudicate` with an option that settles. Of a batch, `left` counts the open items by reason."""
 
     study: str
     version: int
@@ -130,7 +133,7 @@ class Adjudications(msgspec.Struct, frozen=True):
 
 
 class GoldWritten(msgspec.Struct, frozen=True):
-    """Result of `adjudicate --gold FILE`: settlements written as gold for another study's pilot."""
+    """Result of `labels adjudicate --gold FILE`: settlements written as gold for another study's pilot."""
 
     path: str
     lines: int

@@ -151,7 +151,7 @@ class PairLine(msgspec.Struct, frozen=True):
 
 
 class PilotTold(msgspec.Struct, frozen=True):
-    """A study's pilot: `labels --pilot`. `pairs` are empty until two raters have handed in a common unit.
+    """A study's pilot: `labels list --pilot`. `pairs` are empty until two raters have handed in a common unit.
 
     `introductions` list who has seen guide and keys before their first item and passed practice, which counts nowhere.
     """
@@ -244,7 +244,7 @@ CSV_COLUMNS = (
     "region", "confidence", "note", "cites", "act", "current", "clash", "handed_in", "shown_at", "first_key_at", "at",
     "idle_ms", "guide_sha", "protocol_sha", "config_sha", "source", "cost", "id", "supersedes",
 )  # fmt: skip
-"""Columns of `labels --csv`, named as the fields of `LabelLine`.
+"""Columns of `labels list --csv`, named as the fields of `LabelLine`.
 
 `value` and `region` are JSON, except for texts, numbers, true and false.
 """

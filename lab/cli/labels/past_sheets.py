@@ -1,4 +1,4 @@
-"""Output of `labels --past`: a rater's own sheets in the terminal, and a search in them."""
+"""Output of `labels list --past`: a rater's own sheets in the terminal, and a search in them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PastSheets(msgspec.Struct, frozen=True):
-    """One rater's sheets of a study by time of hand-in, those of `total` that contain `find`: `labels --past`."""
+    """One rater's sheets of a study by time of hand-in, those of `total` that contain `find`: `labels list --past`."""
 
     study: str
     version: int

@@ -43,7 +43,7 @@ class RunsTagged(msgspec.Struct, frozen=True):
 
 
 class AgentRenamed(msgspec.Struct, frozen=True):
-    """Result of `rename-agent`: the agent's name in `runs` (null: its own), and the runs that it changed."""
+    """Result of `runs rename-agent`: the agent's name in `runs` (null: its own), and the runs that it changed."""
 
     agent: AgentName | None
     runs: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Answer swap, `fork --each-ask`: others' replies at each question of a run, and a table of their outcomes."""
+"""Answer swap, `runs fork --each-ask`: others' replies at each question of a run, and a table of their outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _WIDEST = 60
 
 
 class AnswerSwap(msgspec.Struct, frozen=True):
-    """Others' replies at each question of a run: `fork --each-ask`. `forks` counts the runs made.
+    """Others' replies at each question of a run: `runs fork --each-ask`. `forks` counts the runs made.
 
     `passed_over` names the people whose replies fit no question.
     """

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class KinLine(TraceLine, frozen=True):
-    """One run of a family: `family`. Each follows its parent (null: none, or not in this file).
+    """One run of a family: `runs family`. Each follows its parent (null: none, or not in this file).
 
     `step` (from 1) is the first of its own, `changes` the differences made there.
     """

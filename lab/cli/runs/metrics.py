@@ -60,7 +60,7 @@ class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The papers' numbers over runs: `metrics`. `left_out` counts runs in no number at all, by reason.
+    """The papers' numbers over runs: `runs metrics`. `left_out` counts runs in no number at all, by reason.
 
     `by` are the keys that group the runs, `rated` names the study and raters that settled the ratings.
     """

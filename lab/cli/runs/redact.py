@@ -39,7 +39,7 @@ class SuspectShown(msgspec.Struct, frozen=True):
 
 
 class PrivacyShown(msgspec.Struct, frozen=True):
-    """A run in the privacy queue: `privacy ID --show`. `bare_pictures` have no UI tree: people must check them."""
+    """A run in the privacy queue: `runs redact ID --show`. `bare_pictures` have no UI tree: people must check them."""
 
     trace: str
     cleared_by: tuple[str, ...]
@@ -49,7 +49,7 @@ class PrivacyShown(msgspec.Struct, frozen=True):
 
 
 class PrivacyDone(msgspec.Struct, frozen=True):
-    """Result of a redaction: `privacy ID --box | --text | --clear`.
+    """Result of a redaction: `runs redact ID --box | --text | --clear`.
 
     `replaced` maps each old run to its replacement. `bytes` is the size of the destroyed rows and blobs. `items`,
     `answers` and `acts` count redacted rows of studies. The words remain in the runs `left`, which are of other
@@ -81,7 +81,7 @@ class PrivacyDone(msgspec.Struct, frozen=True):
 
 
 class PrivacyLine(msgspec.Struct, frozen=True):
-    """One demonstration that nobody has cleared: `privacy --list`."""
+    """One demonstration that nobody has cleared: `runs redact --list`."""
 
     id: str
     task: str

@@ -60,7 +60,7 @@ class ReviewLine(msgspec.Struct, frozen=True):
 
 
 class ReviewList(msgspec.Struct, frozen=True):
-    """Every demonstration, and each annotator's edit rate: `review --list`."""
+    """Every demonstration, and each annotator's edit rate: `runs review --list`."""
 
     demonstrations: tuple[ReviewLine, ...]
     annotators: tuple[EditRate, ...]
@@ -99,7 +99,7 @@ class DifferenceShown(msgspec.Struct, frozen=True):
 
 
 class ReviewShown(msgspec.Struct, frozen=True):
-    """One demonstration as you may see it: `review ID --show`, and the result of each act.
+    """One demonstration as you may see it: `runs review ID --show`, and the result of each act.
 
     Others' rows and the differences appear only after two have handed in theirs. `rejected` counts from 1.
     """

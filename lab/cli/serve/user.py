@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class EndpointServed(msgspec.Struct, frozen=True):
-    """Address of a serving `answer`: `base` is the clients' base URL, `token` their API key, empty if none is needed.
+    """Address of `serve user`: `base` is the clients' base URL, `token` their API key, empty if none is needed.
 
     `people` are the study codes that get conversations, or the script or model that answers.
     """

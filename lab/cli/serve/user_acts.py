@@ -1,4 +1,4 @@
-"""Acts of `answer` without serving: list conversations, answer a question, end a conversation."""
+"""Acts of `serve user` without serving: list conversations, answer a question, end a conversation."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AnswerActArguments(Arguments):
 
 
 class ReplyGiven(msgspec.Struct, frozen=True):
-    """Result of `answer --reply` or `answer --close`. `status` is the run's new status."""
+    """Result of `serve user --reply` or `serve user --close`. `status` is the run's new status."""
 
     run: str
     status: str

@@ -29,7 +29,7 @@ from store.store import Store
 
 
 class AnswerLinks(msgspec.Struct, frozen=True):
-    """Result of `answer --links`: each person's newest link into the room Answer."""
+    """Result of `serve user --links`: each person's newest link into the room Answer."""
 
     links: tuple[PersonLink, ...]
 

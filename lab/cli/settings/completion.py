@@ -27,7 +27,7 @@ _ADDED: dict[Shell, str] = {
 
 
 class CompletionScript(msgspec.Struct, frozen=True):
-    """Script that a shell evaluates to complete `hitlab`: `completion`."""
+    """Script that a shell evaluates to complete `hitlab`: `settings completion`."""
 
     shell: Shell
     script: str

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One check: `doctor`. `do` says what to do about it, empty if nothing.
+    """One check: `settings doctor`. `do` says what to do about it, empty if nothing.
 
     Each phone with a problem has its own line in `do`.
     """

@@ -18,7 +18,7 @@ from lab.studies.study_places import study_named
 
 
 class KitMade(msgspec.Struct, frozen=True):
-    """Result of `study kit`. `labels` and `acts` are the rater's so far, `bytes` is the file's size."""
+    """Result of `study kit export`. `labels` and `acts` are the rater's so far, `bytes` is the file's size."""
 
     out: str
     study: str
@@ -32,7 +32,7 @@ class KitMade(msgspec.Struct, frozen=True):
 
 
 class KitTaken(msgspec.Struct, frozen=True):
-    """Result of `study take`. `there` counts rows that were here before, `dealt` plays dealt again.
+    """Result of `study kit import`. `there` counts rows that were here before, `dealt` plays dealt again.
 
     `clashes` are the places (unit, target, field) where the rater's two copies have different last labels. If the study
     was extended meanwhile, `carried` answers count in its `newest` version too.

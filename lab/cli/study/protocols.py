@@ -37,7 +37,7 @@ _MARK = re.compile(r"(?:- |[0-9]+\. |[·-] )?")
 
 
 class ProtocolLine(msgspec.Struct, frozen=True):
-    """One protocol in a list: `protocols`. `sha` is its version, which does not depend on its guideline."""
+    """One protocol in a list: `study protocols`. `sha` is its version, which does not depend on its guideline."""
 
     id: str
     title: str
@@ -50,7 +50,7 @@ class ProtocolLine(msgspec.Struct, frozen=True):
 
 
 class ProtocolShown(msgspec.Struct, frozen=True):
-    """One whole protocol: `protocols NAME`. `guides` are the versions of its guideline by locale."""
+    """One whole protocol: `study protocols NAME`. `guides` are the versions of its guideline by locale."""
 
     sha: str
     guides: dict[str, str]

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class DesignLine(msgspec.Struct, frozen=True):
-    """One task's design in a list: `author --list`.
+    """One task's design in a list: `tasks design --list`.
 
     `heads` is above 1 if two drafts were made at once. `frozen` is the newest verified version, null if there is none.
     """
@@ -71,7 +71,7 @@ class DesignProblem(msgspec.Struct, frozen=True):
 
 
 class DesignShown(msgspec.Struct, frozen=True):
-    """One task's current design: `author TASK --show`, and the result of each act.
+    """One task's current design: `tasks design TASK --show`, and the result of each act.
 
     `asked` is a hash of the instruction. `marks` are a reviewer's words by item, empty for an accepted one.
     """
@@ -93,7 +93,7 @@ class DesignShown(msgspec.Struct, frozen=True):
 
 
 class DesignWritten(msgspec.Struct, frozen=True):
-    """Result of `author TASK --out FILE`: a design written as YAML."""
+    """Result of `tasks design TASK --out FILE`: a design written as YAML."""
 
     path: str
     task: str
